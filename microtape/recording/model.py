@@ -1,0 +1,247 @@
+"""What a recording is: immutable data, and nothing else.
+
+The engine writes these down while a program runs; the pictures, the stepper and the lessons only read them. Every
+record is a named tuple, so that thirty thousand of them are made, stored and loaded quickly. Records refer to each
+other by number: a *node id* is an index into `Recording.nodes`, a *tensor id* an index into `Recording.tensors`.
+
+Read from the bottom: a `Recording` has passes, a `Pass` has steps, a `BackwardStep` has deliveries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Summary(NamedTuple):
+    """What is kept of an array that was over the budget. Statistics are over the finite elements, None if there are none."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    min: float | None
+    max: float | None
+    mean: float | None
+    std: float | None
+    zeros: int
+    nans: int
+    infs: int
+    histogram: tuple[int, ...]  # counts in equal bins from min to max
+    thumbnail: tuple[tuple[float, ...], ...]  # the array as a matrix, averaged down to a few rows and columns
+
+
+Value: TypeAlias = "npt.NDArray[np.generic] | Summary"
+"""An array as it was at that moment (read-only), or its summary. Both have `.shape`."""
+
+
+class Place(NamedTuple):
+    """Where in the user's program: a sub-expression, by 1-based lines and 0-based columns in characters."""
+
+    file: str  # key of Recording.sources
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+    function: str  # qualified name, "<module>" at top level
+
+
+class TensorRecord(NamedTuple):
+    """A tensor object. Its values are by version: an in-place write makes a new version of the same tensor."""
+
+    id: int
+    names: tuple[str, ...]  # the user's variables that held it ("w", "model.w1"), the best first; may be empty
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    is_leaf: bool
+    node: int | None  # the node that computed it (its grad_fn when last seen); for a leaf, its AccumulateGrad
+    output_nr: int
+    base: int | None  # the tensor it is a view of
+    retains_grad: bool
+    hooks: tuple[str, ...]  # names of the functions registered on it
+    values: Mapping[int, Value]  # version -> value, for the versions that were seen
+
+    @property
+    def name(self) -> str:
+        """The best of the user's names, or an empty string."""
+        return self.names[0] if self.names else ""
+
+
+class TensorRef(NamedTuple):
+    """A tensor as it was at one version: its value is `recording.value(ref)`."""
+
+    tensor: int
+    version: int
+
+
+class Operand(NamedTuple):
+    """An argument of an operation: a tensor, or the text of a constant such as `2.0` or `dim=1`."""
+
+    ref: TensorRef | None
+    text: str
+
+
+class EdgeRecord(NamedTuple):
+    """Where one of a node's gradients goes: the node that will receive it and which of its inputs. None: nowhere."""
+
+    node: int | None
+    input_nr: int
+
+
+class SavedRecord(NamedTuple):
+    """A tensor kept by a node's forward for its backward."""
+
+    name: str  # the name in the formula ("x", "z") or "saved_tensors[0]"
+    ref: TensorRef  # the tensor and the version that was saved
+
+
+NodeKind: TypeAlias = Literal["operation", "function", "accumulate", "copy_slices", "error"]
+
+
+class NodeRecord(NamedTuple):
+    """A vertex of the backward graph. Ids rise in the order of recording, which is the *tape*.
+
+    An AccumulateGrad stands right before the first node that uses its leaf.
+    """
+
+    id: int
+    name: str  # as torch shows it: "MulBackward0", "AccumulateGrad"
+    op: str  # a short word: "mul", "matmul"; a Function's class name; the leaf's name is not in it
+    kind: NodeKind
+    formula: str  # "z = x · y    ∂z/∂x = y,  ∂z/∂y = x"; may be empty (a Function without one)
+    place: Place | None
+    sequence_nr: int | None  # None for AccumulateGrad (it goes before all)
+    operands: tuple[Operand, ...]
+    outputs: tuple[TensorRef | None, ...]  # None: an output nobody kept
+    edges: tuple[EdgeRecord, ...]
+    saved: tuple[SavedRecord, ...]
+    variable: int | None  # the leaf, for AccumulateGrad
+    in_place: bool  # the operation wrote into its first operand
+    pass_: int | None  # the pass during which it was recorded (create_graph), None for the user's own forward
+    made_by: int | None  # the node whose backward recorded it, if any
+    hooks: tuple[str, ...]  # names of pre- and post-hooks registered on the node
+
+
+class SavedUse(NamedTuple):
+    """A saved tensor at the moment that backward unpacked it."""
+
+    name: str
+    ref: TensorRef
+    value: Value | None  # as unpacked; None where unpacking failed
+    version_now: int  # differs from ref.version where an in-place operation came between
+
+
+class Delivery(NamedTuple):
+    """A gradient travelling along one edge: into which buffer, and what it made of the sum there.
+
+    `term` is None where the gradient was undefined: nothing is added, but the dependency counts down all the same.
+    """
+
+    output: int  # which of the node's gradients, an index into its edges
+    node: int  # the receiver
+    input_nr: int
+    term: Value | None
+    before: Value | None  # the sum before; None: nothing had arrived yet
+    total: Value | None
+    dependencies_left: int  # of the receiver, after this delivery; at 0 it is ready
+
+
+class HookCall(NamedTuple):
+    """A hook that ran during a step, with the gradient before and after it."""
+
+    kind: str  # "tensor", "retain_grad", "node pre", "node post", "post accumulate"
+    name: str
+    before: Value | None
+    after: Value | None
+
+
+class ErrorRecord(NamedTuple):
+    """An exception, as the user would see it."""
+
+    type: str
+    message: str
+    places: tuple[tuple[str, Place], ...]  # (role, place): "saved", "modified", "forward", "raised"
+    traceback: str  # as Python prints it, only the user's frames
+
+
+class BackwardStep(NamedTuple):
+    """One evaluated node."""
+
+    index: int
+    node: int
+    grad_outputs: tuple[Value | None, ...]  # what arrived, one for each output of the node; after pre-hooks
+    saved: tuple[SavedUse, ...]
+    grad_inputs: tuple[Value | None, ...]  # what left, one for each edge; after post-hooks and un-broadcasting
+    deliveries: tuple[Delivery, ...]
+    ready: tuple[int, ...]  # the ready queue after the step, next node first
+    grad_before: Value | None  # for AccumulateGrad: the leaf's .grad before and after
+    grad_after: Value | None
+    freed: bool  # its saved tensors were freed after it
+    hooks: tuple[HookCall, ...]
+    made: tuple[int, ...]  # nodes that it recorded (create_graph)
+    error: ErrorRecord | None
+
+
+class Capture(NamedTuple):
+    """A gradient that `grad()` or `backward(inputs=)` was asked for."""
+
+    tensor: int
+    value: Value | None  # None: not used in the graph, or not reached because the pass failed
+
+
+class Pass(NamedTuple):
+    """One call of `backward` or `grad`."""
+
+    index: int
+    kind: Literal["backward", "grad"]
+    place: Place | None
+    roots: tuple[EdgeRecord, ...]
+    root_tensors: tuple[TensorRef | None, ...]
+    seeds: tuple[Value | None, ...]  # the first gradients, one for each root
+    retain_graph: bool
+    create_graph: bool
+    captures: tuple[Capture, ...]  # for grad() and inputs=; empty otherwise
+    tape: int  # how many nodes the tape had when the pass began: forward steps are nodes[:tape]
+    nodes: tuple[int, ...]  # those that will be evaluated, in tape order
+    dependencies: Mapping[int, int]  # node -> how many deliveries it waits for when the pass begins
+    ready: tuple[int, ...]  # the ready queue when the pass begins
+    grads: Mapping[int, Value]  # tensor id -> its .grad when the pass began, where it had one
+    steps: tuple[BackwardStep, ...]
+    error: ErrorRecord | None
+
+    @property
+    def is_complete(self) -> bool:
+        return self.error is None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A program's tape and its backward passes. Equal programs give equal recordings."""
+
+    title: str  # the script's name, or "record()"
+    nodes: tuple[NodeRecord, ...]
+    tensors: tuple[TensorRecord, ...]
+    passes: tuple[Pass, ...]
+    sources: Mapping[str, str]  # path (relative to the script) -> the file's text
+    error: ErrorRecord | None = None  # the script raised outside of a pass
+    notes: tuple[str, ...] = ()  # what was left out, and the option that keeps it
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def value(self, ref: TensorRef | None) -> Value | None:
+        """The tensor's value at that version, None where it was not recorded."""
+        return None if ref is None else self.tensors[ref.tensor].values.get(ref.version)
+
+    def label(self, node_id: int) -> str:
+        """What to call a node in a sentence: the leaf's name, the user's name for its output, else `%id`."""
+        node = self.nodes[node_id]
+        if node.variable is not None:
+            return self.tensors[node.variable].name or f"%{node_id}"
+        names = [self.tensors[ref.tensor].name for ref in node.outputs if ref is not None]
+        return ", ".join(name for name in names if name) or f"%{node_id}"
+
+    def steps(self) -> Iterator[tuple[Pass, BackwardStep]]:
+        """Every backward step of every pass, in the order they ran."""
+        return ((one, step) for one in self.passes for step in one.steps)

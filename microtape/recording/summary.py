@@ -1,0 +1,98 @@
+"""What is kept of an array that is too large to keep: its shape, its statistics, a histogram and a thumbnail."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.recording.model import Summary
+
+BINS = 16
+THUMBNAIL_SIDE = 16
+
+_Floats = npt.NDArray[np.float64]
+
+
+def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
+    """Describe an array of any shape and any bool, integer, floating or complex dtype.
+
+    Statistics, histogram and thumbnail are over the finite elements, computed in float64; they are None or empty where
+    there is no finite element. A bool counts as 0 or 1. A complex number counts by its absolute value, so `min` and
+    `max` of a complex array are its smallest and largest magnitude. `std` is that of the whole array (divided by n).
+
+    Args:
+        array: any shape, also 0-d and empty.
+        pictures: also make the histogram and the thumbnail; without, both are empty (for showing a line of text).
+    """
+    numbers, finite = _as_floats(array)
+    kept = numbers[finite]
+    nans = int(np.count_nonzero(np.isnan(array)))
+    low = high = mean = std = None
+    if kept.size:
+        low, high = float(kept.min()), float(kept.max())
+        mean, std = _mean_and_std(kept, max(abs(low), abs(high)))
+    return Summary(
+        shape=array.shape,
+        dtype=str(array.dtype),
+        min=low,
+        max=high,
+        mean=mean,
+        std=std,
+        zeros=int(array.size - np.count_nonzero(array)),
+        nans=nans,
+        infs=int(array.size - kept.size - nans),
+        histogram=_histogram(kept, low, high) if pictures and low is not None and high is not None else (),
+        thumbnail=_thumbnail(numbers, finite) if pictures else (),
+    )
+
+
+def _as_floats(array: npt.NDArray[Any]) -> tuple[_Floats, npt.NDArray[np.bool_]]:
+    """The elements as float64, and which are finite. A magnitude beyond float64 becomes the largest float64."""
+    finite = np.isfinite(array)
+    if array.dtype.kind == "c":
+        with np.errstate(over="ignore", invalid="ignore"):
+            magnitude = np.abs(array).astype(np.float64)
+        return np.where(finite & np.isinf(magnitude), np.finfo(np.float64).max, magnitude), finite
+    return array.astype(np.float64), finite
+
+
+def _mean_and_std(numbers: _Floats, largest: float) -> tuple[float, float]:
+    """Of finite numbers, without overflow: huge ones are scaled to at most 1 first."""
+    scale = largest if largest > 1e150 else 1.0
+    scaled = numbers / scale if scale != 1.0 else numbers
+    return float(scaled.mean()) * scale, float(scaled.std()) * scale
+
+
+def _histogram(numbers: _Floats, low: float, high: float) -> tuple[int, ...]:
+    """Counts in equal bins from `low` to `high`; a single bin where all numbers are the same."""
+    if low == high:
+        return (numbers.size,)
+    scale = max(abs(low), abs(high))  # so that high - low cannot overflow
+    position = (numbers / scale - low / scale) / (high / scale - low / scale)
+    bins = np.minimum((position * BINS).astype(np.int64), BINS - 1)
+    return tuple(np.bincount(bins, minlength=BINS).tolist())
+
+
+def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[float, ...], ...]:
+    """Block means of the array as a matrix (leading dimensions stacked), NaN for a block without a finite element."""
+    if not numbers.size:
+        return ()
+    columns = numbers.shape[-1] if numbers.ndim else 1
+    weights = finite.reshape(-1, columns).astype(np.float64)
+    matrix = np.where(finite, numbers, 0.0).reshape(-1, columns)
+    largest = float(np.abs(matrix).max())
+    scale = largest if largest > 1e150 else 1.0
+    totals, counts = _block_sums(matrix / scale), _block_sums(weights)
+    means = np.divide(totals, counts, out=np.full_like(totals, math.nan), where=counts > 0) * scale
+    return tuple(tuple(row) for row in means.tolist())
+
+
+def _block_sums(matrix: _Floats) -> _Floats:
+    for axis in (0, 1):
+        side = matrix.shape[axis]
+        starts = np.arange(min(side, THUMBNAIL_SIDE)) * side // min(side, THUMBNAIL_SIDE)
+        matrix = np.add.reduceat(matrix, starts, axis=axis)
+    return matrix

@@ -1,0 +1,139 @@
+"""Numbers, shapes and arrays as short text: one way of writing them for pictures, the stepper and the trace.
+
+Nothing here depends on a terminal: text is counted in characters, and `ascii=True` keeps to plain ASCII.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.recording.model import Summary, Value
+from microtape.recording.summary import summarize
+
+LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
+
+
+def format_number(x: Any, digits: int = 4) -> str:
+    """A number to `digits` significant digits: `0.7319`, `-3`, `1.2e-7`, `nan`, `-inf`, `1+2j`, `True`.
+
+    Takes Python and numpy scalars and 0-d arrays. Integers are exact. Below a million, a float's whole part is never
+    rounded away (`12345.67` is `12346`). Only zero is written as `0`, and negative zero keeps its sign.
+    """
+    if isinstance(x, np.ndarray | np.generic):
+        x = x.item()
+    if isinstance(x, bool | int):
+        return str(x)
+    if isinstance(x, complex):
+        imaginary = format_number(x.imag, digits)
+        sign = "" if imaginary.startswith("-") else "+"
+        return f"{format_number(x.real, digits)}{sign}{imaginary}j"
+    x = float(x)
+    if not math.isfinite(x):
+        return str(x)
+    mantissa, _, exponent = f"{x:.{digits - 1}e}".partition("e")
+    power = int(exponent)
+    if -4 <= power < 6:
+        return _without_trailing_zeros(f"{x:.{max(digits - 1 - power, 0)}f}")
+    return f"{_without_trailing_zeros(mantissa)}e{power}"
+
+
+def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
+    """`32×4` (`32x4` in ASCII), `8` for a vector of eight, `scalar` for no dimension at all."""
+    return ("x" if ascii else "×").join(map(str, shape)) if shape else "scalar"
+
+
+def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: bool = False) -> str:
+    """An array, a summary or nothing on one line of at most `width` characters.
+
+    A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit. Otherwise it is
+    described, `mean 0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; that there are NaN or Inf is
+    the last thing to be left out. None is `None`, which is not zero. Nothing is ever cut in the middle of a number:
+    where no true text fits, there is an ellipsis.
+    """
+    for text in _candidates(value, digits, ascii, width):
+        if len(text) <= width:
+            return text
+    ellipsis = "..." if ascii else "…"
+    return ellipsis[: max(width, 0)]
+
+
+def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> Iterator[str]:
+    """Texts for the value, the best first."""
+    if value is None:
+        yield "None"
+    elif isinstance(value, Summary):
+        yield from _descriptions(value, digits, ascii)
+    elif value.ndim == 0:
+        yield from _numbers(value.item(), digits)
+    else:
+        if value.size <= min(LARGEST_LIST, width):
+            yield from (_listed(value, fewer) for fewer in range(digits, min(digits, 2) - 1, -1))
+        yield from _descriptions(summarize(value, pictures=False), digits, ascii)
+
+
+def _numbers(x: Any, digits: int) -> Iterator[str]:
+    yield from (format_number(x, fewer) for fewer in range(digits, 0, -1))
+    if isinstance(x, int) and not isinstance(x, bool):
+        yield from (format_number(float(x), fewer) for fewer in range(digits, 0, -1))
+
+
+def _listed(array: npt.NDArray[Any], digits: int) -> str:
+    if array.ndim == 0:
+        return format_number(array, digits)
+    if array.size == 0:
+        return "[]"
+    return "[" + ", ".join(_listed(row, digits) for row in array) + "]"
+
+
+def _descriptions(about: Summary, digits: int, ascii: bool) -> Iterator[str]:
+    size = math.prod(about.shape)
+    if size == 0:
+        yield "[]"
+    elif about.dtype == "bool":
+        yield f"{size - about.zeros} of {size} True"
+        yield f"{size - about.zeros}/{size}"
+    elif about.min is None or about.max is None or about.mean is None or about.std is None:
+        yield _not_finite(about)
+    elif about.min == about.max and not about.nans + about.infs and not about.dtype.startswith("complex"):
+        yield from (f"all {number}" for number in _numbers(about.min, digits))
+    else:
+        yield from _statistics((about.mean, about.std, about.min, about.max), about, digits, ascii)
+    if about.nans or about.infs:
+        yield _not_finite(about)
+        yield "NaN" if about.nans else "Inf"
+
+
+def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: bool) -> Iterator[str]:
+    mean_of = "|z| mean" if about.dtype.startswith("complex") else "mean"
+    plus_minus = "+-" if ascii else "±"
+    zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
+    fewest = min(digits, 2)
+    for tail in (zeros, "") if zeros else ("",):
+        for fewer in range(digits, fewest - 1, -1):
+            mean, std, low, high = (format_number(x, fewer) for x in numbers)
+            yield _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
+    mean, std, *_ = (format_number(x, fewest) for x in numbers)
+    yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
+    if not about.nans + about.infs:
+        yield f"{mean} {plus_minus} {std}"
+        yield f"{format_number(numbers[0], 1)} {plus_minus} {format_number(numbers[1], 1)}"
+
+
+def _not_finite(about: Summary) -> str:
+    """`3 NaN 1 Inf`, `all NaN`, or nothing to say."""
+    size = math.prod(about.shape)
+    counts = ((about.nans, "NaN"), (about.infs, "Inf"))
+    return _join(*(f"all {what}" if count == size else f"{count} {what}" for count, what in counts if count))
+
+
+def _join(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _without_trailing_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 
 class Summary(NamedTuple):
-    """What is kept of an array that was over the budget. Statistics are over the finite elements, None if there are none."""
+    """What is kept of an array over the budget. Statistics are over the finite elements, None if there are none."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -30,7 +30,7 @@ class Summary(NamedTuple):
     nans: int
     infs: int
     histogram: tuple[int, ...]  # counts in equal bins from min to max
-    thumbnail: tuple[tuple[float, ...], ...]  # the array as a matrix, averaged down to a few rows and columns
+    thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix, averaged down; None: nothing finite there
 
 
 Value: TypeAlias = "npt.NDArray[np.generic] | Summary"
@@ -170,7 +170,7 @@ class ErrorRecord(NamedTuple):
 class BackwardStep(NamedTuple):
     """One evaluated node."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # it hides tuple.index, which nobody needs here
     node: int
     grad_outputs: tuple[Value | None, ...]  # what arrived, one for each output of the node; after pre-hooks
     saved: tuple[SavedUse, ...]
@@ -195,7 +195,7 @@ class Capture(NamedTuple):
 class Pass(NamedTuple):
     """One call of `backward` or `grad`."""
 
-    index: int
+    index: int  # type: ignore[assignment]
     kind: Literal["backward", "grad"]
     place: Place | None
     roots: tuple[EdgeRecord, ...]
@@ -214,6 +214,7 @@ class Pass(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
+        """Whether the pass ran to its end."""
         return self.error is None
 
 

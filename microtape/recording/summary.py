@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from microtape.recording.model import Summary
 
 BINS = 16
-THUMBNAIL_SIDE = 16
+THUMBNAIL_ROWS, THUMBNAIL_COLUMNS = 8, 16
 
 _Floats = npt.NDArray[np.float64]
 
@@ -76,23 +75,27 @@ def _histogram(numbers: _Floats, low: float, high: float) -> tuple[int, ...]:
     return tuple(np.bincount(bins, minlength=BINS).tolist())
 
 
-def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[float, ...], ...]:
-    """Block means of the array as a matrix (leading dimensions stacked), NaN for a block without a finite element."""
+def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[float | None, ...], ...]:
+    """Four-digit block means of the array as a matrix (leading dimensions stacked); None: nothing finite there."""
     if not numbers.size:
         return ()
     columns = numbers.shape[-1] if numbers.ndim else 1
-    weights = finite.reshape(-1, columns).astype(np.float64)
     matrix = np.where(finite, numbers, 0.0).reshape(-1, columns)
     largest = float(np.abs(matrix).max())
-    scale = largest if largest > 1e150 else 1.0
-    totals, counts = _block_sums(matrix / scale), _block_sums(weights)
-    means = np.divide(totals, counts, out=np.full_like(totals, math.nan), where=counts > 0) * scale
-    return tuple(tuple(row) for row in means.tolist())
+    scale = largest if largest > 1e150 else 1.0  # so that no sum overflows
+    totals = _block_sums(matrix / scale)
+    counts = _block_sums(finite.reshape(-1, columns).astype(np.float64))
+    means = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0) * scale
+    return tuple(
+        tuple(float(f"{mean:.3e}") if count else None for mean, count in zip(*rows, strict=True))
+        for rows in zip(means.tolist(), counts.tolist(), strict=True)
+    )
 
 
 def _block_sums(matrix: _Floats) -> _Floats:
-    for axis in (0, 1):
+    for axis, most in enumerate((THUMBNAIL_ROWS, THUMBNAIL_COLUMNS)):
         side = matrix.shape[axis]
-        starts = np.arange(min(side, THUMBNAIL_SIDE)) * side // min(side, THUMBNAIL_SIDE)
+        blocks = min(side, most)
+        starts = np.arange(blocks) * side // blocks
         matrix = np.add.reduceat(matrix, starts, axis=axis)
     return matrix

@@ -1,0 +1,163 @@
+"""Does everything in a recording refer to something that is there?
+
+The viewers index nodes and tensors by the numbers in a recording, and follow edges backwards, without looking twice.
+For a recording from a file this is where it is made sure that they may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from microtape.recording.model import (
+    BackwardStep,
+    EdgeRecord,
+    ErrorRecord,
+    NodeRecord,
+    Operand,
+    Pass,
+    Place,
+    Recording,
+    SavedRecord,
+    SavedUse,
+    TensorRecord,
+    TensorRef,
+)
+from microtape.recording.rows import Damaged
+
+MOST = 2**31  # lines, columns, versions, input numbers: no program has more, and no viewer need fear them
+
+
+def check(recording: Recording) -> None:
+    """Raise Damaged where an id, an index or a position is out of range, or an edge leads forward on the tape."""
+    _Checks(recording).run()
+
+
+class _Checks:
+    """The ranges of one recording, and one method for each kind of record."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.nodes = len(recording.nodes)
+        self.tensors = len(recording.tensors)
+        self.passes = len(recording.passes)
+        self.outputs = [len(node.outputs) for node in recording.nodes]
+        self.edges = [len(node.edges) for node in recording.nodes]
+
+    def run(self) -> None:
+        for number, tensor in enumerate(self.recording.tensors):
+            self._tensor(number, tensor)
+        for number, node in enumerate(self.recording.nodes):
+            self._node(number, node)
+        for number, one in enumerate(self.recording.passes):
+            self._one_pass(number, one)
+        self._error(self.recording.error)
+
+    def _tensor(self, number: int, tensor: TensorRecord) -> None:
+        where = f"tensor {number}"
+        _same(tensor.id, number, where)
+        self._node_id(tensor.node, where)
+        self._tensor_id(tensor.base, where)
+        _within(tensor.output_nr, MOST, where)
+        if tensor.shape:
+            _all_within(tensor.shape, MOST, where)
+
+    def _node(self, number: int, node: NodeRecord) -> None:
+        where = f"node {number}"
+        _same(node.id, number, where)
+        self._place(node.place, where)
+        self._operands(node.operands, where)
+        for output in node.outputs:
+            self._ref(output, where)
+        self._edge_list(node.edges, number, where)
+        self._saved(node.saved, where)
+        self._tensor_id(node.variable, where)
+        self._node_id(node.made_by, where)
+        if node.pass_ is not None:
+            _within(node.pass_, self.passes, where)
+
+    def _one_pass(self, number: int, one: Pass) -> None:
+        where = f"pass {number}"
+        _same(one.index, number, where)
+        self._place(one.place, where)
+        self._edge_list(one.roots, self.nodes, where)
+        for ref in one.root_tensors:
+            self._ref(ref, where)
+        if not len(one.roots) == len(one.root_tensors) == len(one.seeds):
+            raise Damaged(f"{where} has {len(one.roots)} roots and {len(one.seeds)} first gradients")
+        _all_within((capture.tensor for capture in one.captures), self.tensors, where)
+        _within(one.tape, self.nodes + 1, where)
+        for ids in (one.nodes, one.dependencies, one.ready):
+            _all_within(ids, self.nodes, where)
+        _all_within(one.grads, self.tensors, where)
+        for index, step in enumerate(one.steps):
+            self._step(index, step, f"step {index} of {where}")
+        self._error(one.error)
+
+    def _step(self, index: int, step: BackwardStep, where: str) -> None:
+        _same(step.index, index, where)
+        _within(step.node, self.nodes, where)
+        edges = self.edges[step.node]
+        if len(step.grad_inputs) not in (0, edges):
+            raise Damaged(f"{where} has {len(step.grad_inputs)} gradients for {edges} edges")
+        self._saved(step.saved, where)
+        for delivery in step.deliveries:
+            _within(delivery.output, edges, where)
+            _within(delivery.node, self.nodes, where)
+            _within(delivery.input_nr, MOST, where)
+            _within(delivery.dependencies_left, MOST, where)
+        _all_within(step.ready, self.nodes, where)
+        _all_within(step.made, self.nodes, where)
+        self._error(step.error)
+
+    def _error(self, error: ErrorRecord | None) -> None:
+        for _, place in error.places if error else ():
+            self._place(place, "an error")
+
+    def _operands(self, operands: tuple[Operand, ...], where: str) -> None:
+        for operand in operands:
+            self._ref(operand.ref, where)
+
+    def _saved(self, saved: tuple[SavedRecord, ...] | tuple[SavedUse, ...], where: str) -> None:
+        for one in saved:
+            self._ref(one.ref, where)
+
+    def _ref(self, ref: TensorRef | None, where: str) -> None:
+        if ref is not None and not (0 <= ref.tensor < self.tensors and 0 <= ref.version < MOST):
+            raise Damaged(f"{where} refers to a tensor that is not there")
+
+    def _edge_list(self, edges: tuple[EdgeRecord, ...], before: int, where: str) -> None:
+        """Edges lead backwards on the tape, so that whoever follows them comes to an end."""
+        for node, input_nr in edges:
+            if node is not None and not 0 <= node < before:
+                raise Damaged(f"an edge of {where} leads to a node that is not before it")
+            _within(input_nr, MOST, where)
+
+    def _node_id(self, node: int | None, where: str) -> None:
+        if node is not None and not 0 <= node < self.nodes:
+            raise Damaged(f"{where} refers to a node that is not there")
+
+    def _tensor_id(self, tensor: int | None, where: str) -> None:
+        if tensor is not None and not 0 <= tensor < self.tensors:
+            raise Damaged(f"{where} refers to a tensor that is not there")
+
+    def _place(self, place: Place | None, where: str) -> None:
+        if place is not None and not (
+            1 <= place.line <= place.end_line < MOST and 0 <= place.column < MOST and 0 <= place.end_column < MOST
+        ):
+            raise Damaged(f"{where} stands at an impossible place")
+
+
+def _same(found: int, expected: int, where: str) -> None:
+    if found != expected:
+        raise Damaged(f"{where} is numbered {found:d}"[:60])
+
+
+def _within(number: int, end: int, where: str) -> None:
+    if not 0 <= number < end:
+        raise Damaged(f"{where} has a number out of range")
+
+
+def _all_within(numbers: Iterable[int], end: int, where: str) -> None:
+    for number in numbers:
+        if not 0 <= number < end:
+            raise Damaged(f"{where} has a number out of range")

@@ -1,0 +1,245 @@
+"""Recordings as files: one `.tape`, a zip of JSON and of arrays packed into `.npy` members. Never pickle.
+
+Note [Format of a .tape file]
+  `recording.json` holds the fields of the `Recording`. Every record in it is the list of its fields in the order of
+  `model.py`, which `fields` repeats, so that other programs can read them by name. Where the model has an array, there
+  is a number: a row of `values` (see `packing.py`). `packs` names the `.npy` members, one a dtype, with the number of
+  elements in each.
+  Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip has no times in it.
+  Any change of the format raises `VERSION`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import io
+import json
+import math
+import os
+import secrets
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from microtape.errors import RecordingError
+from microtape.recording import model
+from microtape.recording.checks import check
+from microtape.recording.model import Recording
+from microtape.recording.packing import DTYPES, Packer, npy_header, unpack_npy, value_reader
+from microtape.recording.rows import Damaged, fields, reader
+
+FORMAT = "microtape recording"
+VERSION = 1
+ELEMENT_BUDGET = 4096
+TOTAL_BUDGET = 20_000_000
+SIZE_LIMIT = 1_000_000_000
+
+_JSON = "recording.json"
+_JSON_SHARE = 5  # JSON takes many times its size in memory, so it may be a fifth of the size limit
+_RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
+_FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
+
+
+def save(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    *,
+    element_budget: int = ELEMENT_BUDGET,
+    total_budget: int = TOTAL_BUDGET,
+) -> None:
+    """Write a recording to a file, whole or not at all: an older file at `path` is replaced at the end, in one step.
+
+    Args:
+        recording: what to write.
+        path: the file, by custom `*.tape`.
+        element_budget: an array with more elements is stored as a summary.
+        total_budget: bytes of array data in all; beyond it the largest arrays become summaries (never those of
+            64 elements or fewer). The file's `notes` say what was summarised and what would keep it.
+
+    Raises:
+        RecordingError: the file cannot be written, or the recording holds what no file can (an object array).
+    """
+    path = os.fspath(path)
+    with _collector_paused():
+        data = _to_bytes(recording, Packer(element_budget, total_budget))
+    target = os.path.realpath(path)
+    unfinished = os.path.join(os.path.dirname(target), f".tape-{secrets.token_hex(6)}")
+    try:
+        try:
+            with open(unfinished, "xb") as file:
+                file.write(data)
+            os.replace(unfinished, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(unfinished)
+            raise
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written: {_reason(error)}") from None
+
+
+def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recording:
+    """Read a recording from a file. Arrays are read-only.
+
+    Args:
+        path: a file written by `save`; it may come from anyone.
+        size_limit: bytes that the file may unpack to.
+
+    Raises:
+        RecordingError: the file is missing, unreadable, damaged, too large, of another version, or not a recording.
+    """
+    path = os.fspath(path)
+    try:
+        data = _read(path, size_limit)
+        with _collector_paused():
+            return _from_members(_unzip(data, size_limit))
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read: {_reason(error)}") from None
+    except _Refused as refused:
+        raise RecordingError(f"{path}: {refused}") from None
+    except Damaged as damage:
+        raise RecordingError(f"{path}: damaged recording ({damage}): record the program again") from None
+
+
+class _Refused(Exception):  # noqa: N818
+    """The file is not one that we read, for a reason that is a sentence."""
+
+
+def _to_bytes(recording: Recording, packer: Packer) -> bytes:
+    def plain(item: Any) -> Any:
+        """What JSON does not know: arrays, and mappings that are not dicts."""
+        if isinstance(item, np.ndarray):
+            return packer.add(item)
+        if isinstance(item, Mapping):
+            return dict(item)
+        raise RecordingError(f"a recording cannot hold a {type(item).__name__} ({item!r:.60})")
+
+    encode = json.JSONEncoder(
+        check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":"), default=plain
+    ).encode
+    parts = {field.name: getattr(recording, field.name) for field in dataclasses.fields(recording)}
+    if not _are_options(recording.options):
+        raise RecordingError("the options of a recording are words, finite numbers or lists of them")
+    texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
+    rows, packs = packer.finish()
+    texts["notes"] = encode([*recording.notes, *packer.notes])
+    texts["values"] = encode(rows)
+    texts["packs"] = encode({dtype: len(data) // DTYPES[dtype].itemsize for dtype, data in packs.items()})
+    texts |= {"format": encode(FORMAT), "version": encode(VERSION), "fields": encode(_FIELDS)}
+    text = "{" + ",\n".join(f'"{name}":{texts[name]}' for name in sorted(texts)) + "}\n"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compresslevel=1) as archive:
+        archive.writestr(_member(_JSON), text, zipfile.ZIP_DEFLATED)
+        for dtype, data in packs.items():
+            archive.writestr(_member(f"{dtype}.npy"), npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data)
+    return buffer.getvalue()
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """An entry without the time, the system or the permissions of whoever wrote it."""
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.create_system, info.external_attr = 3, 0o644 << 16
+    return info
+
+
+def _read(path: str, limit: int) -> bytes:
+    with open(path, "rb") as file:
+        start = file.read(4)
+        if start != b"PK\x03\x04":
+            what = "empty" if not start else "not a recording (a .tape file is a zip archive)"
+            raise _Refused(f"{what}: make one with `microtape record script.py -o run.tape`")
+        data = start + file.read(limit)
+    if len(data) > limit:
+        raise _Refused(f"larger than the limit of {limit:,} bytes; load(path, size_limit=...) raises it")
+    return data
+
+
+def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
+    """The members by name, unpacked, once their sizes are known to be acceptable."""
+    known = {_JSON, *(f"{dtype}.npy" for dtype in DTYPES)}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            names = [member.filename for member in members]
+            if _JSON not in names:
+                raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
+            if len(set(names)) != len(names) or not known.issuperset(names):
+                raise Damaged("members that do not belong there")
+            total = sum(member.file_size for member in members)
+            if total > limit or archive.getinfo(_JSON).file_size > limit // _JSON_SHARE:
+                raise _Refused(
+                    f"unpacks to {total:,} bytes, more than the limit of {limit:,} ({limit // _JSON_SHARE:,} of JSON);"
+                    " if you trust it, load(path, size_limit=...) raises it"
+                )
+            return {member.filename: archive.read(member) for member in members}
+    except (_Refused, Damaged):
+        raise
+    except Exception as error:  # zipfile and zlib raise a dozen kinds for damaged bytes
+        raise Damaged("its zip archive is cut off or altered") from error
+
+
+def _from_members(members: dict[str, bytes]) -> Recording:
+    top = _parse(members[_JSON])
+    if type(top) is not dict or top.get("format") != FORMAT:
+        raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
+    version = top.get("version")
+    if version != VERSION or top.get("fields") != _FIELDS:
+        found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
+        wanted = f"reads format {VERSION}" if version != VERSION else f"has another format {VERSION}"
+        raise _Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
+    packs = top.get("packs")
+    if type(packs) is not dict or members.keys() != {_JSON, *(f"{dtype}.npy" for dtype in packs)}:
+        raise Damaged("arrays are missing")
+    arrays = [unpack_npy(dtype, members[f"{dtype}.npy"]) for dtype in sorted(packs)]
+    if [array.size for array in arrays] != [packs[dtype] for dtype in sorted(packs)]:
+        raise Damaged("arrays of the wrong size")
+    read_value = value_reader(top.get("values"), arrays)
+    kinds = fields(Recording)
+    options = top.get("options")
+    if not _are_options(options):
+        raise Damaged("an option that is neither a word, a number nor a list of them")
+    parts = {name: reader(kind, read_value)(top.get(name)) for name, kind in kinds.items() if name != "options"}
+    recording = Recording(**parts, options=options)
+    check(recording)
+    return recording
+
+
+def _parse(text: bytes) -> Any:
+    def refuse(constant: str) -> Any:
+        raise Damaged(f"{constant} in its JSON")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, a number of 5,000 digits, 100,000 brackets
+        raise Damaged("its JSON cannot be read") from error
+
+
+def _are_options(options: object) -> TypeGuard[Mapping[str, object]]:
+    """Options are for showing, so they are plain: names with words, finite numbers, or lists of them."""
+
+    def is_plain(item: object) -> bool:
+        return item is None or isinstance(item, str | int) or (isinstance(item, float) and math.isfinite(item))
+
+    return isinstance(options, Mapping) and all(
+        isinstance(name, str) and all(map(is_plain, option if isinstance(option, list) else [option]))
+        for name, option in options.items()
+    )
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """A million small tuples and no cycle among them: looking for one would take half of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or type(error).__name__

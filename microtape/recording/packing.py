@@ -1,0 +1,184 @@
+"""Arrays on their way into a file and back: each dtype is one flat `.npy` member, every array a slice of it.
+
+A value is referred to by its number in a table. Its row there is `[pack, offset, *shape]` for an array, with the offset
+counted in elements, or the fields of a `Summary` for what was over the budget. The `.npy` header is written here rather
+than by numpy, whose padding changed between versions: so equal recordings give equal bytes, and the reader compares
+the header instead of parsing one that may be hostile.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.errors import RecordingError
+from microtape.recording.model import Summary, Value
+from microtape.recording.rows import Damaged, Reader, reader
+from microtape.recording.summary import summarize
+
+_KINDS = {"bool": (), "uint": (8, 16, 32, 64), "int": (8, 16, 32, 64), "float": (16, 32, 64), "complex": (64, 128)}
+_NAMES = [f"{kind}{bits}" for kind, sizes in _KINDS.items() for bits in sizes or ("",)]
+DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES}
+_NAME_OF = {np.dtype(name).newbyteorder(order): name for name in _NAMES for order in ("<", ">")}
+HEADER = 128  # bytes before the data of a member
+ALWAYS_KEPT = 64  # elements: below this, a summary would take more room than the array
+
+_Array: TypeAlias = npt.NDArray[Any]
+
+
+class _Packed(NamedTuple):
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+class Packer:
+    """Collects the arrays of a recording while it is being written.
+
+    Args:
+        element_budget: a larger array is summarised.
+        total_budget: bytes of array data in all; beyond it, the largest arrays are summarised first.
+    """
+
+    def __init__(self, element_budget: int, total_budget: int) -> None:
+        self.element_budget = element_budget
+        self.total_budget = total_budget
+        self.values: list[_Packed | Summary] = []
+        self.notes: list[str] = []
+        self._by_identity: dict[int, int] = {}
+        self._by_content: dict[_Packed, int] = {}
+        self._largest_summarised = 0
+        self._summarised = 0
+
+    def add(self, array: _Array) -> int:
+        """The array's number in the table, the same for the same object and for an equal array within the budget."""
+        number = self._by_identity.get(id(array))
+        if number is None:
+            number = self._by_identity[id(array)] = self._new(array)
+        return number
+
+    def _new(self, array: _Array) -> int:
+        dtype = _NAME_OF.get(array.dtype)
+        if dtype is None:
+            raise RecordingError(f"an array of dtype {array.dtype} cannot be saved; known are {', '.join(DTYPES)}")
+        if array.size > self.element_budget:
+            self._summarised += 1
+            self._largest_summarised = max(self._largest_summarised, array.size)
+            self.values.append(summarize(array))
+            return len(self.values) - 1
+        packed = _Packed(dtype, array.shape, array.astype(DTYPES[dtype], copy=False).tobytes())
+        number = self._by_content.setdefault(packed, len(self.values))
+        if number == len(self.values):
+            self.values.append(packed)
+        return number
+
+    def finish(self) -> tuple[list[list[Any]], dict[str, bytes]]:
+        """The table of values, and the flat data of each dtype that occurs."""
+        if self._summarised:
+            self.notes.append(
+                f"{_arrays(self._summarised)} of more than {self.element_budget:,} elements saved as a summary"
+                f" (element_budget={self._largest_summarised} keeps all)"
+            )
+        self._keep_to_total()
+        dtypes = sorted({value.dtype for value in self.values if isinstance(value, _Packed)})
+        chunks: dict[str, list[bytes]] = {dtype: [] for dtype in dtypes}
+        used = dict.fromkeys(dtypes, 0)
+        number_of = {dtype: number for number, dtype in enumerate(dtypes)}
+        rows: list[list[Any]] = []
+        for value in self.values:
+            if isinstance(value, Summary):
+                rows.append(list(value))
+                continue
+            rows.append([number_of[value.dtype], used[value.dtype], *value.shape])
+            used[value.dtype] += math.prod(value.shape)
+            chunks[value.dtype].append(value.data)
+        return rows, {dtype: b"".join(chunks[dtype]) for dtype in dtypes}
+
+    def _keep_to_total(self) -> None:
+        total = sum(len(value.data) for value in self.values if isinstance(value, _Packed))
+        excess, dropped = total - self.total_budget, 0
+        if excess <= 0:
+            return
+        sizes = [(-len(one.data), number) for number, one in enumerate(self.values) if isinstance(one, _Packed)]
+        for size, number in sorted(sizes):
+            value = self.values[number]
+            if excess <= 0 or not isinstance(value, _Packed) or math.prod(value.shape) <= ALWAYS_KEPT:
+                break
+            array: _Array = np.frombuffer(value.data, DTYPES[value.dtype]).reshape(value.shape)
+            self.values[number] = summarize(array)
+            excess, dropped = excess + size, dropped + 1
+        if dropped:
+            self.notes.append(
+                f"{_arrays(dropped)} saved as a summary to stay within {self.total_budget:,} bytes of array data"
+                f" (total_budget={total} keeps all)"
+            )
+
+
+def npy_header(dtype: str, count: int) -> bytes:
+    """What stands before `count` elements in a one-dimensional `.npy` file: always 128 bytes."""
+    text = f"{{'descr': '{DTYPES[dtype].str}', 'fortran_order': False, 'shape': ({count},), }}"
+    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+
+
+def unpack_npy(dtype: str, data: bytes) -> _Array:
+    """The elements of a member written with `npy_header`, read-only. Raises Damaged for any other bytes."""
+    count, rest = divmod(len(data) - HEADER, DTYPES[dtype].itemsize)
+    if rest or count < 0 or not data.startswith(npy_header(dtype, count)):
+        raise Damaged(f"its {dtype} arrays do not begin or end as they should")
+    array: _Array = np.frombuffer(data, DTYPES[dtype], count, HEADER)
+    if dtype == "bool" and array.view(np.uint8).max(initial=0) > 1:
+        raise Damaged("a bool that is neither 0 nor 1")
+    return array
+
+
+def value_reader(rows: Any, packs: list[_Array]) -> Reader:
+    """Reads a reference to the table of values: a number, or the fields of a Summary in place."""
+    if type(rows) is not list:
+        raise Damaged("no table of values")
+    read_summary = reader(Summary, _no_value)
+
+    def summary(row: Any) -> Summary:
+        made: Summary = read_summary(row)
+        counts = (*made.shape, made.zeros, made.nans, made.infs, *made.histogram)
+        if made.dtype not in DTYPES or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > 32:
+            raise Damaged("a summary that describes no array")
+        return made
+
+    def array(row: list[Any]) -> _Array:
+        if len(row) < 2 or len(row) > 34 or any(type(one) is not int or not 0 <= one < 2**63 for one in row):
+            raise Damaged("an array that is stored nowhere")
+        pack, start, *shape = row
+        end = start + math.prod(shape)
+        if pack >= len(packs) or end > packs[pack].size:
+            raise Damaged("an array outside of what is stored")
+        try:
+            found: _Array = packs[pack][start:end].reshape(tuple(shape))
+        except ValueError as error:  # no elements, yet dimensions beyond what numpy can multiply
+            raise Damaged("an array of impossible shape") from error
+        return found
+
+    def one(row: Any) -> Value:
+        return array(row) if type(row) is list and row and type(row[0]) is int else summary(row)
+
+    table = [one(row) for row in rows]
+    length = len(table)
+
+    def value(item: Any) -> Value:
+        if type(item) is list:
+            return summary(item)
+        if type(item) is not int or not 0 <= item < length:
+            raise Damaged("a value that is not stored")
+        return table[item]
+
+    return value
+
+
+def _no_value(item: Any) -> Any:
+    raise Damaged("a value inside a summary")
+
+
+def _arrays(count: int) -> str:
+    return f"{count:,} array{'s' if count > 1 else ''}"

@@ -1,0 +1,71 @@
+"""Where in the user's program something happened, down to the sub-expression.
+
+Every node keeps the code object and the instruction offset of the call that recorded it, which costs next to nothing.
+Python 3.11 turns the pair into lines and columns, and we ask for that only when somebody wants to see it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+_PACKAGE = os.path.dirname(__file__)
+_EXAMPLES = os.path.join(_PACKAGE, "examples")
+
+LIBRARY_FILES = {
+    os.path.join(folder, name)
+    for folder, _, names in os.walk(_PACKAGE)
+    if not folder.startswith(_EXAMPLES)
+    for name in names
+    if name.endswith(".py")
+}
+"""Our own source files: a call site is the innermost frame that is not in one of them."""
+
+
+class CallSite(NamedTuple):
+    """A place in the user's code. `instruction` is the frame's `f_lasti`."""
+
+    code: CodeType
+    instruction: int
+
+    @property
+    def file(self) -> str:
+        """The file's name as Python knows it."""
+        return self.code.co_filename
+
+    @property
+    def function(self) -> str:
+        """The qualified name of the function, `<module>` at top level."""
+        return self.code.co_qualname
+
+    def position(self) -> tuple[int, int, int, int]:
+        """(line, end line, column, end column); lines from 1, columns from 0 in characters. Columns are 0 if unknown."""
+        positions = list(self.code.co_positions())
+        line, end_line, column, end_column = positions[self.instruction // 2]
+        line = line or self.code.co_firstlineno
+        end_line = end_line or line
+        return line, end_line, self._characters(line, column), self._characters(end_line, end_column)
+
+    def _characters(self, line: int, column: int | None) -> int:
+        """Python counts columns in UTF-8 bytes; people count characters."""
+        if not column:
+            return 0
+        text = linecache.getline(self.file, line)
+        return len(text.encode()[:column].decode(errors="replace")) if text else column
+
+    def describe(self) -> str:
+        """`file:line in function: source line`, for messages."""
+        line = self.position()[0]
+        text = linecache.getline(self.file, line).strip()
+        where = f"{os.path.relpath(self.file) if os.path.isabs(self.file) else self.file}:{line}"
+        inside = "" if self.function == "<module>" else f" in {self.function}"
+        return f"{where}{inside}" + (f":  {text}" if text else "")
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame at or outside `frame` that is the user's, None if there is none."""
+    while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,99 @@
+"""Element types, and which one an operation on mixed operands has: torch's rules, not numpy's.
+
+Note [Type promotion]
+  Categories are ordered bool < integer < floating < complex. Operands come in three ranks: tensors with dimensions,
+  0-d tensors, and Python numbers. A lower rank changes the result only if its category is higher, so that
+  `float32 tensor * 2.5` and `float32 tensor * float64 0-d tensor` both stay float32.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+DType = np.dtype[Any]
+
+bool = np.dtype(np.bool_)
+uint8 = np.dtype(np.uint8)
+int8 = np.dtype(np.int8)
+int16 = np.dtype(np.int16)
+int32 = np.dtype(np.int32)
+int64 = np.dtype(np.int64)
+float16 = np.dtype(np.float16)
+float32 = np.dtype(np.float32)
+float64 = np.dtype(np.float64)
+complex64 = np.dtype(np.complex64)
+complex128 = np.dtype(np.complex128)
+half, float, double, long, int = float16, float32, float64, int64, int32
+
+_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+_default: DType = float32
+
+
+def get_default_dtype() -> DType:
+    """The dtype of tensors made from Python floats; float32 unless changed."""
+    return _default
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Change the dtype of tensors made from Python floats. Raises TypeError if it is not a floating dtype."""
+    global _default
+    dtype = np.dtype(dtype)
+    if dtype.kind != "f":
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = dtype
+
+
+def is_differentiable(dtype: DType) -> Any:
+    """Whether tensors of this dtype can require gradients: floating or complex."""
+    return dtype.kind in "fc"
+
+
+def promote_types(a: DType, b: DType) -> DType:
+    """The dtype that both fit in by torch's rules: an integer never widens a float."""
+    kinds = {a.kind, b.kind}
+    if kinds & set("fc") and kinds & set("biu"):
+        return a if a.kind in "fc" else b
+    if kinds == {"f", "c"}:
+        return np.promote_types(np.promote_types(a, b), complex64)
+    return np.promote_types(a, b)
+
+
+def of_number(value: Any) -> DType:
+    """The dtype of a Python number."""
+    if isinstance(value, np.bool_ | type(True)):
+        return bool
+    if isinstance(value, type(1)):
+        return int64
+    if isinstance(value, complex):
+        return np.promote_types(_default, complex64)
+    return _default
+
+
+def ranks(array: np.ndarray[Any, Any]) -> tuple[DType | None, DType | None]:
+    """The array's dtype as (of a tensor with dimensions, of a 0-d tensor), one of them None."""
+    return (array.dtype, None) if array.ndim else (None, array.dtype)
+
+
+def result_type(dimensioned: DType | None, zero_dim: DType | None, number: DType | None = None) -> DType:
+    """The dtype computed with, from those of each rank; see Note [Type promotion]."""
+    result = _dominate(dimensioned, _dominate(zero_dim, number))
+    assert result is not None
+    return result
+
+
+def join(a: DType | None, b: DType | None) -> DType | None:
+    """The promoted dtype of two operands of one rank, either of which may be missing."""
+    if a is None or b is None:
+        return a if b is None else b
+    return promote_types(a, b)
+
+
+def _dominate(high: DType | None, low: DType | None) -> DType | None:
+    """`low` counts only where its category is higher."""
+    if high is None or low is None:
+        return low if high is None else high
+    if _CATEGORY[low.kind] > _CATEGORY[high.kind]:
+        return promote_types(high, low)
+    return high

@@ -1,0 +1,32 @@
+import microtape as mt
+
+# An operation of your own with an argument that is not a tensor.
+#
+# The constant is kept on `ctx` as an ordinary attribute. Backward gives a
+# gradient for each argument of forward, and the one for the constant is
+# None: a plain number has no gradient.
+#
+# Look at: the two gradients that leave MulConstant, and that only one of them goes anywhere.
+
+
+class MulConstant(mt.autograd.Function):
+    """z = x · constant."""
+
+    @staticmethod
+    def forward(ctx, x, constant):
+        ctx.constant = constant
+        return x * constant
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        return grad_z * ctx.constant, None
+
+
+x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+z = MulConstant.apply(x, 5.5)
+total = (z * x).sum()
+
+total.backward()
+
+print("x.grad =", x.grad.tolist())  # 2 · 5.5 · x

@@ -1,0 +1,40 @@
+import microtape as mt
+
+# A recurrent network reads a wave for 20 steps and guesses what comes next.
+#
+# Look at: W_state. It is one tensor, used at every step, so its gradient is
+# a sum of 20 terms, the latest step first. And watch the gradient of
+# `state` on its way back through time: it shrinks at every step, so that
+# what the network read at the beginning hardly teaches it anything. This is
+# the vanishing gradient.
+
+import math
+
+STEPS, SIZE = 20, 4
+
+wave = [math.sin(0.5 * time) for time in range(STEPS + 1)]
+
+
+def weights(rows, columns):
+    """Numbers between -0.5 and 0.5 without a pattern, the same on every run."""
+    wild = [math.sin(77.0 * k * k) / 2 for k in range(1, rows * columns + 1)]
+    return mt.tensor(wild).reshape(rows, columns).requires_grad_()
+
+
+W_input = weights(1, SIZE)
+W_state = weights(SIZE, SIZE)
+b = mt.zeros(SIZE, requires_grad=True)
+W_output = weights(SIZE, 1)
+
+state = mt.zeros(1, SIZE)
+for time in range(STEPS):
+    reading = mt.tensor([[wave[time]]])
+    state = (reading @ W_input + state @ W_state + b).tanh()
+
+guess = state @ W_output
+loss = ((guess - wave[STEPS]) ** 2).sum()
+
+loss.backward()
+
+print(f"guess {guess.item():.4f} for {wave[STEPS]:.4f}, loss {loss.item():.4f}")
+print(f"largest gradient of W_state: {W_state.grad.abs().max().item():.4f}")

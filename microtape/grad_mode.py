@@ -1,0 +1,145 @@
+"""Whether operations are being recorded: a switch for each thread, and the contexts that turn it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class _Mode(threading.local):
+    enabled: bool = True
+
+
+mode = _Mode()
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations on this thread are recorded."""
+    return mode.enabled
+
+
+class _GradMode:
+    """A context manager and decorator that sets the mode while its body runs.
+
+    As a decorator of a generator or coroutine function it is in force only while the body itself runs, not between
+    two of its steps.
+    """
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+        self.previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        self.previous.append(mode.enabled)
+        mode.enabled = self.enabled
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        mode.enabled = self.previous.pop()
+
+    def __call__(self, function: _F) -> _F:
+        enabled = self.enabled
+        if inspect.isgeneratorfunction(function):
+            return _while_running(function, lambda: _GradMode(enabled))  # type: ignore[return-value]
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def run(*args: Any, **kwargs: Any) -> Any:
+                return await _Awaited(function(*args, **kwargs), lambda: _GradMode(enabled))
+
+            return run  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with _GradMode(enabled):
+                return function(*args, **kwargs)
+
+        return call  # type: ignore[return-value]
+
+
+def _while_running(function: Callable[..., Any], context: Callable[[], _GradMode]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def generate(*args: Any, **kwargs: Any) -> Any:
+        return (yield from _steps(function(*args, **kwargs), context))
+
+    return generate
+
+
+def _steps(body: Any, context: Callable[[], _GradMode]) -> Any:
+    """Drive a generator (or coroutine), entering the context for each of its steps and leaving it while it waits."""
+    resume, argument = body.send, None
+    while True:
+        try:
+            with context():
+                value = resume(argument)
+        except StopIteration as stop:
+            return stop.value
+        try:
+            argument, resume = (yield value), body.send
+        except GeneratorExit:
+            with context():
+                body.close()
+            raise
+        except BaseException:
+            argument, resume = sys.exc_info()[1], body.throw
+
+
+class _Awaited:
+    def __init__(self, coroutine: Any, context: Callable[[], _GradMode]) -> None:
+        self.coroutine, self.context = coroutine, context
+
+    def __await__(self) -> Any:
+        return _steps(self.coroutine, self.context)
+
+
+class no_grad(_GradMode):  # noqa: N801 - torch's name
+    """Operations inside are not recorded. Usable as `with no_grad():`, `@no_grad()` and `@no_grad`."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        instance = super().__new__(cls)
+        if function is None:
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(function)
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+
+class enable_grad(_GradMode):  # noqa: N801 - torch's name
+    """Operations inside are recorded, also within `no_grad`. Usable as `@enable_grad` too."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        instance = super().__new__(cls)
+        if function is None:
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(function)
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
+    """Turns recording on or off at once; used as a context, turns it back at the end."""
+
+    def __init__(self, enabled: bool) -> None:
+        super().__init__(bool(enabled))
+        self.before = mode.enabled
+        mode.enabled = self.enabled
+
+    def __enter__(self) -> None:
+        self.previous.append(self.before)
+        mode.enabled = self.enabled
+
+    def __call__(self, function: _F) -> _F:
+        mode.enabled = self.before  # as a decorator it must not act where the function is defined
+        return super().__call__(function)

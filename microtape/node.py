@@ -1,0 +1,218 @@
+"""The graph that backward walks: nodes joined by edges that lead from results towards the leaves.
+
+Note [Sequence numbers]
+  Every node takes the next number of one process-wide counter when it is recorded. A node's edges lead to nodes that
+  were recorded earlier, so numbers fall along every edge, and evaluating the ready node with the highest number first
+  rewinds the tape. NB: torch counts for each thread apart.
+
+Note [Undefined gradients]
+  A gradient of None means "nothing flows here". It is not zero: it costs nothing, leaves `.grad` untouched, and still
+  counts as delivered.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from microtape.call_site import CallSite
+
+if TYPE_CHECKING:
+    from microtape.dtypes import DType
+    from microtape.tensor_state import TensorState
+
+Edge: TypeAlias = "tuple[Node | None, int]"
+"""(node, input_nr): the node that receives a gradient, and which of its inputs."""
+
+NO_EDGE: Edge = (None, 0)
+
+next_sequence_nr = itertools.count().__next__
+
+
+class NodeHooks:
+    """The functions that run before and after a node; made when the first one is registered."""
+
+    __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}  # output_nr -> hooks of that output's tensor
+        self.retain: dict[int, weakref.ref[TensorState]] = {}  # output_nr -> the tensor that retains its gradient
+        self.pre: dict[int, Callable[..., Any]] = {}
+        self.post: dict[int, Callable[..., Any]] = {}
+        self.post_accumulate: dict[int, Callable[..., Any]] = {}
+
+
+class Node:
+    """A vertex of the backward graph: takes the gradients of an operation's outputs, gives those of its inputs."""
+
+    __slots__ = (
+        "__weakref__",
+        "_metadata",
+        "code",
+        "dtype",
+        "hooks",
+        "instruction",
+        "next_edges",
+        "saved",
+        "sequence_nr",
+        "shape",
+        "versions",
+    )
+    kind: ClassVar[str] = "operation"
+    formula: ClassVar[str] = ""
+    multi_output: ClassVar[bool] = False
+    saved_names: tuple[str, ...] = ()
+    sources: tuple[int, ...] = ()  # for each saved tensor, which operand it is; -1 for an output or anything else
+
+    next_edges: tuple[Edge, ...]
+    sequence_nr: int
+    shape: Any  # of the output; for a multi-output node, a list with one for each of them
+    dtype: Any
+    saved: tuple[Any, ...] | None  # None once freed
+    versions: tuple[int, ...] | None  # of the saved tensors, None where all were at version 0
+    code: CodeType | None
+    instruction: int
+    hooks: NodeHooks | None
+    _metadata: dict[Any, Any] | None
+
+    def __init__(self) -> None:
+        self.next_edges = ()
+        self.saved = ()
+        self.versions = None
+        self.code = None
+        self.hooks = None
+        self._metadata = None
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """The gradients of the inputs, one for each edge, from that of the output (a list of them if multi_output).
+
+        Gradients are arrays, or Tensors if `create_graph`.
+        """
+        raise NotImplementedError
+
+    def release(self) -> bool:
+        """Free what was saved. Returns whether there was anything."""
+        if not self.saved:
+            return False
+        self.saved = None
+        return True
+
+    def output_spec(self, output_nr: int) -> tuple[tuple[int, ...], DType]:
+        """Shape and dtype of an output, and therefore of the gradient that arrives for it."""
+        if self.multi_output:
+            return self.shape[output_nr], self.dtype[output_nr]
+        return self.shape, self.dtype
+
+    @property
+    def output_count(self) -> int:
+        """How many outputs the operation has."""
+        return len(self.shape) if self.multi_output else 1
+
+    @property
+    def call_site(self) -> CallSite | None:
+        """Where the user's program called the operation."""
+        return CallSite(self.code, self.instruction) if self.code is not None else None
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """torch's public view of the edges: a pair (node or None, input number) for each differentiable operand."""
+        return self.next_edges
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for the user's own notes on this node."""
+        if self._metadata is None:
+            self._metadata = {}
+        return self._metadata
+
+    def name(self) -> str:
+        """The node's name as torch shows it."""
+        return type(self).__name__
+
+    def ensure_hooks(self) -> NodeHooks:
+        """The node's hooks, made if there are none."""
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs; a returned tuple replaces them."""
+        return add_hook(self.ensure_hooks().pre, hook)
+
+    def register_hook(self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a returned tuple replaces `grad_inputs`."""
+        return add_hook(self.ensure_hooks().post, hook)
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class AccumulateGrad(Node):
+    """The sink under a leaf: adds what arrives to the leaf's `.grad`."""
+
+    __slots__ = ("variable",)
+    kind = "accumulate"
+    formula = "x.grad += g"
+    sequence_nr = 2**64 - 1  # before all others, as soon as it is ready
+
+    def __init__(self, variable: TensorState) -> None:
+        super().__init__()
+        self.variable = variable
+        meta = variable.meta
+        assert meta is not None
+        self.hooks = meta.hooks
+
+    def name(self) -> str:
+        """The node's name as torch shows it."""
+        return "torch::autograd::AccumulateGrad"
+
+    def output_spec(self, output_nr: int) -> tuple[tuple[int, ...], DType]:
+        """Shape and dtype of the leaf as it is now."""
+        return self.variable.array.shape, self.variable.array.dtype
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """Accumulate; nothing flows on. `gradient` belongs to the engine, which has copied it where it was shared."""
+        if gradient is not None:
+            self.variable.accumulate(gradient, create_graph)
+        return ()
+
+
+class RemovableHandle:
+    """What registering a hook returns; `remove()` may be called any time, also twice and during backward."""
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], key: int) -> None:
+        self._hooks = hooks
+        self.id = key
+
+    def remove(self) -> None:
+        """Unregister the hook."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+_hook_keys = itertools.count()
+
+
+def add_hook(hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> RemovableHandle:
+    """Register `hook` behind those that are there."""
+    key = next(_hook_keys)
+    hooks[key] = hook
+    return RemovableHandle(hooks, key)
+
+
+def is_array(value: Any) -> bool:
+    """Whether `value` is numpy's: an array, or the scalar that numpy returns for 0-d results."""
+    return isinstance(value, np.ndarray | np.generic)

@@ -1,0 +1,222 @@
+"""Operations: a forward formula on arrays, one gradient formula for each operand, and the recording of a call.
+
+Note [One formula for both passes]
+  A gradient formula is written once, with operators and functions that take arrays as well as Tensors. Plain backward
+  feeds it arrays. With `create_graph=True` it is fed Tensors, so that the formula records itself and can be
+  differentiated again.
+
+Note [What is saved]
+  A formula names what it needs: `def grad_x(self, g, _x, y): return g * y`. A name that starts with an underscore is
+  not needed, `z` is the operation's result. A tensor is saved only if a formula that will be used needs it: `2 * y`
+  saves the constant and not `y`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from microtape import dtypes
+from microtape.call_site import LIBRARY_FILES, user_frame
+from microtape.grad_mode import mode
+from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
+from microtape.saved import SavedTensor, unpack
+from microtape.tensor_state import Array, TensorState, as_array, edge_of, new_tensor
+from microtape.watch import watch
+
+_T = TypeVar("_T", bound=TensorState)
+_RESULT = "z"
+
+
+class Operation(Node):
+    """A built-in operation. Subclasses give `formula`, `operands`, `forward` and a `grad_<operand>` for each operand."""
+
+    __slots__ = ()
+    operands: ClassVar[tuple[str, ...]] = ("x",)
+    op: ClassVar[str] = ""
+    gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    needed: ClassVar[tuple[tuple[bool, ...], ...]] = ()  # [operand][saved tensor]: does its formula need it
+
+    forward: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.op:
+            cls.op = cls.__name__.rstrip("0123456789").removesuffix("Backward").lower()
+        if not cls.operands or not all(hasattr(cls, f"grad_{operand}") for operand in cls.operands):
+            return
+        cls.gradients = tuple(getattr(cls, f"grad_{operand}") for operand in cls.operands)
+        names = [tuple(inspect.signature(formula).parameters)[2:] for formula in cls.gradients]
+        cls.saved_names = tuple(name.lstrip("_") for name in names[0])
+        assert all(tuple(name.lstrip("_") for name in row) == cls.saved_names for row in names), cls
+        cls.needed = tuple(tuple(not name.startswith("_") for name in row) for row in names)
+        cls.sources = tuple(cls.operands.index(name) if name != _RESULT else -1 for name in cls.saved_names)
+
+    def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
+        """The operands' arrays, as `forward` wants them."""
+        return [operand.array for operand in operands]
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """See Node.apply."""
+        saved = unpack(self, create_graph) if self.saved_names else ()
+        return [
+            formula(self, gradient, *saved) if edge is not NO_EDGE else None
+            for formula, edge in zip(self.gradients, self.next_edges, strict=True)
+        ]
+
+
+class Unary(Operation):
+    """An operation on one tensor."""
+
+    __slots__ = ()
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """See Node.apply."""
+        if self.saved_names:
+            return (self.gradients[0](self, gradient, *unpack(self, create_graph)),)
+        return (self.gradients[0](self, gradient),)
+
+
+class Binary(Operation):
+    """An operation on two tensors, broadcast against each other, with torch's type promotion."""
+
+    __slots__ = ()
+    operands = ("x", "y")
+
+    def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
+        """The operands' arrays in one dtype."""
+        x, y = operands
+        return promoted(x.array, y.array)
+
+
+def call(node: Operation, *operands: Any) -> Any:
+    """Run `node.forward` on the operands and record the call.
+
+    On arrays it returns the array: this is how gradient formulas use operations in a plain backward pass. On Tensors
+    it returns a Tensor that requires grad if one of the operands does and the mode says so.
+    """
+    tensor = next((operand for operand in operands if isinstance(operand, TensorState)), None)
+    if tensor is None:
+        return node.forward(*operands)
+    like = type(tensor)
+    tensors = [as_tensor(operand, like) for operand in operands]
+    array = as_array(node.forward(*node.arrays(tensors)))
+    return record(node, tensors, new_tensor(like, array), sys._getframe(2))
+
+
+def unary(cls: type[Unary], x: Any) -> Any:
+    """`call` for an operation without parameters on one operand."""
+    if not isinstance(x, TensorState):
+        return cls.forward(x)
+    array = x.array
+    if array.dtype.kind in "biu":
+        array = array.astype(dtypes.get_default_dtype())
+    return record(cls(), (x,), new_tensor(type(x), as_array(cls.forward(array))), sys._getframe(2))
+
+
+def binary(cls: type[Binary], x: Any, y: Any) -> Any:
+    """`call` for an operation without parameters on two operands."""
+    if isinstance(x, TensorState):
+        if not isinstance(y, TensorState):
+            y = as_operand(y, x)
+    elif isinstance(y, TensorState):
+        x = as_operand(x, y)
+    else:
+        return cls.forward(x, y)
+    a, b = x.array, y.array
+    if a.dtype is not b.dtype:
+        a, b = promoted(a, b)
+    return record(cls(), (x, y), new_tensor(type(x), as_array(cls.forward(a, b))), sys._getframe(2))
+
+
+def record(node: Operation, operands: Sequence[TensorState], output: _T, frame: Any) -> _T:
+    """Make `node` the history of `output`, if one of the operands requires grad and recording is on."""
+    edges = tuple([operand.edge or edge_of(operand) for operand in operands])
+    if mode.enabled and any([edge is not NO_EDGE for edge in edges]) and output.array.dtype.kind in "fc":
+        attach(node, edges, output, frame)
+        save(node, operands, output)
+        output.edge = (node, 0)
+    if watch.watcher is not None:
+        watch.watcher.operation(node, tuple(operands), (output,), False)
+    return output
+
+
+def attach(node: Node, edges: tuple[Edge, ...], output: TensorState, frame: Any) -> None:
+    """Give `node` its place: in the graph, on the tape, in the user's program."""
+    node.next_edges = edges
+    node.sequence_nr = next_sequence_nr()
+    node.shape = output.array.shape
+    node.dtype = output.array.dtype
+    if frame.f_code.co_filename in LIBRARY_FILES:
+        frame = user_frame(frame)
+        if frame is None:
+            return
+    node.code = frame.f_code
+    node.instruction = frame.f_lasti
+
+
+def save(node: Operation, operands: Sequence[TensorState], output: TensorState) -> None:
+    """Keep what the formulas need of those operands that require grad; see Note [What is saved]."""
+    if not node.saved_names:
+        return
+    rows = [row for row, edge in zip(node.needed, node.next_edges, strict=True) if edge is not NO_EDGE]
+    kept: list[Any] = []
+    for i, source in enumerate(node.sources):
+        if not any([row[i] for row in rows]):
+            kept.append(None)
+        else:
+            kept.append(operands[source] if source >= 0 else SavedTensor(output))
+    node.saved = tuple(kept)
+    keep_versions(node)
+
+
+def keep_versions(node: Node) -> None:
+    """Remember the versions of the saved tensors, where any of them has been written to before."""
+    assert node.saved is not None
+    if any([item is not None and item.version is not None for item in node.saved if type(item) is not SavedTensor]):
+        node.versions = tuple(
+            [
+                item.version.number if isinstance(item, TensorState) and item.version is not None else 0
+                for item in node.saved
+            ]
+        )
+
+
+def as_tensor(value: Any, like: type[_T]) -> _T:
+    """`value` itself if it is a tensor, else a constant tensor around it."""
+    return value if isinstance(value, like) else constant(value, like)
+
+
+def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
+    """A tensor without history around an array or number."""
+    if isinstance(value, TensorState):
+        return value  # type: ignore[return-value]  # a sibling class of tensor
+    if dtype is None and isinstance(value, bool | int | float | complex):
+        dtype = dtypes.of_number(value)
+    return new_tensor(like, np.asarray(value, dtype))
+
+
+def as_operand(value: Any, other: TensorState) -> TensorState:
+    """The constant operand of a binary operation with the tensor `other`: a number takes on its dtype.
+
+    Raises TypeError for what is neither a number nor an array.
+    """
+    if isinstance(value, int | float | complex):  # bool is an int
+        dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
+        return new_tensor(type(other), np.asarray(value, dtype))
+    if isinstance(value, np.ndarray | np.generic):
+        return new_tensor(type(other), np.asarray(value))
+    raise TypeError(f"unsupported operand type(s): '{type(other).__name__}' and '{type(value).__name__}'")
+
+
+def promoted(a: Array, b: Array) -> tuple[Array, Array]:
+    """Both arrays in the dtype that torch would compute with; see Note [Type promotion]."""
+    if a.dtype == b.dtype:
+        return a, b
+    (dim_a, zero_a), (dim_b, zero_b) = dtypes.ranks(a), dtypes.ranks(b)
+    dtype = dtypes.result_type(dtypes.join(dim_a, dim_b), dtypes.join(zero_a, zero_b))
+    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)

@@ -1,0 +1,620 @@
+"""The Tensor: a thin facade over its state, the operations and the engine."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from microtape import dtypes
+from microtape.errors import InPlaceError
+from microtape.grad_mode import mode
+from microtape.in_place import call_, write
+from microtape.node import NO_EDGE, AccumulateGrad, Node, NodeHooks, RemovableHandle, add_hook
+from microtape.operation import as_operand
+from microtape.ops import arithmetic, elementwise, index, loss, product, reduction
+from microtape.ops import shape as shape_ops
+from microtape.printing import represent
+from microtape.tensor_state import (
+    Array,
+    TensorState,
+    edge_of,
+    ensure_meta,
+    ensure_version,
+    is_leaf,
+    is_view,
+    new_tensor,
+    requires_grad,
+    version_number,
+)
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple of ints."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """How many elements a tensor of this shape has."""
+        return int(np.prod(self, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"microtape.Size({list(self)})"
+
+
+class Tensor(TensorState):
+    """An array that remembers how it was computed.
+
+    Make one with `microtape.tensor`, `zeros`, ...; `array` is the numpy array inside, of any shape and dtype.
+    """
+
+    __slots__ = ()
+
+    __array_priority__ = 1000  # numpy's operators leave the work to ours
+    __array_ufunc__ = None
+
+    # What it is
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return Size(self.array.shape)
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        """The element type."""
+        return self.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        return self.shape if dim is None else self.array.shape[dim]
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floats."""
+        return self.array.dtype.kind == "f"
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(len(self.array)))
+
+    def __repr__(self) -> str:
+        return represent(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self.array.ndim and spec else repr(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # Its place in the graph
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        return requires_grad(self)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start or stop recording operations on this leaf. Returns self.
+
+        Raises RuntimeError for dtypes without gradients, and where a result is told to stop.
+        """
+        if requires_grad and not dtypes.is_differentiable(self.array.dtype):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if not self.is_leaf:
+            if not requires_grad:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                )
+        elif is_view(self):
+            view = ensure_meta(self).view
+            assert view is not None
+            view.edge = self._own_accumulator() if requires_grad else NO_EDGE
+        else:
+            self.edge = None if requires_grad else NO_EDGE
+        return self
+
+    def _own_accumulator(self) -> Any:
+        return (AccumulateGrad(self), 0)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation computed it."""
+        return is_leaf(self)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that computed it, None for a leaf."""
+        node = edge_of(self)[0] if self.edge is not None or is_view(self) else None
+        return None if isinstance(node, AccumulateGrad) else node
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of `grad_fn` it is."""
+        return edge_of(self)[1]
+
+    @property
+    def _version(self) -> int:
+        return version_number(self)
+
+    @property
+    def _base(self) -> Any:
+        return self.meta.view.base if self.meta is not None and self.meta.view is not None else None
+
+    def _is_view(self) -> bool:
+        return is_view(self)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient; None until there is one."""
+        meta = self.meta
+        if (meta is None or (meta.grad is None and not meta.retains_grad)) and not is_leaf(self):
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                "mistake, make sure you access the leaf Tensor instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return meta.grad if meta is not None else None
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            if value.array.shape != self.array.shape:
+                raise RuntimeError(
+                    f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of size "
+                    f"'{list(self.array.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
+            if value.array.dtype != self.array.dtype:
+                raise RuntimeError(
+                    f"attempting to assign a gradient with dtype '{value.array.dtype}' to a tensor with grad_dtype "
+                    f"'{self.array.dtype}'. The gradient must match the tensor's grad_dtype"
+                )
+        ensure_meta(self).grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        ensure_meta(self).grad = None
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history and with a version counter of its own: writes to it are never noticed."""
+        return new_tensor(type(self), self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if requires_grad(self) and not dtypes.is_differentiable(value.array.dtype):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self.array = value.array
+
+    def detach(self) -> Tensor:
+        """The same memory and version counter, without history."""
+        result = new_tensor(type(self), self.array)
+        result.version = ensure_version(self)
+        return result
+
+    def detach_(self) -> Tensor:
+        """Drop the history in place. Raises RuntimeError on a view."""
+        if is_view(self):
+            raise InPlaceError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+            )
+        self.edge = NO_EDGE
+        return self
+
+    # Backward
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor to the `.grad` of the leaves it was computed from.
+
+        `gradient` has this tensor's shape; it may be left out for one element. See `microtape.autograd.backward`.
+        """
+        from microtape.differentiate import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def accumulate(self, gradient: Any, create_graph: bool) -> None:
+        """Add `gradient`, which this call may keep, to `.grad`."""
+        meta = ensure_meta(self)
+        if isinstance(gradient, Tensor):
+            meta.grad = gradient.clone() if meta.grad is None else meta.grad + gradient
+        elif meta.grad is None:
+            meta.grad = new_tensor(Tensor, np.asarray(gradient))
+        elif requires_grad(meta.grad):
+            meta.grad = meta.grad + new_tensor(Tensor, np.asarray(gradient))
+        else:
+            write(meta.grad, meta.grad.array + gradient)
+
+    def retain_grad(self) -> None:
+        """Keep this result's gradient in `.grad` too. Does nothing on a leaf."""
+        if not requires_grad(self):
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        meta = ensure_meta(self)
+        if is_leaf(self) or meta.retains_grad:
+            return
+        import weakref
+
+        node, output_nr = edge_of(self)
+        assert node is not None
+        node.ensure_hooks().retain[output_nr] = weakref.ref(self)
+        meta.retains_grad = True
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called on this result."""
+        return self.meta is not None and self.meta.retains_grad
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call `hook(grad)` whenever this tensor's gradient is computed; a returned tensor replaces it."""
+        if not requires_grad(self):
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        _, output_nr = edge_of(self)
+        return add_hook(self._hooks().tensor.setdefault(output_nr, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call `hook(self)` after backward has added to this leaf's `.grad`."""
+        if not requires_grad(self):
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not is_leaf(self):
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return add_hook(self._hooks().post_accumulate, hook)
+
+    def _hooks(self) -> NodeHooks:
+        node, _ = edge_of(self)
+        assert node is not None
+        if not isinstance(node, AccumulateGrad):
+            return node.ensure_hooks()
+        meta = ensure_meta(self)  # a leaf's node may come and go; its hooks stay
+        if meta.hooks is None:
+            meta.hooks = NodeHooks()
+        node.hooks = meta.hooks
+        return meta.hooks
+
+    # Out of the graph
+
+    def numpy(self) -> Array:
+        """The array inside, shared. Raises RuntimeError where gradients would be lost silently."""
+        if mode.enabled and requires_grad(self):
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def __float__(self) -> float:
+        self._warn_of_conversion()
+        return float(self.item())
+
+    def __int__(self) -> int:
+        self._warn_of_conversion()
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "biu" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def _warn_of_conversion(self) -> None:
+        if requires_grad(self):
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            what = "more than one value" if self.array.size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+        return bool(self.array.item())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not is_leaf(self):
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment. If you were attempting to deepcopy a module, this may be because of a "
+                "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+            )
+        result = new_tensor(type(self), self.array.copy(), None if requires_grad(self) else NO_EDGE)
+        memo[id(self)] = result
+        if self.meta is not None and self.meta.grad is not None:
+            result.grad = self.meta.grad.__deepcopy__(memo)
+        return result
+
+    # Arithmetic
+
+    add, sub, mul, div, neg, pow = (
+        arithmetic.add,
+        arithmetic.sub,
+        arithmetic.mul,
+        arithmetic.div,
+        arithmetic.neg,
+        arithmetic.pow,
+    )
+    __add__ = __radd__ = arithmetic.add
+    __sub__ = arithmetic.sub
+    __rsub__ = arithmetic.rsub
+    __mul__ = __rmul__ = arithmetic.mul
+    __truediv__ = arithmetic.div
+    __neg__ = arithmetic.neg
+    __pow__ = arithmetic.pow
+    __matmul__ = matmul = product.matmul
+    mm, mv, dot, bmm = product.mm, product.mv, product.dot, product.bmm
+    clone = arithmetic.clone
+    __abs__ = elementwise.abs
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return elementwise.reciprocal(self) * other  # type: ignore[no-any-return]
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return arithmetic.pow(other, self)  # type: ignore[no-any-return]
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return as_operand(other, self) @ self  # type: ignore[operator, no-any-return]
+
+    # Elementwise
+
+    exp, log, log1p, expm1 = elementwise.exp, elementwise.log, elementwise.log1p, elementwise.expm1
+    sqrt, rsqrt, reciprocal, square = elementwise.sqrt, elementwise.rsqrt, elementwise.reciprocal, elementwise.square
+    sin, cos, tanh, sigmoid, relu = (
+        elementwise.sin,
+        elementwise.cos,
+        elementwise.tanh,
+        elementwise.sigmoid,
+        elementwise.relu,
+    )
+    abs, sign, clamp = elementwise.abs, elementwise.sign, elementwise.clamp
+    maximum, minimum = elementwise.maximum, elementwise.minimum
+
+    def where(self, condition: Any, other: Any) -> Tensor:
+        """Self where `condition` holds, else `other`."""
+        return elementwise.where(condition, self, other)  # type: ignore[no-any-return]
+
+    def softmax(self, dim: int) -> Tensor:
+        """`eˣ / Σ eˣ` along `dim`."""
+        return loss.softmax(self, dim)  # type: ignore[no-any-return]
+
+    def log_softmax(self, dim: int) -> Tensor:
+        """The logarithm of softmax along `dim`."""
+        return loss.log_softmax(self, dim)  # type: ignore[no-any-return]
+
+    # Reductions
+
+    sum, mean, amax, amin, max, min = (
+        reduction.sum,
+        reduction.mean,
+        reduction.amax,
+        reduction.amin,
+        reduction.max,
+        reduction.min,
+    )
+    logsumexp, argmax = reduction.logsumexp, reduction.argmax
+
+    # Shape
+
+    reshape, view, flatten, permute, transpose, t = (
+        shape_ops.reshape,
+        shape_ops.view,
+        shape_ops.flatten,
+        shape_ops.permute,
+        shape_ops.transpose,
+        shape_ops.t,
+    )
+    expand, squeeze, unsqueeze = shape_ops.expand, shape_ops.squeeze, shape_ops.unsqueeze
+
+    def view_as(self, other: Tensor) -> Tensor:
+        """Self in the shape of `other`."""
+        return shape_ops.view(self, other.array.shape)  # type: ignore[no-any-return]
+
+    def expand_as(self, other: Tensor) -> Tensor:
+        """Self repeated to the shape of `other`."""
+        return shape_ops.expand(self, other.array.shape)  # type: ignore[no-any-return]
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 - torch's name
+        """The dimensions in reverse order."""
+        return shape_ops.permute(self, tuple(reversed(range(self.array.ndim))))  # type: ignore[no-any-return]
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802 - torch's name
+        """The last two dimensions swapped."""
+        return shape_ops.transpose(self, -2, -1)  # type: ignore[no-any-return]
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return index.index(self, key)  # type: ignore[no-any-return]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        index.set_index(self, key, value)
+
+    def conj(self) -> Tensor:
+        """The complex conjugate; self where it is real."""
+        if self.array.dtype.kind != "c":
+            return self
+        raise NotImplementedError("conj has no derivative here yet")
+
+    # In place
+
+    def add_(self, other: Any, *, alpha: float = 1) -> Tensor:
+        """Add in place."""
+        return arithmetic.binary_(arithmetic.AddBackward0, self, other if alpha == 1 else alpha * other)  # type: ignore[no-any-return]
+
+    def sub_(self, other: Any, *, alpha: float = 1) -> Tensor:
+        """Subtract in place."""
+        return arithmetic.binary_(arithmetic.SubBackward0, self, other if alpha == 1 else alpha * other)  # type: ignore[no-any-return]
+
+    def mul_(self, other: Any) -> Tensor:
+        """Multiply in place."""
+        return arithmetic.binary_(arithmetic.MulBackward0, self, other)  # type: ignore[no-any-return]
+
+    def div_(self, other: Any) -> Tensor:
+        """Divide in place."""
+        return arithmetic.binary_(arithmetic.DivBackward0, self, other)  # type: ignore[no-any-return]
+
+    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
+
+    def pow_(self, exponent: float) -> Tensor:
+        """Raise to a constant power in place."""
+        return call_(arithmetic.PowBackward0(exponent), self)  # type: ignore[no-any-return]
+
+    def neg_(self) -> Tensor:
+        """Negate in place."""
+        return call_(arithmetic.NegBackward0(), self)  # type: ignore[no-any-return]
+
+    def exp_(self) -> Tensor:
+        """The exponential, in place."""
+        return call_(elementwise.ExpBackward0(), self)  # type: ignore[no-any-return]
+
+    def sin_(self) -> Tensor:
+        """The sine, in place."""
+        return call_(elementwise.SinBackward0(), self)  # type: ignore[no-any-return]
+
+    def tanh_(self) -> Tensor:
+        """The hyperbolic tangent, in place."""
+        return call_(elementwise.TanhBackward0(), self)  # type: ignore[no-any-return]
+
+    def sigmoid_(self) -> Tensor:
+        """The logistic function, in place."""
+        return call_(elementwise.SigmoidBackward0(), self)  # type: ignore[no-any-return]
+
+    def sqrt_(self) -> Tensor:
+        """The square root, in place."""
+        return call_(elementwise.SqrtBackward0(), self)  # type: ignore[no-any-return]
+
+    def relu_(self) -> Tensor:
+        """max(x, 0), in place."""
+        return call_(elementwise.ReluBackward0(), self)  # type: ignore[no-any-return]
+
+    def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
+        """Bring within [min, max], in place."""
+        return call_(elementwise.ClampBackward1(min, max), self)  # type: ignore[no-any-return]
+
+    def copy_(self, source: Any) -> Tensor:
+        """Write `source` into this tensor's memory."""
+        return arithmetic.copy_(self, source)  # type: ignore[no-any-return]
+
+    def fill_(self, value: float) -> Tensor:
+        """Write one number everywhere."""
+        return arithmetic.copy_(self, as_operand(value, self))  # type: ignore[no-any-return]
+
+    def zero_(self) -> Tensor:
+        """Write zeros."""
+        return self.fill_(0)
+
+    # Comparisons never require grad
+
+    def __eq__(self, other: object) -> Any:
+        return compare(np.equal, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return compare(np.not_equal, self, other)
+
+    def __lt__(self, other: Any) -> Tensor:
+        return compare(np.less, self, other)
+
+    def __le__(self, other: Any) -> Tensor:
+        return compare(np.less_equal, self, other)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return compare(np.greater, self, other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return compare(np.greater_equal, self, other)
+
+    def __and__(self, other: Any) -> Tensor:
+        return compare(np.bitwise_and, self, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return compare(np.bitwise_or, self, other)
+
+    def __invert__(self) -> Tensor:
+        return new_tensor(type(self), np.asarray(np.invert(self.array)))
+
+    def any(self) -> Tensor:
+        """Whether any element is not zero, as a 0-d bool tensor."""
+        return new_tensor(type(self), np.asarray(self.array.any()))
+
+    def all(self) -> Tensor:
+        """Whether all elements are not zero, as a 0-d bool tensor."""
+        return new_tensor(type(self), np.asarray(self.array.all()))
+
+    # Casts
+
+    def to(self, dtype: Any) -> Tensor:
+        """This tensor in another dtype; floats stay differentiable."""
+        return arithmetic.to(self, dtype)  # type: ignore[no-any-return]
+
+    def float(self) -> Tensor:
+        """This tensor as float32."""
+        return arithmetic.to(self, dtypes.float32)  # type: ignore[no-any-return]
+
+    def double(self) -> Tensor:
+        """This tensor as float64."""
+        return arithmetic.to(self, dtypes.float64)  # type: ignore[no-any-return]
+
+    def long(self) -> Tensor:
+        """This tensor as int64."""
+        return arithmetic.to(self, dtypes.int64)  # type: ignore[no-any-return]
+
+
+def compare(ufunc: Callable[..., Any], x: Tensor, y: Any) -> Tensor:
+    """A bool tensor; numbers, arrays and tensors broadcast."""
+    other = y if isinstance(y, Tensor) else as_operand(y, x)
+    return new_tensor(type(x), np.asarray(ufunc(x.array, other.array)))
+
+
+__all__ = ["Size", "Tensor"]

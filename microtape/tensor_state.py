@@ -1,0 +1,148 @@
+"""What a tensor is made of, without any of its methods. `Tensor` adds those on top.
+
+Operations need only this much, so that they can be imported before Tensor is.
+
+Note [Where a tensor's gradient goes]
+  `edge` is the pair (grad_fn, output_nr) that its gradient is delivered to. It is
+    - NO_EDGE for a tensor that does not require grad,
+    - the node that computed it for a result, made once and shared by all its users,
+    - None where the answer must be looked up with `edge_of`: for a leaf that requires grad, whose AccumulateGrad lives
+      only while some graph refers to it, and for a view, whose history changes when its base is written to.
+
+Note [Versions]
+  A version counter belongs to the memory: a base, its views and everything detached from it share one. It is made
+  when somebody first writes, or makes a view; until then a tensor is at version 0. Tensors saved for backward
+  remember the number, and unpacking compares.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.call_site import CallSite, user_frame
+from microtape.node import NO_EDGE, AccumulateGrad, Edge, NodeHooks
+
+if TYPE_CHECKING:
+    from microtape.views import View
+
+Array = npt.NDArray[Any]
+
+
+class Version:
+    """How often some memory has been written to, and where in the program it was last; see Note [Versions]."""
+
+    __slots__ = ("number", "written")
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.written: CallSite | None = None
+
+    def bump(self) -> None:
+        """Count one write by the user's current line."""
+        self.number += 1
+        frame = user_frame(sys._getframe(1))
+        self.written = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
+
+
+class AutogradMeta:
+    """What only some tensors have: leaves that require grad, views, tensors with hooks."""
+
+    __slots__ = ("accumulator", "grad", "hooks", "retains_grad", "view")
+
+    def __init__(self) -> None:
+        self.grad: Any = None
+        self.accumulator: weakref.ref[AccumulateGrad] | None = None
+        self.hooks: NodeHooks | None = None  # of a leaf; a result's hooks are its node's
+        self.retains_grad = False
+        self.view: View | None = None
+
+
+class TensorState:
+    """An array and its place in the graph."""
+
+    __slots__ = ("__dict__", "__weakref__", "array", "edge", "meta", "version")
+
+    array: Array
+    edge: Edge | None
+    meta: AutogradMeta | None
+    version: Version | None
+
+    def accumulate(self, gradient: Any, create_graph: bool) -> None:
+        """Add `gradient` to `.grad`."""
+        raise NotImplementedError
+
+
+_T = TypeVar("_T", bound=TensorState)
+
+
+def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
+    """A tensor of the class `like` around `array`, without copying."""
+    tensor = like.__new__(like)
+    tensor.array = array
+    tensor.edge = edge
+    tensor.meta = None
+    tensor.version = None
+    return tensor
+
+
+def edge_of(tensor: TensorState) -> Edge:
+    """Where the tensor's gradient goes; see Note [Where a tensor's gradient goes]."""
+    if tensor.edge is not None:
+        return tensor.edge
+    meta = ensure_meta(tensor)
+    if meta.view is not None:
+        return meta.view.edge_of(tensor)
+    accumulator = meta.accumulator() if meta.accumulator is not None else None
+    if accumulator is None:
+        accumulator = AccumulateGrad(tensor)
+        meta.accumulator = weakref.ref(accumulator)
+    return (accumulator, 0)
+
+
+def is_leaf(tensor: TensorState) -> bool:
+    """Whether no recorded operation computed the tensor."""
+    if tensor.edge is None and not is_view(tensor):
+        return True
+    node = edge_of(tensor)[0]
+    return node is None or isinstance(node, AccumulateGrad)
+
+
+def is_view(tensor: TensorState) -> bool:
+    """Whether the tensor is a tracked view of another."""
+    return tensor.meta is not None and tensor.meta.view is not None
+
+
+def requires_grad(tensor: TensorState) -> bool:
+    """Whether the tensor is part of a graph or the start of one."""
+    if tensor.edge is None:
+        return not is_view(tensor) or edge_of(tensor) is not NO_EDGE
+    return tensor.edge is not NO_EDGE
+
+
+def ensure_meta(tensor: TensorState) -> AutogradMeta:
+    """The tensor's AutogradMeta, made if it has none."""
+    if tensor.meta is None:
+        tensor.meta = AutogradMeta()
+    return tensor.meta
+
+
+def ensure_version(tensor: TensorState) -> Version:
+    """The tensor's version counter, made if it has none."""
+    if tensor.version is None:
+        tensor.version = Version()
+    return tensor.version
+
+
+def version_number(tensor: TensorState) -> int:
+    """How often the tensor's memory has been written to."""
+    return tensor.version.number if tensor.version is not None else 0
+
+
+def as_array(value: Any) -> Array:
+    """`value` as an ndarray: numpy gives scalars for 0-d results, and a tensor always holds an array."""
+    return value if type(value) is np.ndarray else np.asarray(value)

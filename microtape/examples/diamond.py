@@ -2,7 +2,8 @@ import microtape as mt
 
 # The diamond: one value, two ways.
 #
-# x and y are used twice, once in the product and once in the sum, so two gradients travel back to each of them.
+# x and y are used twice, once in the product and once in the sum, so two
+# gradients travel back to each of them.
 #
 # Look at: the rows of x and y. Each waits for two deliveries. After the
 # first there is a number, but not yet the answer; the second is added to

@@ -1,6 +1,7 @@
 import microtape as mt
 
-# The gradient of a gradient: a critic is told to be neither too steep nor too flat.
+# The gradient of a gradient: a critic is told to be neither too steep nor
+# too flat.
 #
 # First `grad` asks how steeply the score rises at `point`. With
 # create_graph=True this backward pass is itself recorded, node by node, on
@@ -24,5 +25,5 @@ penalty = (steepness - 1.0) ** 2
 
 penalty.backward()
 
-print(f"score {score.item():.4f}   steepness {steepness.item():.4f}   penalty {penalty.item():.4f}")
+print(f"steepness {steepness.item():.4f}   penalty {penalty.item():.4f}")
 print("v.grad =", [round(number, 4) for (number,) in v.grad.tolist()])

@@ -1,6 +1,7 @@
 import microtape as mt
 
-# A mistake that everybody makes once: overwriting a number that backward still needs.
+# A mistake that everybody makes once: overwriting a number that backward
+# still needs.
 #
 # The derivative of eˣ is eˣ, so `exp` keeps its result. The next line
 # writes over that result. Backward compares versions, refuses, and names

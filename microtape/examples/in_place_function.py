@@ -12,7 +12,7 @@ import microtape as mt
 
 
 class ExpInPlace(mt.autograd.Function):
-    """z = eˣ, written over x. Its derivative is z itself, so the result is all that backward needs."""
+    """z = eˣ, written over x. As ∂z/∂x = z, backward needs only the result."""
 
     @staticmethod
     def forward(ctx, x):
@@ -29,7 +29,7 @@ class ExpInPlace(mt.autograd.Function):
 
 x = mt.tensor([0.0, 1.0, 2.0], requires_grad=True)
 
-values = x * 0.5  # a leaf that requires a gradient must not be overwritten, its product may
+values = x * 0.5  # a leaf that requires a gradient must not be overwritten
 same = ExpInPlace.apply(values)
 total = same.sum()
 

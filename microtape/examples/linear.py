@@ -8,7 +8,8 @@ import microtape as mt
 # `needs_input_grad` tells which are wanted, so that no work is done for the
 # others.
 #
-# Look at: what Linear saved, and its three gradients. The input does not require one, so the first is None.
+# Look at: what Linear saved, and its three gradients. The input does not
+# require one, so the first is None.
 
 
 class Linear(mt.autograd.Function):
@@ -42,5 +43,4 @@ loss = (output * output).mean()
 
 loss.backward()
 
-print("weight.grad =", [[round(number, 4) for number in row] for row in weight.grad.tolist()])
-print("bias.grad   =", [round(number, 4) for number in bias.grad.tolist()])
+print("bias.grad =", [round(number, 4) for number in bias.grad.tolist()])

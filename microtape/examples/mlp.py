@@ -38,7 +38,7 @@ for epoch in range(301):
     hidden = (points @ W1 + b1).tanh()
     scores = hidden @ W2 + b2
 
-    # Cross-entropy: minus the logarithm of the probability that the network gives to the right arm.
+    # Cross-entropy: minus the log of the probability given to the right arm.
     log_total = scores.exp().sum(1, keepdim=True).log()
     log_probability = scores - log_total
     loss = -(log_probability * arms).sum() / len(positions)

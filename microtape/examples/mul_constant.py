@@ -6,7 +6,8 @@ import microtape as mt
 # gradient for each argument of forward, and the one for the constant is
 # None: a plain number has no gradient.
 #
-# Look at: the two gradients that leave MulConstant, and that only one of them goes anywhere.
+# Look at: the two gradients that leave MulConstant, and that only one of
+# them goes anywhere.
 
 
 class MulConstant(mt.autograd.Function):

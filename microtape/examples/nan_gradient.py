@@ -1,6 +1,7 @@
 import microtape as mt
 
-# Where does the NaN come from? The distance between two points that are the same.
+# Where does the NaN come from? The distance between two points that are the
+# same.
 #
 # The distance itself is fine: it is 0. But the slope of the square root at
 # 0 is infinite, and infinity times 0 is not a number. From there on every

@@ -4,6 +4,9 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 `function`, `tensor`, `differentiate`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from microtape import autograd, nn
 from microtape.dtypes import (
     complex64,
@@ -22,9 +25,9 @@ from microtape.dtypes import (
     set_default_dtype,
     uint8,
 )
-from microtape.dtypes import bool as bool
-from microtape.dtypes import float as float
-from microtape.dtypes import int as int
+from microtape.dtypes import bool
+from microtape.dtypes import float
+from microtape.dtypes import int
 from microtape.factories import (
     arange,
     eye,
@@ -67,4 +70,114 @@ from microtape.ops.reduction import amax, amin, argmax, logsumexp, max, mean, mi
 from microtape.ops.shape import cat, flatten, permute, reshape, squeeze, stack, transpose, unsqueeze
 from microtape.tensor import Size, Tensor
 
+if TYPE_CHECKING:
+    from microtape.recording.file import load, save
+    from microtape.recording.recorder import record
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Size",
+    "Tensor",
+    "abs",
+    "add",
+    "amax",
+    "amin",
+    "arange",
+    "argmax",
+    "autograd",
+    "bmm",
+    "bool",
+    "cat",
+    "clamp",
+    "clone",
+    "complex128",
+    "complex64",
+    "cos",
+    "div",
+    "dot",
+    "double",
+    "enable_grad",
+    "exp",
+    "expm1",
+    "eye",
+    "flatten",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "from_numpy",
+    "full",
+    "full_like",
+    "get_default_dtype",
+    "half",
+    "int",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "is_grad_enabled",
+    "linspace",
+    "load",
+    "log",
+    "log1p",
+    "log_softmax",
+    "logsumexp",
+    "long",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "mm",
+    "mul",
+    "mv",
+    "neg",
+    "nn",
+    "no_grad",
+    "ones",
+    "ones_like",
+    "permute",
+    "pow",
+    "reciprocal",
+    "record",
+    "relu",
+    "reshape",
+    "rsqrt",
+    "save",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "sigmoid",
+    "sign",
+    "sin",
+    "softmax",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "sub",
+    "sum",
+    "tanh",
+    "tensor",
+    "transpose",
+    "uint8",
+    "unsqueeze",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+
+_LAZY = {
+    "record": "microtape.recording.recorder",
+    "load": "microtape.recording.file",
+    "save": "microtape.recording.file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Recording is imported when it is first asked for, so that `import microtape` stays quick."""
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'microtape' has no attribute '{name}'")

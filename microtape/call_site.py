@@ -55,12 +55,18 @@ class CallSite(NamedTuple):
         text = linecache.getline(self.file, line)
         return len(text.encode()[:column].decode(errors="replace")) if text else column
 
+    def expression(self) -> str:
+        """The source of the sub-expression, or of its line where it spans several; empty if there is no source."""
+        line, end_line, column, end_column = self.position()
+        text = linecache.getline(self.file, line).rstrip()
+        return text[column:end_column] if line == end_line and end_column > column else text.strip()
+
     def describe(self) -> str:
-        """`file:line in function: source line`, for messages."""
-        line = self.position()[0]
-        text = linecache.getline(self.file, line).strip()
-        where = f"{os.path.relpath(self.file) if os.path.isabs(self.file) else self.file}:{line}"
+        """`file:line in function: sub-expression`, for messages."""
+        relative = os.path.relpath(self.file) if os.path.isabs(self.file) else self.file
+        where = f"{self.file if relative.startswith('..') else relative}:{self.position()[0]}"
         inside = "" if self.function == "<module>" else f" in {self.function}"
+        text = self.expression()
         return f"{where}{inside}" + (f":  {text}" if text else "")
 
 

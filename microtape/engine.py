@@ -148,7 +148,7 @@ class GraphTask:
         if node.kind == "operation" and (gradient is None or (node.multi_output and not any_defined(gradient))):
             return [None] * len(node.next_edges)  # Note [Undefined gradients]
         if node.kind == "operation" and gradient_is_complex(gradient):
-            gradients = [conjugate(term) for term in node.apply(conjugate(gradient), self.create_graph)]
+            gradients: Sequence[Any] = [conjugate(term) for term in node.apply(conjugate(gradient), self.create_graph)]
         else:
             gradients = node.apply(gradient, self.create_graph)
         return [
@@ -312,6 +312,3 @@ def cast(term: Any, dtype: Any) -> Any:
     if term.dtype.kind == "c" and dtype.kind != "c":
         term = term.real
     return term.astype(dtype) if isinstance(term, np.ndarray | np.generic) else term.to(dtype)
-
-
-__all__ = ["AccumulateGrad", "GraphTask", "ReadyQueue"]

@@ -209,9 +209,10 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     outputs = give_history(node, tensors, outputs, recorded)
     if recorded:
         save(node, tensors, outputs)
+    dirty = node.dirty
     node.to_save = node.dirty = node.non_differentiable = ()
     if watch.watcher is not None:
-        watch.watcher.operation(node, args, outputs, False)
+        watch.watcher.operation(node, args, outputs, bool(dirty))
     return outputs if isinstance(returned, tuple) else outputs[0]
 
 
@@ -245,9 +246,7 @@ def check_dirty(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...]
         ensure_version(tensor).bump()
 
 
-def give_history(
-    node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...], recorded: bool
-) -> tuple[Any, ...]:
+def give_history(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
     """The outputs as the caller gets them, each with `node` as its history where it has one."""
     floating = [
         isinstance(output, TensorState)

@@ -94,9 +94,7 @@ def checked_tuple(task: GraphTask, hook: Any, returned: Any, expected: Sequence[
             f"hook '{name_of(hook)}' has returned an incorrect number of values "
             f"(got {len(returned)}, but expected {len(expected)})"
         )
-    return [
-        None if new is None else checked(task, hook, new, old) for new, old in zip(returned, expected, strict=True)
-    ]
+    return [None if new is None else checked(task, hook, new, old) for new, old in zip(returned, expected, strict=True)]
 
 
 def checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:

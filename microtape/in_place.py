@@ -25,12 +25,10 @@ from microtape.operation import Operation, as_tensor, attach, save
 from microtape.tensor_state import (
     TensorState,
     edge_of,
-    ensure_meta,
     ensure_version,
     is_leaf,
     new_tensor,
     requires_grad,
-    version_number,
 )
 from microtape.views import View
 from microtape.watch import watch
@@ -104,9 +102,9 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     write(x, value)
     attach(node, edges, x, frame)
     save(node, [before, *tensors[1:]], x)
-    rebase_history(x, node)
+    target, vertex = rebase_history(x, node)
     if watch.watcher is not None:
-        watch.watcher.operation(node, (before, *tensors[1:]), (x,), True)
+        watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
     return x
 
 
@@ -153,8 +151,8 @@ def write(x: TensorState, value: Any) -> None:
     ensure_version(x).bump()
 
 
-def rebase_history(x: TensorState, node: Node) -> None:
-    """Make `node` x's history; see the notes above."""
+def rebase_history(x: TensorState, node: Node) -> tuple[TensorState, Node]:
+    """Make `node` x's history; see the notes above. Returns what has a new grad_fn now, x or its base, and that grad_fn."""
     view = x.meta.view if x.meta is not None else None
     target = x
     if view is not None:
@@ -170,6 +168,7 @@ def rebase_history(x: TensorState, node: Node) -> None:
         view.edge = view.edge if view.edge is not None else NO_EDGE
     move_retained(target, node)
     target.edge = (node, 0)
+    return target, node
 
 
 def move_retained(x: TensorState, node: Node) -> None:
@@ -181,6 +180,3 @@ def move_retained(x: TensorState, node: Node) -> None:
         reference = old.hooks.retain.pop(output_nr, None)
         if reference is not None:
             node.ensure_hooks().retain[0] = reference
-
-
-__all__ = ["CopySlices", "call_", "check_in_place", "ensure_meta", "rebase_history", "version_number", "write"]

@@ -45,7 +45,7 @@ class Operation(Node):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not cls.op:
+        if "op" not in vars(cls):
             cls.op = cls.__name__.rstrip("0123456789").removesuffix("Backward").lower()
         if not cls.operands or not all(hasattr(cls, f"grad_{operand}") for operand in cls.operands):
             return

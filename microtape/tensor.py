@@ -175,8 +175,8 @@ class Tensor(TensorState):
         meta = self.meta
         if (meta is None or (meta.grad is None and not meta.retains_grad)) and not is_leaf(self):
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
                 "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
                 "mistake, make sure you access the leaf Tensor instead.",
                 UserWarning,
@@ -317,9 +317,7 @@ class Tensor(TensorState):
     def numpy(self) -> Array:
         """The array inside, shared. Raises RuntimeError where gradients would be lost silently."""
         if mode.enabled and requires_grad(self):
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -405,7 +403,7 @@ class Tensor(TensorState):
         return arithmetic.pow(other, self)  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: Any) -> Tensor:
-        return as_operand(other, self) @ self  # type: ignore[operator, no-any-return]
+        return product.matmul(as_operand(other, self), self)  # type: ignore[no-any-return]
 
     # Elementwise
 

@@ -18,6 +18,7 @@ from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge
 from microtape.operation import Operation, Unary, attach, record
 from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor
+from microtape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
 
@@ -25,8 +26,8 @@ FORBIDDEN = {
     "no_grad": (
         "A view was created in no_grad mode and {is_modified} inplace with grad mode enabled. Given that this use case "
         "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-        "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-        "you want the inplace to be tracked)."
+        "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside "
+        "(if you want the inplace to be tracked)."
     ),
     "multi_output": (
         "{which} is a view and {is_modified} inplace. This view is the output of a function that returns multiple "
@@ -59,11 +60,10 @@ class View:
         """Where the view's gradient goes now; see Note [Views and their history]."""
         number = ensure_version(tensor).number
         if self.seen != number:
-            base_edge = edge_of(self.base)
-            if base_edge is not NO_EDGE:
+            if edge_of(self.base) is not NO_EDGE:
                 if self.origin:
                     self.forbid("and its base or another view of its base has been modified")
-                self.edge = replayed_edge(tensor, base_edge, self.steps)
+                self.edge = replayed_edge(tensor, self.base, self.steps)
             self.seen = number
         assert self.edge is not None
         return self.edge
@@ -88,6 +88,7 @@ class ViewOperation(Unary):
     """An operation whose result looks at its operand's memory. Its `__slots__` are its constructor's parameters."""
 
     __slots__ = ("x_shape",)
+    x_shape: tuple[int, ...]
 
     def parameters(self) -> tuple[Any, ...]:
         """What the constructor was given."""
@@ -105,15 +106,19 @@ class AsStridedBackward0(Unary):
         self.steps = steps
 
     def grad_x(self, g: Any) -> Any:
+        """Back through the view operations, the last one first."""
         for step in reversed(self.steps):
             g = step.gradients[0](step, g)
         return g
 
 
-def replayed_edge(tensor: TensorState, base_edge: Edge, steps: tuple[Operation, ...]) -> Edge:
+def replayed_edge(tensor: TensorState, base: TensorState, steps: tuple[Operation, ...]) -> Edge:
     """A new history for a view whose base has been written to."""
     node = AsStridedBackward0(steps)
+    base_edge = edge_of(base)
     attach(node, (base_edge,), tensor, sys._getframe(1))
+    if watch.watcher is not None:
+        watch.watcher.operation(node, (base,), (tensor,), False)
     return (node, 0)
 
 

@@ -15,6 +15,7 @@ from microtape.operation import Binary, Operation, Unary, as_operand, binary, ca
 from microtape.ops.elementwise import log, where
 from microtape.tensor_state import TensorState
 
+
 class AddBackward0(Binary):
     formula = "z = x + y    ∂z/∂x = 1,  ∂z/∂y = 1"
     forward = staticmethod(np.add)

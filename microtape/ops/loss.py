@@ -132,5 +132,3 @@ def check_reduction(reduction: str) -> None:
     """Raise ValueError for an unknown reduction."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
-
-

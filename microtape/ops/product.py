@@ -60,8 +60,7 @@ def mm(x: Any, y: Any) -> Any:
     """The product of two matrices. Raises RuntimeError where they do not fit."""
     if x.shape[1] != y.shape[0]:
         raise RuntimeError(
-            "mat1 and mat2 shapes cannot be multiplied "
-            f"({x.shape[0]}x{x.shape[1]} and {y.shape[0]}x{y.shape[1]})"
+            f"mat1 and mat2 shapes cannot be multiplied ({x.shape[0]}x{x.shape[1]} and {y.shape[0]}x{y.shape[1]})"
         )
     return binary(MmBackward0, x, y)
 
@@ -69,7 +68,9 @@ def mm(x: Any, y: Any) -> Any:
 def mv(x: Any, y: Any) -> Any:
     """A matrix times a vector. Raises RuntimeError where they do not fit."""
     if x.shape[1] != y.shape[0]:
-        raise RuntimeError(f"size mismatch, got input ({x.shape[0]}), mat ({x.shape[0]}x{x.shape[1]}), vec ({y.shape[0]})")
+        raise RuntimeError(
+            f"size mismatch, got input ({x.shape[0]}), mat ({x.shape[0]}x{x.shape[1]}), vec ({y.shape[0]})"
+        )
     return binary(MvBackward0, x, y)
 
 
@@ -95,7 +96,7 @@ def matmul(x: Any, y: Any) -> Any:
     """
     left, right = x.ndim, y.ndim
     if left == 0 or right == 0:
-        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are " f"{left}D and {right}D")
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D")
     if (left, right) == (1, 1):
         return dot(x, y)
     if (left, right) == (2, 1):
@@ -129,9 +130,7 @@ def batched(x: Any, y: Any) -> Any:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{m}] but got: [{y.shape[-2]}]."
         )
-    stacks = [
-        reshape(expand(operand, (*lead, *operand.shape[-2:])), (-1, *operand.shape[-2:])) for operand in (x, y)
-    ]
+    stacks = [reshape(expand(operand, (*lead, *operand.shape[-2:])), (-1, *operand.shape[-2:])) for operand in (x, y)]
     product = reshape(bmm(*stacks), (*lead, n, p))
     if x_column:
         product = squeeze(product, -2)

@@ -15,6 +15,7 @@ class Reduction(Operation):
     """Common to reductions: which dimensions (None: all), and bringing z's shape back to x's."""
 
     __slots__ = ("dim", "keepdim", "x_shape")
+    x_shape: tuple[int, ...]
 
     def __init__(self, dim: tuple[int, ...] | None, keepdim: bool) -> None:
         super().__init__()
@@ -129,7 +130,7 @@ def dims_of(x: Any, dim: int | tuple[int, ...] | list[int] | None) -> tuple[int,
     if dim is None or dim == () or dim == []:
         return None
     dims = tuple(dim) if isinstance(dim, tuple | list) else (dim,)
-    ndim = max(x.ndim, 1)
+    ndim = x.ndim or 1
     for one in dims:
         if not -ndim <= one < ndim:
             raise IndexError(
@@ -184,5 +185,3 @@ def argmax(x: TensorState, dim: int | None = None, keepdim: bool = False) -> Any
     from microtape.tensor_state import new_tensor
 
     return new_tensor(type(x), np.asarray(np.argmax(x.array, dim, keepdims=keepdim)))
-
-

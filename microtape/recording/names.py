@@ -1,0 +1,99 @@
+"""What the user calls their tensors: by identity in their variables, else by the assignment that made them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from collections.abc import Iterator
+from types import FrameType, ModuleType
+from typing import Any
+
+from microtape.call_site import user_frame
+from microtape.recording.model import Place
+from microtape.recording.places import Sources
+from microtape.tensor_state import TensorState
+
+MOST_ITEMS = 1000  # of one container; a longer one is looked at no further
+
+
+def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
+    """(name, tensor) pairs from the user's frames, innermost first: locals, then globals, then what is inside of them."""
+    seen_globals: set[int] = set()
+    while frame is not None:
+        yield from _in_namespace(frame.f_locals)
+        if id(frame.f_globals) not in seen_globals and frame.f_locals is not frame.f_globals:
+            seen_globals.add(id(frame.f_globals))
+            yield from _in_namespace(frame.f_globals)
+        frame = user_frame(frame.f_back)
+
+
+def _in_namespace(namespace: dict[str, Any]) -> Iterator[tuple[str, TensorState]]:
+    variables = [(name, value) for name, value in list(namespace.items()) if not name.startswith("__")]
+    for name, value in variables:
+        if isinstance(value, TensorState):
+            yield name, value
+    for name, value in variables:
+        if not isinstance(value, TensorState):
+            yield from _inside(name, value)
+
+
+def _inside(name: str, value: Any) -> Iterator[tuple[str, TensorState]]:
+    """The tensors one level inside a list, tuple, dict or object (two for its own containers)."""
+    for path, item in _items(name, value):
+        if isinstance(item, TensorState):
+            yield path, item
+        elif not path.startswith(name + "[") or isinstance(item, list | tuple | dict):
+            for inner, tensor in _items(path, item):
+                if isinstance(tensor, TensorState):
+                    yield inner, tensor
+
+
+def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list | tuple) and len(value) <= MOST_ITEMS:
+        yield from ((f"{name}[{i}]", item) for i, item in enumerate(value))
+    elif isinstance(value, dict) and len(value) <= MOST_ITEMS:
+        yield from ((f"{name}[{key!r}]", item) for key, item in list(value.items()) if isinstance(key, str | int))
+    elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, type | ModuleType):
+        yield from ((f"{name}.{key}", item) for key, item in list(vars(value).items()))
+
+
+def assignment_target(place: Place, sources: Sources) -> str | None:
+    """`y` where the call at `place` is the whole right side of `y = ...` (or `y += ...`), None otherwise."""
+    return _targets(sources.python_file(place.file)).get((place.line, place.end_line, place.column, place.end_column))
+
+
+@functools.cache
+def _targets(file: str) -> dict[tuple[int, int, int, int], str]:
+    """The simple assignments of a file, by the position of what is assigned."""
+    text = "".join(linecache.getlines(file))
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {}
+    lines = text.splitlines()
+    targets: dict[tuple[int, int, int, int], str] = {}
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+        elif isinstance(statement, ast.AugAssign):
+            target, value = statement.target, statement
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target, value = statement.target, statement.value
+        else:
+            continue
+        if isinstance(target, ast.Name | ast.Attribute):
+            targets[_position(value, lines)] = ast.unparse(target)
+    return targets
+
+
+def _position(node: Any, lines: list[str]) -> tuple[int, int, int, int]:
+    def characters(line: int, column: int) -> int:
+        return len(lines[line - 1].encode()[:column].decode(errors="replace"))
+
+    return (
+        node.lineno,
+        node.end_lineno,
+        characters(node.lineno, node.col_offset),
+        characters(node.end_lineno, node.end_col_offset),
+    )

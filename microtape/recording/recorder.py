@@ -1,0 +1,337 @@
+"""The recorder: stands where the engine can be watched, and writes down what happens.
+
+It copies arrays while the program runs, because the engine adds into its buffers in place and users overwrite theirs.
+What it has seen it holds on to, so that objects keep their identity until the recording is made.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from microtape.call_site import user_frame
+from microtape.engine import GraphTask
+from microtape.errors import AutogradError
+from microtape.node import Node
+from microtape.recording.model import (
+    BackwardStep,
+    Capture,
+    Delivery,
+    EdgeRecord,
+    ErrorRecord,
+    HookCall,
+    Pass,
+    Place,
+    Recording,
+    SavedUse,
+    TensorRef,
+    Value,
+)
+from microtape.recording.places import Sources
+from microtape.recording.tape import Tape, copied, hook_name
+from microtape.saved import SavedTensor
+from microtape.watch import watch
+
+
+class Recorder:
+    """A `Watcher` that makes a `Recording` of what this thread does while it is in force.
+
+    `wants(n)` says whether the pass with index n is recorded in full; what a pass that is not wanted leaves behind is
+    forgotten when it ends. `after_pass(n)` is called at the end of every outermost pass.
+    """
+
+    def __init__(
+        self,
+        title: str = "record()",
+        *,
+        root: str | None = None,
+        wants: Callable[[int], bool] = lambda index: True,
+        after_pass: Callable[[int], None] = lambda index: None,
+    ) -> None:
+        self.title = title
+        self.wants = wants
+        self.after_pass = after_pass
+        self.sources = Sources(root)
+        self.tape = Tape(self.sources)
+        self.passes: list[Pass] = []
+        self.count = 0  # passes begun
+        self.open: list[_OpenPass] = []  # more than one where backward is called inside of backward
+        self.error: ErrorRecord | None = None
+        self._thread = threading.get_ident()
+        self._before: Any = None
+
+    def __enter__(self) -> Recorder:
+        if watch.watcher is not None:
+            raise RuntimeError("a recording is already being made; end it before starting another")
+        watch.watcher = self
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        watch.watcher = None
+
+    @property
+    def recording(self) -> Recording:
+        """What has been recorded so far."""
+        nodes, tensors = self.tape.records()
+        passes = (*self.passes, *(one.finish(None) for one in self.open if self.wants(one.index)))
+        return Recording(
+            title=self.title,
+            nodes=nodes,
+            tensors=tensors,
+            passes=tuple(sorted(passes, key=lambda one: one.index)),
+            sources=self.sources.texts(),
+            error=self.error,
+        )
+
+    # Watcher
+
+    def operation(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
+        """See Watcher."""
+        if not node.next_edges or self._elsewhere():
+            return
+        current = self.open[-1] if self.open else None
+        made_by = current.node if current is not None else None
+        made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
+        if current is not None:
+            current.made.append(made)
+
+    def task_started(self, task: GraphTask) -> None:
+        """See Watcher."""
+        if self._elsewhere():
+            return
+        self.tape.adopt(task.dependencies)
+        if not self.open:
+            self.tape.find_names(user_frame(_frame_of_caller()))
+        self.open.append(_OpenPass(self, task, self.count))
+        self.count += 1
+
+    def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
+        """See Watcher."""
+        if not self._elsewhere():
+            self.open[-1].start(node, gradient)
+
+    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, before: Any, total: Any) -> None:
+        """See Watcher."""
+        if not self._elsewhere():
+            self.open[-1].deliver(node, output, term, total)
+
+    def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
+        """See Watcher."""
+        if not self._elsewhere():
+            self.open[-1].hooks.append(HookCall(kind, hook_name(hook), copied(before), copied(after)))
+
+    def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
+        """See Watcher."""
+        if not self._elsewhere():
+            self.open[-1].end(gradients, freed, None)
+
+    def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
+        """See Watcher."""
+        if self._elsewhere():
+            return
+        ended = self.open.pop()
+        if self.wants(ended.index):
+            self.passes.append(ended.finish(self.error_record(error) if error is not None else None))
+        elif not self.open:
+            self.tape = Tape(self.sources)
+        if not self.open:
+            self.after_pass(ended.index)
+
+    def _elsewhere(self) -> bool:
+        return threading.get_ident() != self._thread
+
+    def error_record(self, error: BaseException) -> ErrorRecord:
+        """An exception as data, with the user's frames only."""
+        places = []
+        if isinstance(error, AutogradError):
+            places = [(role, self.sources.place(site)) for role, site in error.places]
+        raised = [frame for frame in traceback.extract_tb(error.__traceback__) if not self.sources.is_ours(frame)]
+        text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
+        return ErrorRecord(
+            type(error).__name__,
+            error.summary if isinstance(error, AutogradError) else str(error),
+            tuple((role, place) for role, place in places if place is not None),
+            text,
+        )
+
+
+class _OpenPass:
+    """A pass that is running: its finished steps, and what is known of the current one."""
+
+    def __init__(self, recorder: Recorder, task: GraphTask, index: int) -> None:
+        tape = recorder.tape
+        self.tape, self.task, self.index = tape, task, index
+        self.place: Place | None = recorder.sources.place(task.call_site) if task.call_site is not None else None
+        self.dependencies = {tape.id_of(node): count for node, count in task.dependencies.items()}
+        self.ready = self._ready()
+        self.length = len(tape.nodes)
+        self.roots = tuple(EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.roots if edge[0] is not None)
+        self.root_tensors = tuple(tape.ref(tensor) for tensor in task.root_tensors)
+        self.seeds = tuple(copied(seed) for seed in task.seeds)
+        self.grads = tape.leaf_grads(self.dependencies)
+        self.steps: list[BackwardStep] = []
+        self.sums: dict[tuple[int, int], Value | None] = {
+            (root.node, root.input_nr): seed
+            for root, seed in zip(self.roots, self.seeds, strict=True)
+            if root.node is not None
+        }
+        self.node: int | None = None
+        self.hooks: list[HookCall] = []
+        self.made: list[int] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self.grad_outputs: tuple[Value | None, ...] = ()
+        self.saved: tuple[SavedUse, ...] = ()
+        self.deliveries: list[Delivery] = []
+        self.copies: dict[int, tuple[Any, Value]] = {}  # id -> (the array, kept alive; its copy)
+        self.grad_before: Value | None = None
+
+    def copy(self, value: Any) -> Value | None:
+        """A copy of an array or Tensor; one copy for one object in a step."""
+        if value is None:
+            return None
+        known = self.copies.get(id(value))
+        if known is None:
+            made = copied(value)
+            assert made is not None
+            known = self.copies[id(value)] = (value, made)
+        return known[1]
+
+    def start(self, node: Node, gradient: Any) -> None:
+        self._clear()
+        self.node = self.tape.id_of(node)
+        self.current = node
+        gradients = gradient if isinstance(gradient, list) else [gradient]
+        self.grad_outputs = tuple(self.copy(one) for one in gradients)
+        self.saved = self._saved_uses(node)
+        self.grad_before = self.tape.grad_of(node)
+
+    def _saved_uses(self, node: Node) -> tuple[SavedUse, ...]:
+        """What the node is about to unpack: value, version saved, version now."""
+        function = getattr(node, "function", node)
+        if not isinstance(function, Node) or not function.saved:
+            return ()
+        uses = []
+        for record, item in zip(
+            self.tape.saved_of(node), (one for one in function.saved if one is not None), strict=False
+        ):
+            if isinstance(item, SavedTensor):
+                now, array = item.counter.number, item.array
+            else:
+                now, array = (item.version.number if item.version is not None else 0), item.array
+            value = self.tape.value_of(record.ref) if now == record.ref.version else None
+            uses.append(SavedUse(record.name, record.ref, copied(array) if value is None else value, now))
+        return tuple(uses)
+
+    def deliver(self, node: Node, output: int, term: Any, total: Any) -> None:
+        receiver, input_nr = node.next_edges[output]
+        assert receiver is not None
+        target = self.tape.id_of(receiver)
+        before = self.sums.get((target, input_nr))
+        copied_term = self.copy(term)
+        after = before if term is None else copied_term if before is None else copied(total)
+        self.sums[target, input_nr] = after
+        left = self.task.dependencies[receiver]
+        self.deliveries.append(Delivery(output, target, input_nr, copied_term, before, after, left))
+
+    def end(self, gradients: Sequence[Any], freed: bool, error: ErrorRecord | None) -> None:
+        assert self.node is not None
+        self.steps.append(
+            BackwardStep(
+                index=len(self.steps),
+                node=self.node,
+                grad_outputs=self.grad_outputs,
+                saved=self.saved,
+                grad_inputs=tuple(self.copy(gradient) for gradient in gradients),
+                deliveries=tuple(self.deliveries),
+                ready=self._ready(),
+                grad_before=self.grad_before,
+                grad_after=self.tape.grad_of(self.current),
+                freed=freed,
+                hooks=tuple(self.hooks),
+                made=tuple(self.made),
+                error=error,
+            )
+        )
+        self.node = None
+        self.hooks, self.made = [], []
+        self._clear()
+
+    def finish(self, error: ErrorRecord | None) -> Pass:
+        """The pass as it stands; an open step is the one that failed."""
+        if self.node is not None and error is not None:
+            self.end((), False, error)
+        task = self.task
+        return Pass(
+            index=self.index,
+            kind="backward" if task.accumulate else "grad",
+            place=self.place,
+            roots=self.roots,
+            root_tensors=self.root_tensors,
+            seeds=self.seeds,
+            retain_graph=task.keep_graph,
+            create_graph=task.create_graph,
+            captures=self._captures(),
+            tape=self.length,
+            nodes=tuple(sorted(self.dependencies)),
+            dependencies=self.dependencies,
+            ready=self.ready,
+            grads=self.grads,
+            steps=tuple(self.steps),
+            error=error,
+        )
+
+    def _captures(self) -> tuple[Capture, ...]:
+        return tuple(
+            Capture(self.tape.ref(tensor).tensor, copied(self.task.captured.get(edge)))
+            for tensor, edge in zip(self.task.inputs, self.task.capture or (), strict=False)
+        )
+
+    def _ready(self) -> tuple[int, ...]:
+        return tuple([self.tape.id_of(node) for node in self.task.ready.nodes()])
+
+
+def _frame_of_caller() -> Any:
+    import sys
+
+    return sys._getframe(1)
+
+
+def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
+    """Record what happens inside: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
+
+    Called with a function, runs it and returns the Recording; an exception that it raises, inside a pass or outside of
+    one, is in the recording rather than raised. Used as a context, exceptions go their way.
+
+    Raises RuntimeError if a recording is already being made.
+    """
+    if function is None:
+        return Recorder()
+    recorder = Recorder()
+    try:
+        with recorder:
+            function(*args, **kwargs)
+    except Exception as error:
+        if not any(one.error is not None for one in recorder.passes):
+            recorder.error = recorder.error_record(error)
+    return recorder.recording
+
+
+def snapshot(outputs: Any) -> Recording:
+    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are unrecorded."""
+    recorder = Recorder("graph")
+    tape = recorder.tape
+    items = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    for item in items:
+        if isinstance(item, Node):
+            tape.adopt([item])
+        else:
+            tape.adopt_tensor(item)
+    tape.find_names(user_frame(_frame_of_caller()))
+    return recorder.recording
+
+
+__all__ = ["Recorder", "TensorRef", "record", "snapshot"]

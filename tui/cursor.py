@@ -1,0 +1,279 @@
+"""A place in a recording's time: moving it runs nothing, and everything that was true there can be asked.
+
+A `StepCursor` is immutable. Stepping gives another cursor on the same timeline, so stepping back is as cheap as
+stepping on, and a view that was handed a cursor can compare it with the one before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from microtape.recording.model import BackwardStep, NodeRecord, Recording, TensorRef, Value
+from tui.timeline import Arrival, Timeline
+
+State: TypeAlias = Literal["done", "current", "future", "made", "outside"]
+"""Of a node: has run, has run just now, will run, was recorded by this pass itself, or has no part in it."""
+
+
+LeafState: TypeAlias = Literal["no part", "none yet", "partial", "waiting", "complete"]
+"""Of a leaf's gradient: waiting means that every term has come and AccumulateGrad has not run yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafStatus:
+    """How far a leaf's gradient has come. `state` is the word for it, `grad` its `.grad` at this moment."""
+
+    tensor: int
+    state: LeafState
+    arrived: int
+    expected: int
+    total: Value | None  # of what has arrived in this pass
+    grad: Value | None
+    captured: bool  # asked for by grad() or inputs=, so it may be returned rather than accumulated
+
+
+@dataclass(frozen=True, slots=True)
+class StepCursor:
+    """A moment of one pass: `position` counts the forward operations first, then the backward steps.
+
+    Moving never fails: a cursor stops at either end.
+    """
+
+    timeline: Timeline
+    position: int
+
+    @classmethod
+    def open(cls, recording: Recording, pass_index: int = 0) -> StepCursor:
+        """Where a reader wants to begin: where backward was called, or where it failed."""
+        timeline = Timeline(recording, pass_index)
+        failed = timeline.pass_ is not None and timeline.pass_.error is not None
+        return cls(timeline, timeline.last if failed else len(timeline.forward))
+
+    @classmethod
+    def after(cls, recording: Recording, steps: int, pass_index: int = 0) -> StepCursor:
+        """After that many backward steps of the pass; 0 is before the first."""
+        timeline = Timeline(recording, pass_index)
+        return cls(timeline, len(timeline.forward) + min(max(steps, 0), len(timeline.steps)))
+
+    # Moving
+
+    def move(self, moments: int) -> StepCursor:
+        """That many moments on, or back where negative."""
+        return replace(self, position=min(max(self.position + moments, 0), self.timeline.last))
+
+    def forward(self) -> StepCursor:
+        """The next moment."""
+        return self.move(1)
+
+    def back(self) -> StepCursor:
+        """The moment before."""
+        return self.move(-1)
+
+    def home(self) -> StepCursor:
+        """Where backward was called; from there, before the first operation."""
+        start = len(self.timeline.forward)
+        return replace(self, position=start if self.position > start else 0)
+
+    def end(self) -> StepCursor:
+        """After the last step."""
+        return replace(self, position=self.timeline.last)
+
+    def to_pass(self, index: int) -> StepCursor:
+        """Another pass of the recording, at its beginning. An index beyond the ends stops there."""
+        index = min(max(index, 0), max(len(self.timeline.recording.passes) - 1, 0))
+        return self if index == self.timeline.pass_index else StepCursor.open(self.timeline.recording, index)
+
+    def goto(self, target: str) -> StepCursor:
+        """To the next moment of a node: by number (`12`, `%12`), line (`:7`), the user's name or the operation's.
+
+        The search goes on from here and around the end. In the backward part it looks for the step that evaluates the
+        node, in the forward part for the operation that records it; and in the other part where there is none.
+
+        Raises:
+            LookupError: nothing matches; the message is for the user.
+        """
+        wanted = self._matcher(target.strip())
+        timeline, start = self.timeline, len(self.timeline.forward)
+        forward = [i + 1 for i, node in enumerate(timeline.forward) if wanted(timeline.node(node))]
+        backward = [start + i + 1 for i, step in enumerate(timeline.steps) if wanted(timeline.node(step.node))]
+        moments = (forward or backward) if self.position < start else (backward or forward)
+        if not moments:
+            if any(wanted(timeline.node(node)) for node in timeline.rows):
+                raise LookupError(f"{target.strip()!r} has no step of its own in this pass.")
+            raise LookupError(f"Nothing here is called {target.strip()!r}: give a number, a name or a line such as :7.")
+        return replace(self, position=next((m for m in moments if m > self.position), moments[0]))
+
+    def goto_node(self, node: int) -> StepCursor:
+        """To the step that evaluates this node; where there is none, to the operation that records it, or nowhere."""
+        try:
+            return self.goto(f"%{node}")
+        except LookupError:
+            return self
+
+    def _matcher(self, target: str) -> Callable[[NodeRecord], bool]:
+        if number := re.fullmatch(r"%?(\d+)", target):
+            return lambda node: node.id == int(number[1])
+        if line := re.fullmatch(r"(?::|line\s+|L)(\d+)", target):
+            at = int(line[1])
+            return lambda node: node.place is not None and node.place.line <= at <= node.place.end_line
+        if any(target in self.names(node) for node in self.timeline.rows):
+            return lambda node: target in self.names(node.id)
+        folded = target.casefold()
+        return lambda node: bool(folded) and folded in (node.op.casefold(), node.name.casefold())
+
+    # Where we are
+
+    @property
+    def recording(self) -> Recording:
+        """What the cursor is in."""
+        return self.timeline.recording
+
+    @property
+    def is_forward(self) -> bool:
+        """Among the user's operations, before backward was called."""
+        return self.position < len(self.timeline.forward)
+
+    @property
+    def steps_done(self) -> int:
+        """How many backward steps have been done."""
+        return max(self.position - len(self.timeline.forward), 0)
+
+    @property
+    def step(self) -> BackwardStep | None:
+        """The backward step that was just done."""
+        return self.timeline.steps[self.steps_done - 1] if self.steps_done else None
+
+    @property
+    def node(self) -> int | None:
+        """The node of the step just done, or the operation just recorded; None before either begins."""
+        if self.is_forward:
+            return self.timeline.forward[self.position - 1] if self.position else None
+        return self.step.node if self.step else None
+
+    @property
+    def next_node(self) -> int | None:
+        """The node of the moment to come, None at the end."""
+        if self.is_forward:
+            return self.timeline.forward[self.position]
+        return self.timeline.steps[self.steps_done].node if self.position < self.timeline.last else None
+
+    @property
+    def focus(self) -> int | None:
+        """The node to look at: the current one, else the one to come, else none."""
+        return self.node if self.node is not None else self.next_node
+
+    @property
+    def frontier(self) -> int:
+        """The row where past meets future: backward has passed it and those below, the forward part those above it."""
+        return self.timeline.forward_row[self.position] if self.is_forward else self.timeline.swept[self.steps_done]
+
+    # What was true then
+
+    def state(self, node: int) -> State:
+        """What has become of a node by now."""
+        timeline = self.timeline
+        if node == self.node:
+            return "current"
+        if (made := timeline.made_at.get(node)) is not None:
+            return "made" if made < self.steps_done else "future"
+        if self.is_forward:
+            return "done" if timeline.row_of[node] < self.frontier else "future"
+        evaluated = timeline.evaluated_at.get(node)
+        if evaluated is not None:
+            return "done" if evaluated < self.steps_done else "future"
+        return "future" if timeline.pass_ and node in timeline.pass_.dependencies else "outside"
+
+    def exists(self, node: int) -> bool:
+        """Whether the node has been recorded by now."""
+        if (made := self.timeline.made_at.get(node)) is not None:
+            return made < self.steps_done
+        return not self.is_forward or self.timeline.row_of[node] < self.frontier
+
+    @property
+    def delivered_to(self) -> frozenset[int]:
+        """The nodes that the current step handed a gradient to."""
+        return frozenset(one.node for one in self.step.deliveries) if self.step else frozenset()
+
+    @property
+    def ready(self) -> tuple[int, ...]:
+        """The ready queue, next node first."""
+        if self.is_forward or self.timeline.pass_ is None:
+            return ()
+        return self.step.ready if self.step else self.timeline.pass_.ready
+
+    def arrived(self, node: int) -> tuple[Arrival, ...]:
+        """What has come into a node's input buffer, the seed included."""
+        return () if self.is_forward else self.timeline.arrived(node, self.steps_done)
+
+    def dependencies_left(self, node: int) -> int:
+        """How many deliveries the node still waits for."""
+        arrived = self.arrived(node)
+        dependencies = self.timeline.pass_.dependencies if self.timeline.pass_ else {}
+        return arrived[-1].dependencies_left if arrived else dependencies.get(node, 0)
+
+    def buffer(self, node: int) -> dict[int, Value | None]:
+        """The sums in a node's input buffer by input number, or what was in it when the node ran."""
+        return {one.input_nr: one.total for one in self.arrived(node)}
+
+    def has_run(self, node: int) -> bool:
+        """Whether backward has evaluated the node by now."""
+        return self.timeline.evaluated_at.get(node, self.steps_done) < self.steps_done
+
+    def gradient(self, node: int) -> Value | None:
+        """The gradient of a node's (first) output so far; None where nothing has arrived."""
+        if self.has_run(node):
+            outputs = self.timeline.steps[self.timeline.evaluated_at[node]].grad_outputs
+        else:
+            outputs = tuple(self.buffer(node).values())
+        return next((value for value in outputs if value is not None), None)
+
+    def value(self, node: int) -> Value | None:
+        """What a node's (first) output is, or the leaf's value; None before it was computed, and if it was not kept."""
+        record = self.timeline.node(node)
+        if record.variable is not None:
+            return self.recording.value(self.timeline.leaf_ref.get(record.variable))
+        return self.recording.value(record.outputs[0]) if record.outputs and self.exists(node) else None
+
+    def leaf(self, tensor: int) -> LeafStatus:
+        """How far the gradient of a leaf has come."""
+        record, pass_ = self.recording.tensors[tensor], self.timeline.pass_
+        node = record.node
+        if pass_ is None or node is None:
+            return LeafStatus(tensor, "no part", 0, 0, None, None, captured=False)
+        captured = any(capture.tensor == tensor for capture in pass_.captures)
+        arrived, left = self.arrived(node), self.dependencies_left(node)
+        grad = pass_.grads.get(tensor)
+        state: LeafState = "partial"
+        if node not in pass_.dependencies:
+            state = "no part"
+        elif self.has_run(node):
+            state = "complete"
+            grad = pass_.steps[self.timeline.evaluated_at[node]].grad_after if record.is_leaf else grad
+        elif not arrived:
+            state = "none yet"
+        elif not left:
+            state = "complete" if captured and pass_.kind == "grad" else "waiting"
+        return LeafStatus(tensor, state, len(arrived), len(arrived) + left, self.gradient(node), grad, captured)
+
+    # What things are called
+
+    def names(self, node: int) -> tuple[str, ...]:
+        """All the user's names for a node's outputs, or for its leaf."""
+        record, tensors = self.timeline.node(node), self.recording.tensors
+        if record.variable is not None:
+            return tensors[record.variable].names
+        return tuple(name for ref in record.outputs if ref is not None for name in tensors[ref.tensor].names)
+
+    def tensor_label(self, tensor: int) -> str:
+        """The user's name for a tensor whatever its version, else the `%number` of its node."""
+        record = self.recording.tensors[tensor]
+        return record.name or ("a tensor" if record.node is None else f"%{record.node}")
+
+    def tensor_name(self, ref: TensorRef) -> str:
+        """A tensor's name: the user's, else the `%number` of the node that computed it, else nothing."""
+        name = self.recording.tensors[ref.tensor].name
+        node = self.timeline.producer.get(ref)
+        return name or ("" if node is None else f"%{node}")

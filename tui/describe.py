@@ -1,0 +1,249 @@
+"""What the panes say, as lines of spans: the current node, the leaves, the engine. The trace prints the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microtape.recording.model import BackwardStep, ErrorRecord, NodeRecord, SavedUse, Value
+from microtape.recording.words import format_shape, format_value
+from tui.cursor import LeafStatus, StepCursor
+from tui.sentence import title
+from tui.spans import Line, Role, Span, line, sentence_list
+
+LABEL = 9  # the column of words on the left
+MANY = 12  # entries of a list before it is cut short, saying how many there are
+
+
+class Describer:
+    """Describes moments for a certain width of text. `limit` cuts long lists short (None: never)."""
+
+    def __init__(self, cursor: StepCursor, width: int = 100, *, limit: int | None = MANY, ascii: bool = False) -> None:
+        self.cursor = cursor
+        self.width = width
+        self.limit = limit
+        self.ascii = ascii
+
+    # The node pane
+
+    def node(self) -> Iterator[Line]:
+        """The current node: its rule, what came in, what it had kept, what went out to whom."""
+        cursor = self.cursor
+        if cursor.focus is None:
+            yield line(Span("The tape is empty.", "dim"))
+            return
+        node = cursor.timeline.node(cursor.focus)
+        yield self._heading(node)
+        if node.formula:
+            yield line(
+                Span("rule".ljust(LABEL), "label"), Span("   ".join(p for p in node.formula.split("  ") if p), "op")
+            )
+        if cursor.step is not None:
+            yield from self._step(node, cursor.step)
+        else:
+            yield from self._operation(node)
+
+    def _heading(self, node: NodeRecord) -> Line:
+        number = "" if node.sequence_nr is None else f"   sequence number {node.sequence_nr}"
+        kind = Span(node.name, "leaf" if node.kind == "accumulate" else "op")
+        names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
+        called = line("   ", Span(names, "name")) if names else ()
+        return line(Span(f"%{node.id} ", "strong"), kind, *called, Span(number, "dim"))
+
+    def _operation(self, node: NodeRecord) -> Iterator[Line]:
+        """Before backward: what it computes, from what, and what it keeps."""
+        cursor = self.cursor
+        for i, operand in enumerate(node.operands):
+            label = "operands" if i == 0 else ""
+            if operand.ref is None:
+                yield line(self._label(label), operand.text)
+                continue
+            name = [Span(one, "name") for one in (cursor.tensor_name(operand.ref),) if one]
+            yield self._entry(label, name, cursor.recording.value(operand.ref), role="value")
+        for i, ref in enumerate(node.outputs):
+            label = "result" if i == 0 else ""
+            if cursor.exists(node.id):
+                yield self._entry(label, [], cursor.recording.value(ref), role="value")
+            else:
+                yield line(self._label(label), Span("not computed yet", "dim"))
+        for i, saved in enumerate(node.saved):
+            saved_as = cursor.tensor_name(saved.ref)
+            called = line(" = ", Span(saved_as, "name")) if saved_as else ()
+            version = Span(f"   version {saved.ref.version}", "dim")
+            yield line(self._label("keeps" if i == 0 else ""), Span(saved.name, "op"), *called, version)
+        if not cursor.is_forward:
+            for arrival in cursor.arrived(node.id):
+                yield self._entry("waiting", [], arrival.total)
+
+    def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
+        for i, gradient in enumerate(step.grad_outputs):
+            which = [Span(f"output {i}  ", "dim")] if len(step.grad_outputs) > 1 else []
+            yield self._entry("came in" if i == 0 else "", which, gradient)
+        yield from self._terms(node)
+        for hook in step.hooks:
+            yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})", "dim"),
+                       *line("  ", self._value(hook.before, 20), " became ", self._value(hook.after, 20)))  # fmt: skip
+        for i, use in enumerate(step.saved):
+            yield self._saved("kept" if i == 0 else "", use)
+        if node.variable is not None:
+            yield from self._accumulated(step)
+        yield from self._sent(node, step)
+        if step.error is not None:
+            yield from self._error(step.error)
+        elif step.freed:
+            yield line(self._label("freed"), Span("what it had kept", "dim"))
+        if step.made:
+            yield line(self._label("recorded"), *sentence_list([title(self.cursor, n) for n in step.made], 6))
+
+    def _terms(self, node: NodeRecord) -> Iterator[Line]:
+        """What the gradient is the sum of, where it is a sum."""
+        arrived = self.cursor.arrived(node.id)
+        if len(arrived) < 2:
+            return
+        for i, one in enumerate(arrived[: self.limit]):
+            sender = title(self.cursor, one.sender) if one.sender is not None else line("the seed")
+            yield line(Span(" " * LABEL + ("= " if i == 0 else "+ "), "label"), self._value(one.term, self.width - 40),
+                       Span("  from ", "dim"), *sender)  # fmt: skip
+        yield from self._rest(len(arrived), "terms")
+
+    def _saved(self, label: str, use: SavedUse) -> Line:
+        name = self.cursor.tensor_name(use.ref)
+        base = self.cursor.recording.tensors[use.ref.tensor].base
+        base_name = self.cursor.recording.tensors[base].name if base is not None else ""
+        stale = use.version_now != use.ref.version
+        versions = f"version {use.ref.version} kept, {use.version_now} now" if stale else f"version {use.ref.version}"
+        view = f", a view of {base_name}" if base_name else ""
+        return line(
+            self._label(label), Span(use.name, "op"), *(line(" = ", Span(name, "name")) if name else ()), "  ",
+            Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value"),
+            Span(f"   {versions}", "bad" if stale else "dim"), Span(view, "dim"),
+        )  # fmt: skip
+
+    def _accumulated(self, step: BackwardStep) -> Iterator[Line]:
+        grad = line(Span(".grad", "leaf"), "  ")
+        if step.grad_before is None:
+            yield line(
+                self._label("goes to"),
+                *grad,
+                "None",
+                Span(" becomes ", "dim"),
+                self._value(step.grad_after, self.width - 30),
+            )
+        elif step.grad_outputs:
+            yield line(
+                self._label("goes to"), *grad, *self._sum(step.grad_before, step.grad_outputs[0], step.grad_after, 22)
+            )
+
+    def _sent(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
+        by_output = {one.output: one for one in step.deliveries}
+        for output, edge in enumerate(node.edges[: self.limit]):
+            label = self._label("sends" if output == 0 else "")
+            delivery = by_output.get(output)
+            if edge.node is None:
+                yield line(label, Span("nothing for an operand that needs no gradient", "dim"))
+            elif delivery is None:
+                if step.error is None:
+                    yield line(
+                        label,
+                        Span("nothing to ", "dim"),
+                        *title(self.cursor, edge.node),
+                        Span(": not asked for", "dim"),
+                    )
+            else:
+                total = self._sum(delivery.before, delivery.term, delivery.total, (self.width - LABEL - 30) // 3)
+                left = delivery.dependencies_left
+                after = Span(f"   waits for {left} more", "dim") if left else Span("   ready", "good")
+                yield line(label, "-> " if self.ascii else "→ ", *title(self.cursor, edge.node), "  ", *total, after)
+        yield from self._rest(len(node.edges), "edges")
+
+    def _error(self, error: ErrorRecord) -> Iterator[Line]:
+        yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
+        for role, place in error.places:
+            text = self.cursor.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.line]
+            yield line(
+                self._label(role), f"{place.file}:{place.line}", Span(f"   {text[0].strip() if text else ''}", "strong")
+            )
+
+    # The leaves pane
+
+    def leaves(self) -> Iterator[Line]:
+        """Every leaf with its `.grad` so far, and whatever else a gradient was asked for."""
+        tensors = self.cursor.timeline.collectors
+        if not tensors:
+            yield line(Span("No leaf requires a gradient.", "dim"))
+        shown = tensors[: self.limit]
+        longest = min(max((len(self.cursor.tensor_label(tensor)) for tensor in shown), default=0), 20)
+        for tensor in shown:
+            yield self._leaf(self.cursor.tensor_label(tensor).ljust(longest), self.cursor.leaf(tensor))
+        yield from self._rest(len(tensors), "leaves")
+
+    def _leaf(self, name: str, status: LeafStatus) -> Line:
+        pass_ = self.cursor.timeline.pass_
+        returned = status.captured and pass_ is not None and pass_.kind == "grad"
+        value = status.total if returned and status.state == "complete" else None if returned else status.grad
+        room = max((self.width - len(name) - 34) // 2, 12)
+        words: dict[str, tuple[str, Role]] = {
+            "no part": ("has no part in this pass", "dim"),
+            "none yet": (f"0 of {status.expected} terms", "dim"),
+            "partial": (f"{status.arrived} of {status.expected} terms", ""),
+            "waiting": (f"all {status.expected} terms, not added yet", ""),
+            "complete": ("complete", "good"),
+        }
+        coming = status.state in ("partial", "waiting")
+        so_far = line(Span(": ", "dim"), self._value(status.total, room)) if coming else ()
+        kind = " asked for  " if returned else ".grad  "
+        return line(
+            Span(name, "leaf"), Span(kind, "dim"), self._value(value, room), "  ", Span(*words[status.state]), *so_far
+        )
+
+    # The engine pane
+
+    def engine(self) -> Iterator[Line]:
+        """The ready queue, and who waits for what."""
+        cursor, pass_ = self.cursor, self.cursor.timeline.pass_
+        if pass_ is None or cursor.is_forward:
+            yield line(Span("The engine sleeps until backward is called.", "dim"))
+            return
+        yield line(
+            self._label("ready"),
+            *(sentence_list([title(cursor, n) for n in cursor.ready], 6) or (Span("nothing", "dim"),)),
+        )
+        waiting = cursor.timeline.waiting(cursor.steps_done)
+        for i, node in enumerate(waiting[: self.limit]):
+            left = cursor.dependencies_left(node)
+            total = next(iter(cursor.buffer(node).values()), None)
+            yield line(self._label("waiting" if i == 0 else ""), *title(cursor, node), "  ", self._value(total, 24),
+                       Span(f"  and {left} more to come", "dim"))  # fmt: skip
+        yield from self._rest(len(waiting), "waiting nodes")
+        count = len(pass_.steps) if pass_.is_complete else len(pass_.nodes)
+        yield line(self._label("done"), f"{cursor.steps_done} of {count} nodes")
+
+    # Pieces
+
+    def _label(self, text: str) -> Span:
+        return Span(text.ljust(LABEL), "label")
+
+    def _entry(self, label: str, before: list[Span], value: Value | None, role: Role = "gradient") -> Line:
+        used = LABEL + sum(len(span.text) for span in before) + 2
+        return line(self._label(label), *before, "  " if before else "", *self._array(value, self.width - used, role))
+
+    def _array(self, value: Value | None, width: int, role: Role) -> Line:
+        """A value, with its shape where it could only be described."""
+        shape = f"   {format_shape(value.shape, ascii=self.ascii)}" if value is not None and value.shape else ""
+        span = self._value(value, width - len(shape), role)
+        return line(span, Span("" if span.text.startswith("[") else shape, "dim"))
+
+    def _value(self, value: Value | None, width: int, role: Role = "gradient") -> Span:
+        if value is None:
+            return Span("None" if role == "gradient" else "not kept", "dim")
+        return Span(format_value(value, max(width, 12), ascii=self.ascii), role)
+
+    def _sum(self, before: Value | None, term: Value | None, total: Value | None, width: int) -> Line:
+        if term is None:
+            return line(Span("nothing (None)", "dim"))
+        if before is None:
+            return line(self._value(term, 2 * width))
+        return line(self._value(before, width), " + ", self._value(term, width), " = ", self._value(total, width))
+
+    def _rest(self, count: int, what: str) -> Iterator[Line]:
+        if self.limit is not None and count > self.limit:
+            yield line(Span(f"{'':{LABEL}}and {count - self.limit:,} more {what}", "dim"))

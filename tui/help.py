@@ -1,0 +1,71 @@
+"""The page of keys, and of what the marks mean."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+KEYS = (
+    ("→ l", "one step on"),
+    ("← h", "one step back: nothing is un-run, you only look at an earlier moment"),
+    ("Home", "where backward was called; again: before the first operation"),
+    ("End", "after the last step, or where it failed"),
+    ("g", "go to a node by its number, a name such as w1 or mul, or a line such as :7"),
+    ("[ ]  p", "the pass before, the next pass; p goes round"),
+    ("Tab", "the next pane; 1 to 4 choose node, source, leaves, engine"),
+    ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
+    ("click", "on a row of the tape: go to its step"),
+    ("^p", "commands, themes among them"),
+    ("q", "quit"),
+)
+MARKS = (
+    ("▶", "the node that ran just now"),
+    ("▷", "the node that will run first"),
+    ("+", "has just been handed a gradient"),
+    ("✗", "backward failed here"),
+    ("●", "an operation; the line below it is its value, down to where it is used"),
+    ("○", "a leaf: a tensor of yours that collects .grad"),
+    ("6 (1/2)", "a gradient so far: one of two terms has come"),
+    ("·", "nothing yet, which is not zero"),
+)
+PREFACE = (
+    "You see one backward pass. Above, the tape: your operations in the order in which they ran. "
+    "Backward rewinds it, from the last operation up to your leaves, and hands gradients along. "
+    "Bright is past, dim is yet to come."
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Shown over the stepper until a key is pressed."""
+
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; }
+    HelpScreen > VerticalScroll {
+        width: 76; max-width: 100%; height: auto; max-height: 100%;
+        border: round $accent; background: $surface; padding: 0 1;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "close")]
+
+    def compose(self) -> ComposeResult:
+        """The preface, the keys, the marks."""
+        with VerticalScroll() as page:
+            page.border_title = "help"
+            page.border_subtitle = "Esc closes"
+            yield Static(Content(PREFACE + "\n"))
+            yield Static(_table("keys", KEYS))
+            yield Static(_table("\nmarks", MARKS))
+
+
+def _table(title: str, rows: tuple[tuple[str, str], ...]) -> Content:
+    lines = [Content.styled(title, "$text-muted")]
+    for key, meaning in rows:
+        lines.append(Content.assemble((key.ljust(9), "bold $text-accent"), meaning))
+    return Content("\n").join(lines)

@@ -1,0 +1,191 @@
+"""The lines beside the tape: which values are alive at a row, and who uses them.
+
+Every intermediate value that a later operation uses gets a *lane*, a column that it holds from the row that computes it
+down to its last use; then the lane is free for another value. Compilers hand out registers the same way (linear scan).
+Leaves get none: they are named in the text, since parameters live everywhere and would fill the screen with lines.
+Any row can be drawn by itself.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from microtape.recording.model import NodeRecord
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+CONNECTORS = {
+    0: " ",
+    UP: "│",
+    DOWN: "│",
+    UP | DOWN: "│",
+    LEFT | RIGHT: "─",
+    LEFT: "─",
+    RIGHT: "─",
+    UP | LEFT: "╯",
+    UP | RIGHT: "╰",
+    DOWN | LEFT: "╮",
+    DOWN | RIGHT: "╭",
+    UP | DOWN | LEFT: "┤",
+    UP | DOWN | RIGHT: "├",
+    UP | LEFT | RIGHT: "┴",
+    DOWN | LEFT | RIGHT: "┬",
+    UP | DOWN | LEFT | RIGHT: "┼",
+}
+GLYPHS = {"operation": "●", "leaf": "○", "overflow": "┊"}
+TO_ASCII = str.maketrans("│─╯╰╮╭┤├┴┬┼●○┊", "|-''..+++++*o:")
+
+
+class Value(NamedTuple):
+    """An output of a node."""
+
+    node: int
+    output_nr: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowLanes:
+    """What happens to the lanes at one row."""
+
+    own: int  # the node stands here
+    ends: tuple[int, ...]  # lanes of operands used here for the last time
+    taps: tuple[int, ...]  # lanes of operands that are used again further down
+    starts: tuple[int, ...]  # lanes of further outputs
+    is_leaf: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """The lanes of a tape; `Lanes.of(nodes, rows)` allocates them."""
+
+    rows: tuple[RowLanes, ...]
+    count: int  # lanes needed altogether
+    spans: tuple[tuple[tuple[int, int], ...], ...]  # for each lane: (first row, last row) of its values, ascending
+    live: tuple[int, ...]  # how many lanes are held across each row
+
+    @classmethod
+    def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[int]) -> Lanes:
+        """Allocate lanes for the nodes with these ids, in this order."""
+        return _Allocation(nodes, rows).run()
+
+    def width(self, limit: int | None = None) -> int:
+        """Characters a row's drawing takes, with at most `limit` lanes."""
+        return 2 * min(self.count, limit or self.count) - 1 if self.count else 0
+
+    def draw(self, row: int, limit: int | None = None, *, ascii: bool = False) -> tuple[str, int]:
+        """The drawing of one row and the column of its node's glyph.
+
+        A line that merely passes behind another's way is left whole, so every junction drawn is a use. Where there are
+        more than `limit` lanes, the last column stands for all of the others.
+        """
+        here, width = self.rows[row], min(self.count, limit or self.count)
+        flags = [0] * (2 * width - 1)
+        passing = [self._held(lane, row) for lane in range(width)]
+        overflow = self.count > width and self.live[row] > sum(passing[:-1])
+        for lane, held in enumerate(passing):
+            flags[2 * lane] = UP | DOWN if held else 0
+        own = min(here.own, width - 1)
+        joined = {own} | {min(lane, width - 1) for lane in (*here.ends, *here.taps, *here.starts)}
+        for lanes, arms in ((here.ends, UP), (here.taps, UP | DOWN), (here.starts, DOWN)):
+            for lane in lanes:
+                _connect(flags, min(lane, width - 1), own, arms, joined)
+        text = [CONNECTORS[one] for one in flags]
+        if overflow:
+            text[-1] = GLYPHS["overflow"]
+        text[2 * own] = GLYPHS["leaf" if here.is_leaf else "operation"]
+        drawn = "".join(text)
+        return drawn.translate(TO_ASCII) if ascii else drawn, 2 * own
+
+    def _held(self, lane: int, row: int) -> bool:
+        """Whether a value's line passes this row, neither beginning nor ending in it."""
+        spans = self.spans[lane]
+        found = bisect_right(spans, row, key=lambda span: span[0]) - 1
+        return found >= 0 and spans[found][0] < row < spans[found][1]
+
+
+def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int]) -> None:
+    """Draw the way from a lane to the node, past the lanes that have no part in it."""
+    if lane == own:
+        return
+    toward = 1 if own > lane else -1
+    flags[2 * lane] |= arms | (RIGHT if toward > 0 else LEFT)
+    for column in range(2 * lane + toward, 2 * own, toward):
+        is_lane = column % 2 == 0
+        if not is_lane or column // 2 in joined or not flags[column]:
+            flags[column] |= LEFT | RIGHT
+
+
+class _Allocation:
+    """One linear scan over the tape."""
+
+    def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[int]) -> None:
+        self.nodes = nodes
+        self.order = rows
+        self.row_of = {node: row for row, node in enumerate(rows)}
+        self.last_use: dict[Value, int] = {}
+        for row in range(len(rows)):
+            for value in self._operands(row):
+                self.last_use[value] = row
+        self.outputs: dict[int, list[Value]] = {}
+        for value in sorted(self.last_use):
+            self.outputs.setdefault(value.node, []).append(value)
+        self.free: list[int] = []
+        self.count = 0
+        self.spans: list[list[tuple[int, int]]] = []
+        self.lane_of: dict[Value, int] = {}
+
+    def run(self) -> Lanes:
+        rows = tuple(self._row(row) for row in range(len(self.order)))
+        changes = [0] * (len(rows) + 1)
+        for first, last in (span for spans in self.spans for span in spans if span[1] > span[0] + 1):
+            changes[first + 1] += 1
+            changes[last] -= 1
+        live, now = [], 0
+        for change in changes[:-1]:
+            now += change
+            live.append(now)
+        return Lanes(rows, self.count, tuple(map(tuple, self.spans)), tuple(live))
+
+    def _row(self, row: int) -> RowLanes:
+        node = self.nodes[self.order[row]]
+        operands = list(dict.fromkeys(self._operands(row)))
+        ends = [self.lane_of[value] for value in operands if self.last_use[value] == row]
+        taps = [self.lane_of[value] for value in operands if self.last_use[value] != row]
+        outputs = self.outputs.get(node.id, [])
+        starts = [self._take(value, row) for value in outputs[1:]]
+        # The node carries on in its first operand's lane where it can: a chain of operations is one straight line.
+        own = ends[0] if ends else self._lowest()
+        for lane in ends[1:]:
+            heapq.heappush(self.free, lane)
+        if outputs:
+            self._hold(outputs[0], own, row)
+        else:
+            heapq.heappush(self.free, own)
+        return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), node.kind == "accumulate")
+
+    def _operands(self, row: int) -> Iterator[Value]:
+        """The intermediate values that the node in this row uses."""
+        for edge in self.nodes[self.order[row]].edges:
+            if edge.node is None or self.nodes[edge.node].kind == "accumulate":
+                continue
+            if self.row_of.get(edge.node, row) < row:
+                yield Value(edge.node, edge.input_nr)
+
+    def _take(self, value: Value, row: int) -> int:
+        lane = self._lowest()
+        self._hold(value, lane, row)
+        return lane
+
+    def _hold(self, value: Value, lane: int, row: int) -> None:
+        self.lane_of[value] = lane
+        self.spans[lane].append((row, self.last_use[value]))
+
+    def _lowest(self) -> int:
+        if self.free:
+            return heapq.heappop(self.free)
+        self.count += 1
+        self.spans.append([])
+        return self.count - 1

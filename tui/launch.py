@@ -1,0 +1,67 @@
+"""From Python: `tui.step(loss)` opens the stepper on a tensor, a recording or a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from microtape import Tensor
+    from microtape.recording.model import Recording
+
+# -P and the explicit path: a learner's directory may hold a tui.py or a viz.py of its own.
+COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.cli import main; sys.exit(main())"
+
+
+def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
+    """Open the stepper, and come back when it is closed. Where there is no terminal, print the trace.
+
+    The stepper is a process of its own, so it also works from a notebook's terminal or under a running event loop.
+
+    Args:
+        x: a Tensor (its `backward()` is called, recorded and shown, so `.grad` of its leaves is added to as ever),
+            a Recording, or the path of a `.tape` file.
+
+    Raises:
+        RecordingError: the file is not a recording.
+        TypeError: it is none of these.
+    """
+    recording = _recording(x)
+    if not has_terminal():
+        from tui.trace import trace
+
+        for line in trace(recording):
+            print(line)
+        return
+    from microtape.recording.file import save
+
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        path = os.path.join(folder, "run.tape")
+        save(recording, path)
+        root = str(Path(__file__).resolve().parent.parent)
+        subprocess.run([sys.executable, "-P", "-c", COMMAND, root, "step", path], check=False)
+
+
+def has_terminal() -> bool:
+    """Whether somebody can see and answer: standard input and output are both a terminal."""
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+
+
+def _recording(x: Tensor | Recording | str | os.PathLike[str]) -> Recording:
+    import microtape
+    from microtape.recording.file import load
+    from microtape.recording.model import Recording
+
+    if isinstance(x, Recording):
+        return x
+    if isinstance(x, str | os.PathLike):
+        return load(x)
+    if isinstance(x, microtape.Tensor):
+        recording: Recording = microtape.record(x.backward)
+        return recording
+    raise TypeError(f"tui.step() takes a Tensor, a Recording or the path of a .tape file, not {type(x).__name__}")

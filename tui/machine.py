@@ -1,0 +1,91 @@
+"""The trace for machines: a recording, or one step of it, as JSON.
+
+The shape is that of `microtape.recording.model`, field by field. An array is `{"shape", "dtype", "data"}` with nested
+lists, one that was too large to keep is `{"summary": {...}}`; numbers that JSON lacks are the strings "nan", "inf",
+"-inf", and complex ones `[real, imaginary]`. Indices count from 0, as ids do. A step's
+`sentence` says in words what it did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from microtape.recording.model import Recording, Summary
+from tui.cursor import StepCursor
+from tui.sentence import sentence
+from tui.spans import plain
+
+FORMAT = {"format": "microtape trace", "version": 1}
+
+
+def as_json(recording: Recording) -> dict[str, Any]:
+    """The whole recording as JSON-ready data."""
+    passes = []
+    for position, one in enumerate(recording.passes):
+        cursor = StepCursor.after(recording, 0, position)
+        steps = [_step(cursor.move(done + 1)) for done in range(len(one.steps))]
+        passes.append({**_plain(one._replace(steps=())), "steps": steps})
+    return {
+        **FORMAT,
+        "title": recording.title,
+        "nodes": _plain(recording.nodes),
+        "tensors": _plain(recording.tensors),
+        "passes": passes,
+        "sources": dict(recording.sources),
+        "error": _plain(recording.error),
+        "notes": list(recording.notes),
+    }
+
+
+def step_as_json(cursor: StepCursor) -> dict[str, Any]:
+    """One moment of a pass: the step with its node, the ready queue and every leaf as it is then."""
+    leaves = [cursor.leaf(tensor) for tensor in cursor.timeline.collectors]
+    return {
+        **FORMAT,
+        "title": cursor.recording.title,
+        "pass": cursor.timeline.pass_.index if cursor.timeline.pass_ else None,
+        "steps_done": cursor.steps_done,
+        "node": _plain(cursor.timeline.node(cursor.node)) if cursor.node is not None else None,
+        "step": _step(cursor) if cursor.step is not None else None,
+        "sentence": plain(sentence(cursor)),
+        "ready": list(cursor.ready),
+        "leaves": [
+            {
+                "tensor": leaf.tensor,
+                "name": cursor.tensor_label(leaf.tensor),
+                "state": leaf.state,
+                "arrived": leaf.arrived,
+                "expected": leaf.expected,
+                "total": _plain(leaf.total),
+                "grad": _plain(leaf.grad),
+            }
+            for leaf in leaves
+        ],
+    }
+
+
+def _step(cursor: StepCursor) -> dict[str, Any]:
+    return {**_plain(cursor.step), "sentence": plain(sentence(cursor))}
+
+
+def _plain(x: Any) -> Any:
+    """Named tuples to dicts, arrays to nested lists, everything else to what JSON has."""
+    if isinstance(x, Summary):
+        return {"summary": {name: _plain(value) for name, value in zip(x._fields, x, strict=True)}}
+    if isinstance(x, np.ndarray):
+        return {"shape": list(x.shape), "dtype": str(x.dtype), "data": _plain(x.tolist())}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return {name.rstrip("_"): _plain(value) for name, value in zip(x._fields, x, strict=True)}
+    if isinstance(x, Mapping):
+        return {str(key): _plain(value) for key, value in x.items()}
+    if isinstance(x, list | tuple):
+        return [_plain(value) for value in x]
+    if isinstance(x, complex):
+        return [_plain(x.real), _plain(x.imag)]
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    return x

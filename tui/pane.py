@@ -1,0 +1,94 @@
+"""A pane of text that is drawn line by line: a step repaints it in no time and never lays the screen out again."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize
+from textual.geometry import Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from tui.cursor import StepCursor
+
+
+class Pane(ScrollView, inherit_bindings=False):
+    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. It knows nothing of what it shows."""
+
+    DEFAULT_CSS = """
+    Pane {
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        padding: 0 1;
+    }
+    """
+
+    # Left, right, Home and End belong to time, wherever the focus is.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll_up", show=False),
+        Binding("down,j", "scroll_down", show=False),
+        Binding("pageup", "page_up", show=False),
+        Binding("pagedown", "page_down", show=False),
+    ]
+
+    HANGING = 0  # by how much the rest of a wrapped line is indented
+
+    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+
+    def __init__(self, title: str, id: str) -> None:
+        super().__init__(id=id)
+        self.border_title = title
+        self._lines: list[Content] = []
+        self._strips: dict[int, Strip] = {}
+
+    def lines(self, cursor: StepCursor) -> list[Content]:
+        """The pane's text at a moment."""
+        raise NotImplementedError
+
+    def watch_cursor(self) -> None:
+        """Show another moment, from its top."""
+        self.show()
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def on_resize(self, event: Resize) -> None:
+        """Wrap the text anew."""
+        self.show()
+
+    def notify_style_update(self) -> None:
+        """Colours have changed."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def show(self) -> None:
+        """Ask for the lines again and repaint."""
+        if self.cursor is None or not self.is_mounted or not self.size.width:
+            return
+        wrapped = [piece for line in self.lines(self.cursor) for piece in self._wrap(line)]
+        self._lines = wrapped
+        self._strips.clear()
+        if max(len(wrapped), self.size.height) != max(self.virtual_size.height, self.size.height):
+            self.virtual_size = Size(self.size.width, len(wrapped))
+        self.refresh()
+
+    def _wrap(self, line: Content) -> list[Content]:
+        width = self.size.width
+        if line.cell_length <= width:
+            return [line]
+        first = line.wrap(width)[0]
+        rest = line[len(first) :]
+        start = len(rest) - len(rest.plain.lstrip())
+        return [first, *(piece.pad_left(self.HANGING) for piece in rest[start:].wrap(width - self.HANGING))]
+
+    def render_line(self, y: int) -> Strip:
+        """One line, from memory where it was drawn before."""
+        row = y + self.scroll_offset.y
+        strip = self._strips.get(row)
+        if strip is None:
+            text = self._lines[row] if row < len(self._lines) else Content("")
+            strip = Visual.to_strips(self, text, self.size.width, 1, self.visual_style)[0]
+            self._strips[row] = strip
+        return strip

@@ -1,0 +1,55 @@
+"""The panes beside the tape: the current node, the leaves, the engine, and the sentence below them all."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from tui.cursor import StepCursor
+from tui.describe import LABEL, Describer
+from tui.look import content
+from tui.pane import Pane
+from tui.sentence import sentence
+
+
+class NodePane(Pane):
+    """The current node: its rule, what came in, what it had kept, what it sent to whom."""
+
+    HANGING = LABEL
+
+    def lines(self, cursor: StepCursor) -> list[Content]:
+        """See `Describer.node`."""
+        return [content(line) for line in Describer(cursor, self.size.width, ascii=self.app.has_class("-ascii")).node()]
+
+
+class LeavesPane(Pane):
+    """Every leaf's `.grad` so far."""
+
+    def lines(self, cursor: StepCursor) -> list[Content]:
+        """See `Describer.leaves`."""
+        describer = Describer(cursor, self.size.width, limit=100, ascii=self.app.has_class("-ascii"))
+        return [content(line) for line in describer.leaves()]
+
+
+class EnginePane(Pane):
+    """The ready queue, and what waits for more."""
+
+    HANGING = LABEL
+
+    def lines(self, cursor: StepCursor) -> list[Content]:
+        """See `Describer.engine`."""
+        return [
+            content(line) for line in Describer(cursor, self.size.width, ascii=self.app.has_class("-ascii")).engine()
+        ]
+
+
+class SentenceBar(Static):
+    """What this step did, and why."""
+
+    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+
+    def watch_cursor(self, cursor: StepCursor | None) -> None:
+        """Say another sentence."""
+        if cursor is not None:
+            self.update(content(sentence(cursor, ascii=self.app.has_class("-ascii"))), layout=False)

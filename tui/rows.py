@@ -1,0 +1,146 @@
+"""What stands in a row of the tape, and how wide its columns are: shared by the stepper and the trace."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from microtape.recording.model import NodeRecord, Operand
+from microtape.recording.words import format_shape, format_value
+from tui.cursor import StepCursor
+from tui.lanes import Lanes
+from tui.timeline import Timeline
+
+NOTHING = "·"
+GAP = 1  # a space between columns
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How many characters each column of the tape has."""
+
+    number: int
+    lanes: int
+    lane_limit: int
+    op: int
+    name: int
+    operands: int
+    shape: int
+    value: int
+    gradient: int
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Of the columns that are shown, from number to gradient."""
+        return (self.number, self.lanes, self.op, self.name, self.operands, self.shape, self.value, self.gradient)
+
+
+HEADINGS = ("no.", "", "op", "name", "operands", "shape", "value", "gradient")
+
+
+class Rows:
+    """The text of every row of a timeline's tape. Texts are made when they are asked for."""
+
+    def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
+        self.timeline = timeline
+        self.ascii = ascii
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """The lanes beside the tape."""
+        return Lanes.of(self.timeline.recording.nodes, self.timeline.rows)
+
+    def columns(self, width: int) -> Columns:
+        """Share out a width: to the text as it needs, to value and gradient what is left, at least eight each."""
+        number = max(len(HEADINGS[0]), len(str(self.timeline.rows[-1])) if self.timeline.rows else 0)
+        limit = 4 if width < 90 else 8 if width < 120 else 16
+        lanes = max(self.lanes.width(limit), 1)
+        op, name, operands, shape = self._text_needed
+        op, name, shape = min(op, 14), min(name, 12 if width < 120 else 20), min(shape, 12)
+        left = width - number - lanes - op - name - shape - 7 * GAP
+        operands = max(min(operands, left - 2 * 14, 40), 8)
+        left = max(left - operands, 16)
+        value = min(self._number_needed, left // 2)
+        return Columns(number, lanes, limit, op, name, operands, shape, value, min(value + 6, left - value))
+
+    @cached_property
+    def _text_needed(self) -> tuple[int, int, int, int]:
+        nodes = [self.timeline.node(node) for node in self.timeline.rows]
+        texts = ((self.op(n), self.name(n), self.operands(n), self.shape(n)) for n in nodes)
+        longest = [len(HEADINGS[2]), len(HEADINGS[3]), len(HEADINGS[4]), len(HEADINGS[5])]
+        for row in texts:
+            longest = [max(a, len(b)) for a, b in zip(longest, row, strict=True)]
+        return longest[0], longest[1], longest[2], longest[3]
+
+    @cached_property
+    def _number_needed(self) -> int:
+        """Enough to list a small array, or to describe a large one."""
+        shapes = {self._tensor_shape(self.timeline.node(node)) for node in self.timeline.rows}
+        return max((min(2 + 10 * math.prod(shape), 44) for shape in shapes if shape is not None), default=12)
+
+    def op(self, node: NodeRecord) -> str:
+        """`mul`, `add_` for one that wrote in place, `leaf` for a leaf and its AccumulateGrad."""
+        if node.kind == "accumulate":
+            return "leaf"
+        return f"{node.op}_" if node.in_place and not node.op.endswith("_") else node.op
+
+    def name(self, node: NodeRecord) -> str:
+        """The user's name for the output or the leaf, or nothing."""
+        tensors = self.timeline.recording.tensors
+        if node.variable is not None:
+            return tensors[node.variable].name
+        return ", ".join(filter(None, (tensors[ref.tensor].name for ref in node.outputs if ref is not None)))
+
+    def operands(self, node: NodeRecord) -> str:
+        """`x, %3, dim=1`."""
+        return ", ".join(self.operand(one) for one in node.operands)
+
+    def operand(self, operand: Operand) -> str:
+        """The user's name, else the number of the node that computed it, else the value of a nameless constant."""
+        if operand.ref is None:
+            return operand.text
+        tensor = self.timeline.recording.tensors[operand.ref.tensor]
+        if tensor.name:
+            return tensor.name
+        node = self.timeline.producer.get(operand.ref, tensor.node)
+        if node is not None:
+            return f"%{node}"
+        value = self.timeline.recording.value(operand.ref)
+        return format_value(value, 12, ascii=self.ascii) if value is not None else format_shape(tensor.shape)
+
+    def shape(self, node: NodeRecord) -> str:
+        """The shape of the (first) output or of the leaf."""
+        shape = self._tensor_shape(node)
+        return "" if shape is None else format_shape(shape, ascii=self.ascii)
+
+    def _tensor_shape(self, node: NodeRecord) -> tuple[int, ...] | None:
+        outputs = (ref.tensor for ref in node.outputs if ref is not None)
+        tensor = node.variable if node.variable is not None else next(outputs, None)
+        return None if tensor is None else self.timeline.recording.tensors[tensor].shape
+
+    def value(self, cursor: StepCursor, node: int, width: int) -> str:
+        """The value, once it has been computed."""
+        value = cursor.value(node)
+        return self._nothing if value is None else format_value(value, width, ascii=self.ascii)
+
+    def gradient(self, cursor: StepCursor, node: int, width: int) -> str:
+        """The gradient so far; while terms are missing, how many have come: `6 (1/2)`."""
+        arrived = cursor.arrived(node)
+        if not arrived:
+            return self._nothing
+        left = cursor.dependencies_left(node)
+        of = f" ({len(arrived)}/{len(arrived) + left})" if left else ""
+        return format_value(cursor.gradient(node), width - len(of), ascii=self.ascii) + of
+
+    @property
+    def _nothing(self) -> str:
+        return "." if self.ascii else NOTHING
+
+
+def fit(text: str, width: int, *, ascii: bool = False) -> str:
+    """The text in exactly that many characters, cut with an ellipsis where it is longer."""
+    if len(text) <= width:
+        return text.ljust(width)
+    ellipsis = "..." if ascii else "…"
+    return (text[: max(width - len(ellipsis), 0)] + ellipsis)[:width]

@@ -1,0 +1,192 @@
+"""One or two sentences in plain words: what this step did, and why, with the numbers in it."""
+
+from __future__ import annotations
+
+from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
+from microtape.recording.words import format_shape, format_value
+from tui.cursor import StepCursor
+from tui.spans import Line, Role, Span, line, sentence_list
+
+WIDTH = 28  # of a number or array inside a sentence
+
+
+def sentence(cursor: StepCursor, *, ascii: bool = False) -> Line:
+    """What happened in the moment that the cursor is at, and why."""
+    return _Writer(cursor, ascii).write()
+
+
+def title(cursor: StepCursor, node: int) -> Line:
+    """What to call a node in running text: a leaf by its name, an operation as `h (%12)` or `%12 mul`."""
+    record = cursor.timeline.node(node)
+    label = cursor.recording.label(node)
+    if record.variable is not None:
+        return line(Span(label, "leaf"))
+    return line(Span(f"%{node} {record.op}", "op")) if label[0] == "%" else line(Span(label, "name"), f" (%{node})")
+
+
+def derivatives(formula: str) -> str:
+    """The derivative part of `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`, on one line."""
+    _, _, rule = formula.partition("  ")
+    return " ".join(rule.split())
+
+
+class _Writer:
+    def __init__(self, cursor: StepCursor, ascii: bool) -> None:
+        self.cursor = cursor
+        self.ascii = ascii
+
+    def write(self) -> Line:
+        cursor, pass_ = self.cursor, self.cursor.timeline.pass_
+        if cursor.step is not None:
+            return self._backward(cursor.step)
+        if cursor.is_forward and cursor.node is None:
+            count = len(cursor.timeline.forward)
+            return line(f"The program is about to compute. {_count(count, 'operation')} will be put on the tape.")
+        if cursor.is_forward and cursor.node is not None:
+            return self._forward(cursor.timeline.node(cursor.node))
+        if pass_ is None:
+            return line("The tape is written, and the program never called backward: there is nothing to go back over.")
+        return self._called()
+
+    def _called(self) -> Line:
+        """Backward was called, and nothing has been evaluated."""
+        pass_ = self.cursor.timeline.pass_
+        assert pass_ is not None
+        if pass_.error is not None and not pass_.steps:
+            return line(f"{pass_.kind} was refused before its first step: ", Span(_first_line(pass_.error), "bad"))
+        roots = [
+            line(*title(self.cursor, root.node), " starts from ", self._number(seed, "gradient"))
+            for root, seed in zip(pass_.roots, pass_.seeds, strict=True)
+            if root.node is not None
+        ]
+        why = " (the derivative of a number by itself)" if len(roots) == 1 and _is_one(pass_.seeds[0]) else ""
+        asked = ""
+        if pass_.captures:
+            asked = f" It will go only where it has to for {_count(len(pass_.captures), 'gradient')} asked for."
+        return line(f"{pass_.kind}() is called: ", *sentence_list(roots), why, f".{asked}", *self._next())
+
+    def _forward(self, node: NodeRecord) -> Line:
+        operands = [line(Span(self._operand(one), "name")) for one in node.operands]
+        value = self.cursor.value(node.id)
+        result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
+        kept = dict.fromkeys(self.cursor.tensor_name(saved.ref) or "a constant" for saved in node.saved)
+        names = sentence_list([line(Span(name, "name")) for name in kept])
+        why = line("It keeps ", *names, " for its backward.") if kept else line("It keeps no value: it needs none.")
+        if node.in_place and operands:
+            others = line(", from ", *sentence_list(operands[1:]), ",") if operands[1:] else ()
+            return line(Span(node.op, "op"), " wrote ", result, *others, " over ", *operands[0], ". ", *why)
+        given = line(" from ", *sentence_list(operands)) if operands else ()
+        return line(Span(node.op, "op"), " computed ", result, *given, ". ", *why)
+
+    def _backward(self, step: BackwardStep) -> Line:
+        node = self.cursor.timeline.node(step.node)
+        if step.error is not None:
+            return self._failed(node, step, step.error)
+        if node.variable is not None:
+            return line(*self._accumulate(node, step), *self._next())
+        received = next((value for value in step.grad_outputs if value is not None), None)
+        if received is None:
+            begin = line(*title(self.cursor, node.id), " received no gradient")
+        else:
+            arrived = self.cursor.arrived(node.id)
+            whole = f" (all {len(arrived)} terms have come)" if len(arrived) > 1 else ""
+            begin = line(*title(self.cursor, node.id), " had ", self._number(received, "gradient"), whole)
+        sent = [one for one in step.deliveries if one.term is not None]
+        if not sent:
+            return line(*begin, " and sends nothing on: none of its operands gets a gradient.", *self._next())
+        rule = derivatives(node.formula)
+        terms = [line(self._number(one.term, "gradient"), " to ", *title(self.cursor, one.node)) for one in sent]
+        return line(
+            *begin, " and sends", f", by its rule {rule}, " if rule else " ", *sentence_list(terms), ".",
+            *self._sums(sent), *self._waiting(step), *self._made(step), *self._next(),
+        )  # fmt: skip
+
+    def _accumulate(self, node: NodeRecord, step: BackwardStep) -> Line:
+        name = title(self.cursor, node.id)
+        gradient = step.grad_outputs[0] if step.grad_outputs else None
+        if gradient is None:
+            return line(*name, " is a leaf, and no gradient has come to it: its .grad stays as it was.")
+        begin = line(*name, " is a leaf, so the way ends here: ")
+        if step.grad_before is None:
+            return line(*begin, self._number(gradient, "gradient"), " becomes its .grad, which was None.")
+        total = self._sum(step.grad_before, gradient, step.grad_after)
+        return line(*begin, "its .grad was not empty, and backward adds to it: ", *total, ".")
+
+    def _sums(self, sent: list[Delivery]) -> Line:
+        """What was added to something that had come before: where a value was used twice, gradients add."""
+        sums = [
+            line(*title(self.cursor, one.node), " has ", *self._sum(one.before, one.term, one.total))
+            for one in sent
+            if one.before is not None
+        ]
+        return line(" What was used more than once adds up: ", *sentence_list(sums), ".") if sums else ()
+
+    def _waiting(self, step: BackwardStep) -> Line:
+        left = {one.node: one.dependencies_left for one in step.deliveries}
+        groups: dict[int, list[Line]] = {}
+        for node, count in left.items():
+            if count:
+                groups.setdefault(count, []).append(title(self.cursor, node))
+        waiting = [
+            line(*sentence_list(nodes), f" {'waits' if len(nodes) == 1 else 'wait'} for {count} more")
+            for count, nodes in groups.items()
+        ]
+        return line(" ", *sentence_list(waiting), ".") if waiting else ()
+
+    def _made(self, step: BackwardStep) -> Line:
+        if not step.made:
+            return ()
+        return line(f" Its own {_count(len(step.made), 'operation')} went on the tape too (create_graph).")
+
+    def _next(self) -> Line:
+        ready = self.cursor.ready
+        if not ready:
+            return line(" Nothing is ready any more: backward is done.") if self.cursor.step else ()
+        node = self.cursor.timeline.node(ready[0])
+        if len(ready) == 1:
+            why = "the only one ready"
+        elif node.sequence_nr is None:
+            why = "leaves go first"
+        else:
+            why = f"of {len(ready)} ready ones it was recorded last"
+        return line(" Next: ", *title(self.cursor, ready[0]), f", {why}.")
+
+    def _failed(self, node: NodeRecord, step: BackwardStep, error: ErrorRecord) -> Line:
+        name = title(self.cursor, node.id)
+        stale = next((use for use in step.saved if use.version_now != use.ref.version), None)
+        if stale is None:
+            return line(*name, " failed: ", Span(f"{error.type}: {_first_line(error)}", "bad"))
+        places = dict(error.places)
+        modified = f" (line {places['modified'].line})" if "modified" in places else ""
+        return line(
+            *name, " cannot go back. It kept ", Span(self.cursor.tensor_name(stale.ref) or "a tensor", "name"),
+            f" at version {stale.ref.version}, and an in-place operation{modified} has since made it ",
+            Span(f"version {stale.version_now}", "bad"), ": the value that its derivative needs is gone.",
+        )  # fmt: skip
+
+    def _sum(self, before: Value | None, term: Value | None, total: Value | None) -> Line:
+        return line(self._number(before, "gradient"), " + ", self._number(term, "gradient"), " = ",
+                    self._number(total, "gradient"))  # fmt: skip
+
+    def _number(self, value: Value | None, role: Role) -> Span:
+        shape = f" ({format_shape(value.shape, ascii=self.ascii)})" if value is not None and value.shape else ""
+        text = format_value(value, WIDTH, ascii=self.ascii)
+        return Span(text if text[:1] in "[N" else text + shape, role)
+
+    def _operand(self, operand: Operand) -> str:
+        if operand.ref is None:
+            return operand.text
+        name = self.cursor.tensor_name(operand.ref)
+        return name or format_value(self.cursor.recording.value(operand.ref), 16, ascii=self.ascii)
+
+
+def _is_one(value: Value | None) -> bool:
+    return value is not None and value.shape == () and format_value(value, 8) == "1"
+
+
+def _first_line(error: ErrorRecord) -> str:
+    return error.message.splitlines()[0] if error.message else error.type
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

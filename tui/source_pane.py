@@ -1,0 +1,98 @@
+"""The user's program with the current sub-expression marked."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.highlight import highlight
+
+from microtape.recording.model import Place
+from tui.cursor import StepCursor
+from tui.pane import Pane
+from tui.source import lines as source_lines
+
+CURRENT = "bold on $accent-muted"
+FAULT = "bold on $error-muted"
+ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "computed here", "raised": "raised here"}
+
+
+class SourcePane(Pane):
+    """The file of the current operation, scrolled to it. Where a step failed, every line that matters is marked."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__("source", id)
+        self._highlighted: dict[str, list[Content]] = {}
+        self._file = ""
+        self._line = 1
+
+    def lines(self, cursor: StepCursor) -> list[Content]:
+        """The whole file, numbered and coloured, with the places of this moment marked."""
+        place, faults = _place(cursor), _faults(cursor)
+        file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
+        if not source_lines(cursor.recording, file):
+            where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
+            return [Content.styled(where, "$text-muted")]
+        if file not in self._highlighted:
+            code = "\n".join(source_lines(cursor.recording, file))
+            self._highlighted[file] = list(highlight(code, language="python").split("\n", allow_blank=True))
+        self._file, self._line = file, place.line if place else self._line
+        self.border_subtitle = file
+        text = list(self._highlighted[file])
+        if place is not None:
+            _mark(text, place, CURRENT)
+        notes: dict[int, str] = {}
+        for role, fault in faults:
+            if fault.file == file:
+                _mark(text, fault, FAULT)
+                notes[fault.line] = ROLES.get(role, role)
+        digits = len(str(len(text)))
+        return [self._numbered(i, line, digits, place, notes.get(i, "")) for i, line in enumerate(text, 1)]
+
+    def watch_cursor(self) -> None:
+        """Show another moment, scrolled so that its line is near the middle."""
+        self.show()
+        top = self._line - 1 - self.size.height // 2
+        if not self.scroll_offset.y < self._line - 1 < self.scroll_offset.y + self.size.height - 1:
+            self.scroll_to(y=top, animate=False, force=True)
+
+    def _wrap(self, line: Content) -> list[Content]:
+        return [line]
+
+    def _numbered(self, number: int, line: Content, digits: int, place: Place | None, note: str) -> Content:
+        here = place is not None and place.line <= number <= place.end_line
+        ascii = self.app.has_class("-ascii")
+        glyph = (">" if ascii else "▶") if here else ("x" if ascii else "✗") if note else " "
+        gutter = (
+            f"{glyph}{number:>{digits}} ",
+            "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled",
+        )
+        return Content.assemble(
+            gutter, line, (f"  {'<-' if ascii else '◀'} {note}" if note else "", "bold $text-error")
+        )
+
+
+def _place(cursor: StepCursor) -> Place | None:
+    """Where the current moment is in the program: its operation, or the call of backward."""
+    pass_ = cursor.timeline.pass_
+    if cursor.node is not None:
+        return cursor.timeline.node(cursor.node).place
+    return (
+        cursor.timeline.node(cursor.next_node).place
+        if cursor.is_forward and cursor.next_node is not None
+        else (pass_.place if pass_ else None)
+    )
+
+
+def _faults(cursor: StepCursor) -> tuple[tuple[str, Place], ...]:
+    error = cursor.step.error if cursor.step else cursor.timeline.pass_.error if cursor.timeline.pass_ else None
+    if cursor.is_forward or error is None or (cursor.step is None and cursor.timeline.steps):
+        return ()
+    return error.places
+
+
+def _mark(text: list[Content], place: Place, style: str) -> None:
+    """Mark the characters of a place, which may go over several lines."""
+    for number in range(place.line, min(place.end_line, len(text)) + 1):
+        line = text[number - 1]
+        begin = place.column if number == place.line else len(line) - len(line.plain.lstrip())
+        end = place.end_column if number == place.end_line else len(line)
+        text[number - 1] = line.stylize(style, begin, end)

@@ -1,0 +1,212 @@
+"""The stepper's plain-text twin: a recording, or one step of it, as lines to read, to search and to listen to."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from microtape.recording.model import Pass, Place, Recording
+from tui.cursor import StepCursor
+from tui.describe import LABEL, Describer
+from tui.rows import HEADINGS, Columns, Rows, fit
+from tui.sentence import sentence, title
+from tui.source import expression
+from tui.spans import plain
+from tui.timeline import Timeline
+
+INDENT = "  "
+MARKS = {"current": ">", "delivered": "+"}
+
+
+def trace(recording: Recording, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """Every pass with every step, in order. Nothing is left out, however long it gets."""
+    yield from _opening(recording)
+    for index in range(len(recording.passes)):
+        yield ""
+        yield from trace_pass(recording, index, width=width, ascii=ascii)
+    yield from _closing(recording)
+
+
+def trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """One pass: its tape with all values and gradients at the end, then step after step, then what the leaves got."""
+    printer = _Printer(recording, pass_index, width, ascii)
+    yield from printer.heading()
+    yield ""
+    yield from printer.tape(printer.cursor(len(printer.timeline.steps)))
+    for done in range(len(printer.timeline.steps) + 1):
+        yield ""
+        yield from printer.step(printer.cursor(done))
+    yield ""
+    yield from printer.leaves(printer.cursor(len(printer.timeline.steps)))
+
+
+def trace_step(
+    recording: Recording, steps: int, pass_index: int = 0, *, width: int = 100, ascii: bool = False
+) -> Iterator[str]:
+    """The moment after that many steps of a pass: the tape as it was then, the step itself, the leaves, the engine.
+
+    Raises:
+        LookupError: the pass has fewer steps; the message is for the user.
+    """
+    printer = _Printer(recording, pass_index, width, ascii)
+    count = len(printer.timeline.steps)
+    if not 0 <= steps <= count:
+        raise LookupError(f"this pass has steps 0 (before the first) to {count}, not {steps}")
+    cursor = printer.cursor(steps)
+    yield from printer.heading()
+    yield ""
+    yield from printer.tape(cursor, marks=True)
+    yield ""
+    yield from printer.step(cursor)
+    yield ""
+    yield from printer.leaves(cursor)
+    yield ""
+    yield from printer.engine(cursor)
+
+
+def pass_title(recording: Recording, one: Pass) -> str:
+    """`z.backward()`: the call as the user wrote it, else its kind."""
+    return expression(recording, one.place) or f"{one.kind}()"
+
+
+def pass_number(recording: Recording, pass_index: int) -> str:
+    """`pass 2 of 3`, from 1; where the program made passes that were not recorded, `pass 200 (1 of 3 recorded)`."""
+    number, count = recording.passes[pass_index].index + 1, len(recording.passes)
+    if number == pass_index + 1:
+        return f"pass {number} of {count}"
+    return f"pass {number} ({pass_index + 1} of {count} recorded)"
+
+
+def find_pass(recording: Recording, number: int | None) -> int:
+    """The index into `passes` of the pass with that number (from 1); of the first one for None.
+
+    Raises:
+        LookupError: it was not recorded; the message is for the user.
+    """
+    if number is None:
+        return 0
+    for position, one in enumerate(recording.passes):
+        if one.index + 1 == number:
+            return position
+    recorded = ", ".join(str(one.index + 1) for one in recording.passes) or "none"
+    raise LookupError(f"there is no pass {number} in this recording (recorded: {recorded})")
+
+
+def _opening(recording: Recording) -> Iterator[str]:
+    operations = sum(node.kind != "accumulate" for node in recording.nodes)
+    passes = len(recording.passes)
+    leaves = len(recording.nodes) - operations
+    yield (
+        f"{recording.title}: {_count(operations, 'operation')} and {_count(leaves, 'leaf', 'leaves')} on the tape, "
+        + (_count(passes, "backward pass", "backward passes") if passes else "backward was never called")
+    )
+
+
+def _closing(recording: Recording) -> Iterator[str]:
+    if recording.error is not None:
+        yield ""
+        yield f"The program ended with {recording.error.type}: {recording.error.message}"
+    for note in recording.notes:
+        yield ""
+        yield f"Note: {note}"
+
+
+class _Printer:
+    """Prints moments of one pass."""
+
+    def __init__(self, recording: Recording, pass_index: int, width: int, ascii: bool) -> None:
+        self.recording = recording
+        self.timeline = Timeline(recording, pass_index)
+        self.width = width
+        self.ascii = ascii
+        self.rows = Rows(self.timeline, ascii=ascii)
+        self.columns: Columns = self.rows.columns(width - len(INDENT) - 2)
+
+    def cursor(self, steps: int) -> StepCursor:
+        return StepCursor(self.timeline, len(self.timeline.forward) + steps)
+
+    def heading(self) -> Iterator[str]:
+        one = self.timeline.pass_
+        if one is None:
+            yield "No backward pass was recorded."
+            return
+        count = _count(len(self.timeline.steps), "step")
+        end = f"complete, {count}" if one.is_complete else f"failed at step {len(self.timeline.steps)}"
+        number = pass_number(self.recording, self.timeline.pass_index).capitalize()
+        yield self._rule(number, pass_title(self.recording, one), where(one.place), end)
+
+    def tape(self, cursor: StepCursor, *, marks: bool = False) -> Iterator[str]:
+        if self.timeline.rows:
+            yield f"{INDENT}  {self._row(HEADINGS)}".rstrip()
+        for row, node in enumerate(self.timeline.rows):
+            mark = self._mark(cursor, node) if marks else " "
+            yield f"{INDENT}{mark} {self._row(self._cells(cursor, row, node))}".rstrip()
+
+    def step(self, cursor: StepCursor) -> Iterator[str]:
+        step = cursor.step
+        if step is None:
+            yield self._rule("Before the first step")
+            yield from self._wrapped(plain(sentence(cursor, ascii=self.ascii)))
+        else:
+            place = self.timeline.node(step.node).place
+            name = plain(title(cursor, step.node))
+            count = f"Step {step.index + 1} of {len(self.timeline.steps)}"
+            yield self._rule(count, name, where(place), expression(self.recording, place))
+            yield from self._wrapped(plain(sentence(cursor, ascii=self.ascii)))
+            for spans in self._describer(cursor).node():
+                yield from self._wrapped(plain(spans), hanging=LABEL)
+
+    def leaves(self, cursor: StepCursor) -> Iterator[str]:
+        yield self._rule("Leaves")
+        for spans in self._describer(cursor).leaves():
+            yield from self._wrapped(plain(spans))
+
+    def engine(self, cursor: StepCursor) -> Iterator[str]:
+        yield self._rule("Engine")
+        for spans in self._describer(cursor).engine():
+            yield from self._wrapped(plain(spans), hanging=LABEL)
+
+    def _describer(self, cursor: StepCursor) -> Describer:
+        return Describer(cursor, self.width - len(INDENT), limit=None, ascii=self.ascii)
+
+    def _wrapped(self, text: str, hanging: int = 0) -> list[str]:
+        return textwrap.wrap(
+            text, self.width, initial_indent=INDENT, subsequent_indent=INDENT + " " * hanging,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+
+    def _cells(self, cursor: StepCursor, row: int, node: int) -> tuple[str, ...]:
+        rows, columns, record = self.rows, self.columns, self.timeline.node(node)
+        return (
+            str(node).rjust(columns.number),
+            rows.lanes.draw(row, columns.lane_limit, ascii=self.ascii)[0],
+            rows.op(record),
+            rows.name(record),
+            rows.operands(record),
+            rows.shape(record),
+            rows.value(cursor, node, columns.value),
+            rows.gradient(cursor, node, columns.gradient),
+        )
+
+    def _row(self, cells: tuple[str, ...]) -> str:
+        widths = self.columns.widths
+        return " ".join(fit(cell, width, ascii=self.ascii) for cell, width in zip(cells, widths, strict=True))
+
+    def _mark(self, cursor: StepCursor, node: int) -> str:
+        if node == cursor.node:
+            return MARKS["current"]
+        return MARKS["delivered"] if node in cursor.delivered_to else " "
+
+    def _rule(self, *parts: str) -> str:
+        text = ("  -  " if self.ascii else "  ·  ").join(part for part in parts if part)
+        dash = "-" if self.ascii else "─"
+        return f"{dash * 2} {text} ".ljust(self.width, dash)
+
+
+def where(place: Place | None) -> str:
+    """`train.py:7`, or nothing."""
+    return "" if place is None else f"{place.file}:{place.line}"
+
+
+def _count(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

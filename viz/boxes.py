@@ -1,0 +1,284 @@
+"""One node of a recording as a box: its title, and the rows that say what is known of it at a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from microtape.recording.model import NodeRecord, SavedRecord, TensorRef, Value
+from microtape.recording.words import format_shape, format_value
+from viz.characters import visible
+from viz.graph import Box, BoxState, Port, Row
+from viz.moment import Moment
+from viz.naming import NAME_WIDTH, code_at, operation_title, tensor_name, where
+from viz.options import Detail
+
+VALUE_WIDTH = 36
+FORMULA_WIDTH = 46
+NO_GRADIENT = "no gradient yet"
+
+
+@dataclass(frozen=True, eq=False)
+class BoxMaker:
+    """Makes the boxes of one picture."""
+
+    now: Moment
+    show: Collection[Detail]
+    usual_dtype: str  # of the picture; others are named in the box
+    leaves: Mapping[int, TensorRef]  # the leaf at the version in which this picture's operations used it
+
+    def node(self, node_id: int, rank: int, hidden: int) -> Box:
+        """The box of an operation, or of a leaf together with its AccumulateGrad. `hidden` neighbours are not drawn."""
+        node = self.now.recording.nodes[node_id]
+        if node.variable is not None:
+            return self._leaf(node, node.variable, rank, hidden)
+        single = node.outputs[0] if len(node.outputs) == 1 else None
+        rows = list(self._about(node))
+        if len(node.outputs) <= 1:
+            rows += self._value(single)
+            rows += self._gradient(node.id, 0)
+        rows += self._saved(node)
+        rows += self._hooks(*node.hooks, *(self.now.recording.tensors[single.tensor].hooks if single else ()))
+        rows += self._source(node)
+        rows += _hidden(hidden)
+        return Box(
+            id=f"n{node.id}",
+            kind="function" if node.kind == "function" else "operation",
+            state=self._state(node.id),
+            title=operation_title(self.now, node),
+            note=self._shape(single.tensor) if single else "",
+            rows=tuple(rows),
+            ports=tuple(self._port(node, output) for output in range(len(node.outputs)))
+            if len(node.outputs) > 1
+            else (),
+            tooltip=self._tooltip(node),
+            rank=rank,
+            node=node.id,
+            recorded_by_backward=node.pass_ is not None,
+        )
+
+    def constant(self, ref: TensorRef, rank: int) -> Box:
+        """The box of a tensor that needs no gradient."""
+        tensor = self.now.recording.tensors[ref.tensor]
+        return Box(
+            id=f"t{ref.tensor}v{ref.version}",
+            kind="constant",
+            state="",
+            title=tensor_name(self.now, ref),
+            note=self._shape(ref.tensor),
+            rows=tuple(self._value(ref)),
+            ports=(),
+            tooltip=(f"{visible(tensor.name, 200) or 'a tensor'} needs no gradient", self._type(ref.tensor)),
+            rank=rank,
+            node=None,
+        )
+
+    def _leaf(self, node: NodeRecord, variable: int, rank: int, hidden: int) -> Box:
+        now, tensor = self.now, self.now.recording.tensors[variable]
+        return Box(
+            id=f"n{node.id}",
+            kind="leaf",
+            state=self._state(node.id),
+            title=visible(tensor.name, NAME_WIDTH) or f"%{node.id}",
+            note=self._shape(variable),
+            rows=(
+                *self._value(self.leaves.get(variable, TensorRef(variable, max(tensor.values, default=0)))),
+                *self._arriving(node),
+                *self._leaf_gradient(node, variable),
+                *self._hooks(*tensor.hooks, *node.hooks),
+                *_hidden(hidden),
+            ),
+            ports=(),
+            tooltip=(
+                f"%{node.id} {visible(node.name, 80)}",
+                f"leaf {visible(tensor.name, 200)}: {self._type(variable)}",
+                *self._capture(variable),
+                f".grad: {self._long(now.grads[variable]) if variable in now.grads else NO_GRADIENT}",
+            ),
+            rank=rank,
+            node=node.id,
+        )
+
+    def _state(self, node: int) -> BoxState:
+        now = self.now
+        if now.pass_ is None:
+            return ""
+        step = now.evaluated.get(node)
+        if step is not None and step.error is not None:
+            return "failed"
+        if now.current is not None:
+            if now.current.node == node:
+                return "current"
+            if any(one.node == node for one in now.current.deliveries):
+                return "receiving"
+        if step is not None:
+            return "done"
+        if node in now.ready:
+            return "ready"
+        return "future" if node in now.waits_for or node in now.pass_.nodes else "outside"
+
+    def _about(self, node: NodeRecord) -> list[Row]:
+        """What kind of operation it is, as far as the title does not say so."""
+        tensors, rows = self.now.recording.tensors, []
+        if "formulas" in self.show and node.formula:
+            rows += [Row("", line, "muted") for line in _formula_lines(node.formula)]
+        outputs = [ref for ref in node.outputs if ref is not None]
+        base = next((base for ref in outputs if (base := tensors[ref.tensor].base) is not None), None)
+        if node.kind == "copy_slices":
+            rows.append(Row("in place", "through a view: the rest keeps its gradient", "muted"))
+        elif node.in_place and outputs:
+            version = outputs[0].version
+            rows.append(Row("in place", f"v{max(version - 1, 0)} → v{version}", "muted"))
+        elif base is not None:
+            rows.append(Row("view of", visible(tensors[base].name, NAME_WIDTH) or "an unnamed tensor", "muted"))
+        if node.made_by is not None:
+            rows.append(Row("from", f"backward of %{node.made_by} in pass {(node.pass_ or 0) + 1}", "muted"))
+        return rows
+
+    def _value(self, ref: TensorRef | None) -> list[Row]:
+        if "values" not in self.show or ref is None:
+            return []
+        value = self.now.recording.value(ref)
+        return [
+            Row("value", "not recorded", "muted") if value is None else Row("value", format_value(value, VALUE_WIDTH))
+        ]
+
+    def _gradient(self, node: int, output: int) -> list[Row]:
+        now = self.now
+        if "gradients" not in self.show or now.pass_ is None or self._state(node) == "outside":
+            return []
+        step, came = now.evaluated.get(node), now.arrived.get((node, output))
+        if step is not None and output < len(step.grad_outputs):
+            return [_gradient_row("grad", step.grad_outputs[output])]
+        if came is None:
+            return [Row("grad", NO_GRADIENT, "muted")]
+        return [self._sum("grad", node, output)]
+
+    def _sum(self, key: str, node: int, output: int) -> Row:
+        """What is in an input buffer: while terms are missing, how many; when one has just come, the addition."""
+        came = self.now.arrived[node, output]
+        text = format_value(came.total, VALUE_WIDTH)
+        last, waits = came.last, self.now.waits_for.get(node, 0)
+        current = self.now.current
+        if current is not None and last is not None and last.before is not None and last in current.deliveries:
+            before, term = format_value(last.before, 12), format_value(last.term, 12)
+            addition = f"{before} + {term} = {text}"
+            if last.term is not None and last.before.shape == () and len(addition) <= VALUE_WIDTH:
+                text = addition
+        if waits:
+            text += f"  ({waits} more to come)"
+        return Row(key, text, "gradient")
+
+    def _arriving(self, node: NodeRecord) -> list[Row]:
+        """What has arrived for a leaf but is not in its `.grad` yet."""
+        waiting = (node.id, 0) in self.now.arrived and node.id not in self.now.evaluated
+        return [self._sum("arrived", node.id, 0)] if waiting and "gradients" in self.show else []
+
+    def _leaf_gradient(self, node: NodeRecord, variable: int) -> list[Row]:
+        now = self.now
+        if "gradients" not in self.show or (now.pass_ is None and variable not in now.grads):
+            return []
+        if variable not in now.grads:
+            return [Row(".grad", NO_GRADIENT, "muted")]
+        row = _gradient_row(".grad", now.grads[variable])
+        step = now.evaluated.get(node.id)
+        if step is not None and step.grad_before is not None and step.grad_before.shape == ():
+            term = step.grad_outputs[0] if step.grad_outputs else None
+            addition = f"{format_value(step.grad_before, 12)} + {format_value(term, 12)} = {row.text}"
+            return [replace(row, text=addition)]
+        return [row]
+
+    def _capture(self, variable: int) -> list[str]:
+        captures = self.now.pass_.captures if self.now.pass_ else ()
+        return [f"asked for: {self._long(one.value)}" for one in captures if one.tensor == variable]
+
+    def _saved(self, node: NodeRecord) -> list[Row]:
+        """What it kept, with versions; a saved tensor that was overwritten always gets a row of its own."""
+        fine, overwritten = [], []
+        for one in node.saved:
+            name, version = tensor_name(self.now, one.ref), self.version_now(node, one)
+            text = name if one.name == name else f"{visible(one.name, NAME_WIDTH)}={name}"
+            if version == one.ref.version:
+                fine.append(f"{text} v{version}" if version else text)
+            else:
+                overwritten.append(Row("saved", f"{text} v{one.ref.version}, now v{version} ✗", "alarm"))
+        step = self.now.evaluated.get(node.id)
+        if fine and step is not None and step.freed:
+            fine[-1] += "  freed"
+        lines = [", ".join(fine)] if len(", ".join(fine)) <= VALUE_WIDTH else fine
+        rows = [Row("saved", line) for line in lines if line] if "saved" in self.show else []
+        return [*rows, *overwritten]
+
+    def version_now(self, node: NodeRecord, saved: SavedRecord) -> int:
+        """The version a saved tensor has at this moment, as far as the recording tells."""
+        step = self.now.evaluated.get(node.id)
+        used = (
+            [use.version_now for use in step.saved if use.name == saved.name and use.ref == saved.ref] if step else []
+        )
+        if used:
+            return used[0]
+        return max(saved.ref.version, self.now.written.get(saved.ref.tensor, 0))
+
+    def _hooks(self, *names: str) -> list[Row]:
+        return [Row("hooks", visible(", ".join(names), VALUE_WIDTH))] if names else []
+
+    def _source(self, node: NodeRecord) -> list[Row]:
+        if "source" not in self.show or node.place is None:
+            return []
+        return [
+            Row(where(self.now.recording, node.place), code_at(self.now.recording, node.place, VALUE_WIDTH), "muted")
+        ]
+
+    def _port(self, node: NodeRecord, output: int) -> Port:
+        ref = node.outputs[output]
+        name = f" {tensor_name(self.now, ref)}" if ref is not None else ""
+        rows = [Row("", self._shape(ref.tensor), "muted")] if ref is not None else []
+        return Port(f"{output}:{name}", (*rows, *self._value(ref), *self._gradient(node.id, output)))
+
+    def _shape(self, tensor_id: int) -> str:
+        tensor = self.now.recording.tensors[tensor_id]
+        shape = f"vector {tensor.shape[0]}" if len(tensor.shape) == 1 else format_shape(tensor.shape)
+        return shape if tensor.dtype == self.usual_dtype else f"{shape} {visible(tensor.dtype, 16)}"
+
+    def _type(self, tensor_id: int) -> str:
+        tensor = self.now.recording.tensors[tensor_id]
+        return f"{visible(tensor.dtype, 16)} {format_shape(tensor.shape)}"
+
+    def _long(self, value: Value | None) -> str:
+        return format_value(value, 200)
+
+    def _tooltip(self, node: NodeRecord) -> tuple[str, ...]:
+        recording = self.now.recording
+        lines = [f"%{node.id} {visible(node.name, 80)}"]
+        if node.formula:
+            lines.append(visible(node.formula, 200))
+        for output, ref in enumerate(node.outputs):
+            if ref is not None:
+                name = visible(recording.tensors[ref.tensor].name, 200) or f"output {output}"
+                lines.append(f"{name}: {self._type(ref.tensor)} = {self._long(recording.value(ref))}")
+        for output in range(max(len(node.outputs), 1)):
+            if (came := self.now.arrived.get((node.id, output))) is not None:
+                lines.append(f"gradient: {self._long(came.total)}")
+        if node.place is not None:
+            lines.append(f"{visible(node.place.file, 80)}:{node.place.line} {code_at(recording, node.place, 120)}")
+        return tuple(lines)
+
+
+def _gradient_row(key: str, value: Value | None) -> Row:
+    return (
+        Row(key, "None (undefined)", "muted")
+        if value is None
+        else Row(key, format_value(value, VALUE_WIDTH), "gradient")
+    )
+
+
+def _formula_lines(formula: str) -> list[str]:
+    """The operation on one line and its derivatives on the next, unless both fit on one."""
+    formula = visible(formula, 300)
+    parts = [part.strip() for part in formula.split("    ") if part.strip()]
+    joined = "   ".join(parts)
+    return [joined] if len(joined) <= FORMULA_WIDTH else [visible(part, 2 * FORMULA_WIDTH) for part in parts]
+
+
+def _hidden(count: int) -> list[Row]:
+    return [Row("", f"… and {count} more neighbour{'s' * (count != 1)}", "muted")] if count else []

@@ -1,0 +1,43 @@
+"""Text of unknown origin, made fit for a picture: every character visible, valid in XML, and not too many of them."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_INVISIBLE = {"Cc", "Cs", "Co", "Zl", "Zp"}  # control, lone surrogates, private use, line and paragraph separators
+# They reorder or hide the text around them, so that a name would read as another one.
+_MISLEADING = set("\u061c\u200b\u200e\u200f\u2060\ufeff\u00ad") | {
+    chr(code) for first, last in ((0x202A, 0x202E), (0x2066, 0x2069)) for code in range(first, last + 1)
+}
+
+
+def visible(text: str, limit: int) -> str:
+    r"""The text with control characters written out (`\x1b`, `\u202e`), cut to `limit` characters with an ellipsis.
+
+    What comes back contains no line break, is valid XML once escaped, and can be encoded as UTF-8.
+    """
+    shown = "".join(_written_out(character) for character in text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: max(limit - 1, 0)] + "…"
+
+
+def to_ascii(text: str) -> str:
+    """The text in plain ASCII: the signs that pictures use get a look-alike, other characters are written out."""
+    return text.translate(_LOOK_ALIKES).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _written_out(character: str) -> str:
+    if character.isascii() and character.isprintable():
+        return character
+    never_a_character = ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF
+    if never_a_character or character in _MISLEADING or unicodedata.category(character) in _INVISIBLE:
+        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character
+
+
+_LOOK_ALIKES = str.maketrans(
+    {
+        "×": "x", "·": "*", "±": "+-", "…": "...", "−": "-", "–": "-", "∂": "d", "Σ": "sum ", "√": "sqrt ",
+        "²": "^2", "³": "^3", "ˣ": "^x", "ᵀ": "^T", "⁻": "^-", "¹": "1", "∞": "inf", "≠": "!=", "≤": "<=", "≥": ">=",
+        "→": "->", "←": "<-", "▶": ">", "✓": "*", "✗": "!", "○": "o",
+    }
+)  # fmt: skip

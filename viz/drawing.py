@@ -1,0 +1,150 @@
+"""`draw`: a picture of a recording, of a tensor's graph or of a `.tape` file; and `Drawing`, what it returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from microtape.recording.model import Recording
+from viz.build import build
+from viz.dot import to_dot
+from viz.errors import DrawError, GraphvizError
+from viz.graph import VisualGraph
+from viz.options import MAX_NODES, MEDIUM
+from viz.render import TIME_LIMIT, render
+from viz.text import to_text
+from viz.theme import Theme, theme_called
+
+SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A picture that is laid out when somebody asks for it. In a notebook it shows itself.
+
+    `dot` and `text()` are pure text and need no Graphviz; `svg()`, `png()` and `pdf()` run it in a child process.
+    """
+
+    graph: VisualGraph
+    theme: Theme
+    time_limit: float = TIME_LIMIT
+
+    @cached_property
+    def dot(self) -> str:
+        """The DOT source: the same for the same program, and valid for a plain `dot`."""
+        try:
+            return to_dot(self.graph, self.theme)
+        except ImportError as error:
+            hint = "is a graphviz.py of your own in its way?"
+            raise GraphvizError(f"the package graphviz cannot be imported ({hint}): {error}") from None
+
+    @cached_property
+    def _svg(self) -> str:
+        return render(self.dot, "svg", time_limit=self.time_limit).decode("utf-8")
+
+    def svg(self) -> str:
+        """The picture as an SVG document. Raises GraphvizError, as do `png` and `pdf`."""
+        return self._svg
+
+    def png(self, scale: float | None = None) -> bytes:
+        """The picture as a PNG file; `scale` 1 is 96 dots per inch. None: 2, or 1 where there are many boxes."""
+        if scale is None:
+            scale = 2.0 if len(self.graph.boxes) <= MEDIUM else 1.0
+        return render(self.dot, "png", scale=scale, time_limit=self.time_limit)
+
+    def pdf(self) -> bytes:
+        """The picture as a PDF file of one page."""
+        return render(self.dot, "pdf", time_limit=self.time_limit)
+
+    def text(self, *, ascii: bool = False) -> str:
+        """The picture in words: the boxes from the inputs down, with their rows and where their gradients went."""
+        return to_text(self.graph, ascii=ascii)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the picture in the format of the suffix: .svg, .png, .pdf, .dot (or .gv), .txt. Returns the path.
+
+        Raises:
+            DrawError: the suffix is none of these, or the file cannot be written.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix == ".svg":
+            content = self.svg().encode("utf-8")
+        elif suffix == ".png":
+            content = self.png()
+        elif suffix == ".pdf":
+            content = self.pdf()
+        elif suffix in (".dot", ".gv"):
+            content = self.dot.encode("utf-8")
+        elif suffix == ".txt":
+            content = self.text().encode("utf-8")
+        else:
+            raise DrawError(f"cannot tell the format of {str(path)!r}: the name should end in {SUFFIXES}")
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise DrawError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+        return path
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What a notebook shows: the SVG, or the text with the reason where Graphviz is missing."""
+        try:
+            return {"image/svg+xml": self.svg(), "text/plain": self.text()}
+        except GraphvizError as error:
+            return {"text/plain": f"{self.text()}\n({error})"}
+
+    def __repr__(self) -> str:
+        what = f"{self.graph.title!r}, {len(self.graph.boxes)} boxes"
+        return f"<Drawing of {what}: .svg() .png() .pdf() .dot .text() .save(path)>"
+
+
+def draw(
+    x: Any,
+    step: int | None = None,
+    pass_index: int = 0,
+    *,
+    show: Collection[str] | None = None,
+    around: int | str | None = None,
+    radius: int = 2,
+    max_nodes: int = MAX_NODES,
+    theme: str = "light",
+    time_limit: float = TIME_LIMIT,
+) -> Drawing:
+    """Draw the graph that backward walks, as it is after some steps of a backward pass.
+
+    Args:
+        x: a Recording; the path of a `.tape` file; or a Tensor, a grad_fn, or a sequence of them, whose graph is
+            drawn as it is now.
+        step: how many nodes backward has evaluated, from 0. None: the end of the pass, where nothing is in focus.
+        pass_index: which call of `backward` or `grad`, from 0.
+        show: what to show, any of `viz.DETAILS`. None: as much as stays readable at that size.
+        around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or the user's name for it.
+        radius: how many edges the neighbourhood reaches.
+        max_nodes: the most nodes to draw at once.
+        theme: `"light"` or `"dark"`.
+        time_limit: seconds that Graphviz may take.
+
+    Raises:
+        DrawError: the picture cannot be drawn as asked; TooLargeError if there are too many nodes.
+        RecordingError: the `.tape` file is missing or damaged.
+    """
+    graph = build(
+        _recording(x), step=step, pass_index=pass_index, show=show, around=around, radius=radius, max_nodes=max_nodes
+    )
+    return Drawing(graph, theme_called(theme), time_limit)
+
+
+def _recording(x: Any) -> Recording:
+    if isinstance(x, Recording):
+        return x
+    if isinstance(x, str | os.PathLike):
+        from microtape import load
+
+        return load(x)
+    from microtape.recording import snapshot
+
+    return snapshot(list(x) if isinstance(x, Sequence) else [x])

@@ -1,0 +1,15 @@
+"""What can go wrong with a picture. Every message is one line for the person who asked for it."""
+
+from __future__ import annotations
+
+
+class DrawError(RuntimeError):
+    """A picture cannot be drawn as asked. The message says why and what to do instead."""
+
+
+class TooLargeError(DrawError):
+    """The graph has more nodes than a readable picture can hold."""
+
+
+class GraphvizError(DrawError):
+    """Graphviz is missing, failed, or took too long. DOT and text need no Graphviz and still work."""

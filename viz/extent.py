@@ -1,0 +1,133 @@
+"""Which nodes of a recording belong in a picture: those of the pass, or the neighbourhood of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from microtape.recording.model import Recording, TensorRef
+from viz.characters import visible
+from viz.errors import DrawError, TooLargeError
+from viz.moment import Moment
+
+Key: TypeAlias = int | TensorRef  # what can have a box: a node, or a tensor that needs no gradient
+
+MOST_PER_SIDE = 12  # a neighbourhood follows at most this many uses of a node, and as many of its inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Node ids in tape order, how many neighbours of each are not drawn, and what to say about that."""
+
+    nodes: tuple[int, ...]
+    hidden: Mapping[int, int]
+    middle: int | None  # whose neighbourhood it is
+    notes: tuple[str, ...]
+
+
+def extent(now: Moment, around: int | str | None, radius: int, max_nodes: int) -> Extent:
+    """The whole pass if `around` is None, else what is at most `radius` edges from that node.
+
+    Raises:
+        DrawError: `around` names no node of this pass, `radius` is negative, or there is nothing to draw.
+        TooLargeError: there would be more than `max_nodes` nodes.
+    """
+    every = _of_pass(now)
+    if not every:
+        raise DrawError("nothing to draw: no operation was recorded (does an input have requires_grad=True?)")
+    if around is None:
+        if len(every) > max_nodes:
+            root = _some_root(now, every)
+            raise TooLargeError(
+                f"{len(every)} nodes would not be readable in one picture (the limit is max_nodes={max_nodes}): "
+                f'draw the neighbourhood of one, as in around="{root}", radius=3, or raise max_nodes'
+            )
+        return Extent(every, {}, None, ())
+    if radius < 0:
+        raise DrawError(f"radius={radius} is negative: it counts the edges from the node in the middle")
+    middle = _find(now.recording, around, every)
+    near, hidden = _neighbourhood(now.recording, middle, radius, every)
+    if len(near) > max_nodes:
+        raise TooLargeError(
+            f"{len(near)} nodes are within radius={radius} of %{middle}, more than max_nodes={max_nodes}: "
+            "take a smaller radius, or raise max_nodes"
+        )
+    note = f"{len(near)} of {len(every)} nodes: those within {radius} of %{middle}"
+    return Extent(near, hidden, middle, (note,) if len(near) < len(every) else ())
+
+
+def _of_pass(now: Moment) -> tuple[int, ...]:
+    """What the pass evaluates, what else the program recorded since the pass before, what the pass recorded so far."""
+    nodes, pass_ = now.recording.nodes, now.pass_
+    if pass_ is None:
+        return tuple(range(len(nodes)))
+    since = now.recording.passes[pass_.index - 1].tape if pass_.index else 0
+    own = (node for node in range(since, min(pass_.tape, len(nodes))) if nodes[node].pass_ is None)
+    made = (node for step in now.evaluated.values() for node in step.made)
+    return tuple(sorted({*pass_.nodes, *own, *made}))
+
+
+def _some_root(now: Moment, every: tuple[int, ...]) -> str:
+    roots = [root.node for root in now.pass_.roots if root.node is not None] if now.pass_ else []
+    return visible(now.recording.label(roots[0] if roots else every[-1]), 20)
+
+
+def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> int:
+    """The node of that id, or the last one whose output has that name."""
+    if isinstance(around, str) and around.startswith("%") and around[1:].isdecimal():
+        around = int(around[1:])
+    if isinstance(around, int):
+        if around in every:
+            return around
+        raise DrawError(f"there is no node %{around} here: this pass has nodes %{every[0]} to %{every[-1]}")
+    named = [node for node in every if around in _names(recording, node)]
+    if named:
+        return named[-1]
+    known = dict.fromkeys(name for node in reversed(every) for name in _names(recording, node)[:1])
+    some = ", ".join(visible(name, 20) for name in list(known)[:8])
+    raise DrawError(
+        f'no node is called {visible(around, 40)!r}: take an id as in around="%{every[-1]}", or one of {some}'
+    )
+
+
+def _names(recording: Recording, node_id: int) -> tuple[str, ...]:
+    node = recording.nodes[node_id]
+    tensors = [node.variable] if node.variable is not None else [ref.tensor for ref in node.outputs if ref is not None]
+    return tuple(name for tensor in tensors for name in recording.tensors[tensor].names)
+
+
+def _neighbourhood(
+    recording: Recording, middle: int, radius: int, every: tuple[int, ...]
+) -> tuple[tuple[int, ...], dict[int, int]]:
+    """What is within the radius, and how many neighbours each of them has beyond. A leaf's other uses are not near."""
+    allowed = set(every)
+    uses: dict[int, list[int]] = {}
+    for node in every:
+        for target in dict.fromkeys(_inputs(recording, node, allowed)):
+            uses.setdefault(target, []).append(node)
+    found, frontier = {middle}, [middle]
+    for _ in range(radius):
+        beyond: list[int] = []
+        for node in frontier:
+            around = _nearest(_inputs(recording, node, allowed), node)
+            if node == middle or recording.nodes[node].variable is None:
+                around += _nearest(uses.get(node, ()), node)
+            beyond += [one for one in dict.fromkeys(around) if one not in found]
+            found.update(around)
+        frontier = beyond
+    hidden = {}
+    for node in found:
+        missing = {*_inputs(recording, node, allowed), *uses.get(node, ())} - found
+        if missing:
+            hidden[node] = len(missing)
+    return tuple(sorted(found)), hidden
+
+
+def _inputs(recording: Recording, node: int, allowed: set[int]) -> list[int]:
+    return [edge.node for edge in recording.nodes[node].edges if edge.node is not None and edge.node in allowed]
+
+
+def _nearest(nodes: Iterable[int], to: int) -> list[int]:
+    """The few that stand closest on the tape, so that a hub does not pull the whole graph in."""
+    return sorted(dict.fromkeys(nodes), key=lambda node: (abs(node - to), node))[:MOST_PER_SIDE]

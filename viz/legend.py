@@ -1,0 +1,44 @@
+"""The legend: a line for every sign that occurs in the picture, and for no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from viz.graph import Arrow, ArrowKind, Box, BoxKind, BoxState, LegendItem
+
+_BOXES: dict[BoxKind, str] = {
+    "leaf": "leaf: yours, collects .grad",
+    "operation": "operation",
+    "function": "your own Function",
+    "constant": "needs no gradient",
+    "again": "drawn above, used again",
+}
+_STATES: dict[BoxState, str] = {
+    "current": "evaluated in this step",
+    "receiving": "received a gradient in this step",
+    "ready": "ready: nothing more to wait for",
+    "done": "evaluated",
+    "failed": "failed here",
+    "outside": "not part of this pass",
+}
+_ARROWS: dict[ArrowKind, str] = {
+    "future": "value; no gradient yet",
+    "done": "gradient has come back",
+    "now": "gradient in this step",
+    "undefined": "None came back: adds nothing",
+    "value": "value; never a gradient",
+    "overwrote": "overwrote a saved tensor",
+}
+
+
+def legend(boxes: Iterable[Box], arrows: Iterable[Arrow]) -> tuple[LegendItem, ...]:
+    """What the signs in these boxes and arrows mean."""
+    boxes = tuple(boxes)
+    kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
+    recorded = any(box.recorded_by_backward for box in boxes)
+    return (
+        *(LegendItem("box", name, text) for name, text in _BOXES.items() if name in kinds),
+        *([LegendItem("recorded", "", "recorded by backward itself")] if recorded else []),
+        *(LegendItem("state", name, text) for name, text in _STATES.items() if name in states),
+        *(LegendItem("arrow", name, text) for name, text in _ARROWS.items() if name in ways),
+    )

@@ -1,0 +1,73 @@
+"""What to call tensors, nodes and places in a picture: the user's names where there are any."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from microtape.recording.model import NodeRecord, Operand, Place, Recording, TensorRef
+from microtape.recording.words import format_shape, format_value
+from viz.characters import visible
+from viz.moment import Moment
+
+NAME_WIDTH = 24
+TITLE_WIDTH = 52
+
+
+def tensor_name(now: Moment, ref: TensorRef | None) -> str:
+    """The user's name, else the node that computed it (`%4`, `%4.1` for its second output), else its value or shape."""
+    if ref is None:
+        return "_"
+    recording = now.recording
+    tensor = recording.tensors[ref.tensor]
+    if tensor.name:
+        return visible(tensor.name, NAME_WIDTH)
+    made = now.producer.get(ref) or ((tensor.node, tensor.output_nr) if tensor.node is not None else None)
+    if made is not None:
+        node, output = made
+        return f"%{node}.{output}" if len(recording.nodes[node].outputs) > 1 else f"%{node}"
+    value = recording.value(ref)
+    if value is not None and not tensor.shape:
+        return format_value(value, 10)
+    return f"{visible(tensor.dtype, 12)} {format_shape(tensor.shape)}"
+
+
+def operation_title(now: Moment, node: NodeRecord) -> str:
+    """The operation as a line of code: `z = mul(x, y)`."""
+    operation = visible(node.op, NAME_WIDTH)
+    if node.in_place and not operation.endswith("_"):
+        operation += "_"
+    outputs = ", ".join(tensor_name(now, ref) for ref in node.outputs) or f"%{node.id}"
+    operands = [_operand(now, operand) for operand in node.operands]
+    room = TITLE_WIDTH - len(outputs) - len(operation) - len(" = ()")
+    while len(operands) > 1 and len(", ".join(operands)) > room:
+        operands = [*operands[: len(operands) - 1 - (operands[-1] == "…")], "…"]
+        if len(operands) == 1:
+            break
+    return f"{visible(outputs, TITLE_WIDTH // 2)} = {operation}({', '.join(operands)})"
+
+
+def _operand(now: Moment, operand: Operand) -> str:
+    return visible(operand.text, NAME_WIDTH) if operand.ref is None else tensor_name(now, operand.ref)
+
+
+def where(recording: Recording, place: Place) -> str:
+    """`line 7` where there is one file, `model.py:7` where there are several."""
+    return f"line {place.line}" if len(recording.sources) < 2 else f"{visible(place.file, 30)}:{place.line}"
+
+
+def code_at(recording: Recording, place: Place, width: int) -> str:
+    """The text of the sub-expression, of its first line if there are several; empty if the source is not recorded."""
+    lines = recording.sources.get(place.file, "").split("\n")
+    if not 1 <= place.line <= len(lines):
+        return ""
+    line = lines[place.line - 1]
+    if place.end_line == place.line:
+        return visible(line[place.column : place.end_column].strip(), width)
+    return visible(line[place.column :].strip() + " …", width)
+
+
+def usual_dtype(recording: Recording, tensors: Iterable[int]) -> str:
+    """The dtype most tensors have, which then need not be said at each."""
+    counts = Counter(recording.tensors[tensor].dtype for tensor in tensors)
+    return max(sorted(counts), key=lambda dtype: counts[dtype], default="")

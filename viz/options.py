@@ -1,0 +1,44 @@
+"""What a picture shows: chosen by hand, or by the size of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal, TypeAlias
+
+from viz.characters import visible
+from viz.errors import DrawError
+
+Detail: TypeAlias = Literal[
+    "values",  # of leaves, constants and what operations computed
+    "gradients",  # that have arrived, and `.grad` of leaves
+    "terms",  # the gradient that travelled, on each arrow
+    "formulas",
+    "saved",  # what each operation kept for its backward, with versions
+    "source",  # the line of each operation
+    "constants",  # boxes for tensors that need no gradient (else they are only named)
+    "legend",
+]
+
+DETAILS: tuple[Detail, ...] = ("values", "gradients", "terms", "formulas", "saved", "source", "constants", "legend")
+SMALL = 30  # up to so many nodes everything is shown
+MEDIUM = 100  # up to so many, what one cannot see elsewhere
+MAX_NODES = 300  # beyond, one picture is not readable
+
+
+def details(show: Collection[str] | None, nodes: int) -> frozenset[Detail]:
+    """What to show: as asked, or by default what stays readable with that many nodes.
+
+    Raises:
+        DrawError: `show` contains an unknown word.
+    """
+    if show is None:
+        if nodes <= SMALL:
+            return frozenset(DETAILS)
+        if nodes <= MEDIUM:
+            return frozenset(DETAILS) - {"formulas", "source"}
+        return frozenset({"values", "gradients", "legend"})
+    asked = {show} if isinstance(show, str) else set(show)
+    unknown = sorted(visible(str(word), 20) for word in asked if word not in DETAILS)
+    if unknown:
+        raise DrawError(f"show= does not know {', '.join(unknown)}: it takes any of {', '.join(DETAILS)}")
+    return frozenset(detail for detail in DETAILS if detail in asked)

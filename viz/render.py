@@ -1,0 +1,83 @@
+"""DOT text to a picture: Graphviz in a child process, with a time limit. See Note [Graphviz runs elsewhere].
+
+There is no shell, and the child finds neither the user's working directory nor the script's folder on its path: a
+`pygraphviz.py` or a `dot` that happens to lie there is never run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from viz import _render
+from viz.characters import visible
+from viz.errors import GraphvizError
+
+Format: TypeAlias = Literal["svg", "png", "pdf"]
+
+TIME_LIMIT = 30.0
+MAX_SCALE = 20.0
+INSTALL = (
+    "no Graphviz is installed: run `pip install pygraphviz`, which brings its own (on a bare Linux it needs the "
+    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text work without"
+)
+
+
+def render(dot: str, format: Format, *, scale: float = 1.0, time_limit: float = TIME_LIMIT) -> bytes:
+    """The picture as a file's bytes. `scale` is for PNG: 1 is 96 dots per inch.
+
+    Raises:
+        GraphvizError: no Graphviz is installed, it failed, or it took longer than `time_limit` seconds.
+    """
+    if not 0 < scale <= MAX_SCALE:
+        raise GraphvizError(f"scale={scale:g} is not possible: it takes a number above 0 and up to {MAX_SCALE:g}")
+    dots_per_inch = f"{96 * scale:g}" if format == "png" else "72"
+    ways = []
+    if sys.executable:
+        ways.append([sys.executable, "-P", _render.__file__, format, dots_per_inch])
+    if dot_program := _system_dot():
+        ways.append([dot_program, f"-T{format}", f"-Gdpi={dots_per_inch}"])
+    for command in ways:
+        done = _run(command, dot, time_limit)
+        if done is not None and done.returncode != _render.NOT_INSTALLED:
+            return _picture(done, format)
+    raise GraphvizError(INSTALL)
+
+
+def _system_dot() -> str | None:
+    """The system's `dot`; not one through a relative entry of PATH, which lies wherever the user happens to be."""
+    found = shutil.which("dot")
+    return found if found and os.path.isabs(found) else None
+
+
+def _run(command: list[str], dot: str, time_limit: float) -> subprocess.CompletedProcess[bytes] | None:
+    """The finished child; None where it could not even start."""
+    try:
+        return subprocess.run(
+            command,
+            input=dot.encode("utf-8"),
+            capture_output=True,
+            timeout=time_limit,
+            cwd=Path(_render.__file__).anchor,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GraphvizError(
+            f"Graphviz was stopped after {time_limit:g} seconds: draw less with around=, show less with show=, "
+            "or give it more time with time_limit="
+        ) from None
+    except OSError:
+        return None
+
+
+def _picture(done: subprocess.CompletedProcess[bytes], format: Format) -> bytes:
+    said = visible(" ".join(done.stderr.decode("utf-8", "replace").split()), 300)
+    if "too large for cairo" in said or "too large for gd" in said:
+        raise GraphvizError(f"the picture is too large for {format}: take a smaller scale=, or save it as .svg")
+    if done.returncode != 0 or not done.stdout:
+        raise GraphvizError(f"Graphviz failed with exit code {done.returncode}: {said or 'it gave no reason'}")
+    return done.stdout

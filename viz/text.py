@@ -1,0 +1,59 @@
+"""A `VisualGraph` in words, for terminals, screen readers and places without Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from viz.characters import to_ascii
+from viz.graph import STATE_GLYPHS, Arrow, Box, Row, VisualGraph
+
+
+def to_text(graph: VisualGraph, *, ascii: bool = False) -> str:
+    """The boxes from the inputs down; under each its rows, what it uses (←) and what gradient it sent there (→)."""
+    names = {box.id: _name(box) for box in graph.boxes}
+    arrows: dict[str, list[Arrow]] = {}
+    for arrow in graph.arrows:
+        arrows.setdefault(arrow.head, []).append(arrow)
+    lines = [graph.title, graph.subtitle, *graph.notes]
+    for box in graph.boxes:
+        if box.kind != "again":
+            lines += ["", *_box(box), *(f"    {_way(arrow, names)}" for arrow in arrows.get(box.id, ()))]
+    text = "\n".join(lines) + "\n"
+    return to_ascii(text) if ascii else text
+
+
+def _box(box: Box) -> list[str]:
+    glyph = STATE_GLYPHS[box.state] or " "
+    kind = "" if box.kind in ("operation", "seed", "error") else f"  {box.kind}"
+    number = _number(box)
+    lines = [f"{glyph} {number}{box.title}{kind}{f'  {box.note}' if box.note else ''}", *_rows(box.rows, "    ")]
+    for port in box.ports:
+        lines += [f"    {port.title}", *_rows(port.rows, "      ")]
+    return lines
+
+
+def _name(box: Box) -> str:
+    return _number(box) + box.title.partition(" = ")[0]
+
+
+def _number(box: Box) -> str:
+    """The node's number, where the title does not begin with it."""
+    return "" if box.node is None or box.title.startswith("%") else f"%{box.node} "
+
+
+def _rows(rows: Sequence[Row], indent: str) -> list[str]:
+    width = max((len(row.key) for row in rows), default=0)
+    return [f"{indent}{row.key:<{width}}  {row.text}" if row.key else f"{indent}{row.text}" for row in rows]
+
+
+def _way(arrow: Arrow, names: Mapping[str, str]) -> str:
+    tail = names[arrow.tail] + (f" output {arrow.port}" if arrow.port is not None else "")
+    return {
+        "future": f"← {tail}",
+        "value": f"← {tail} (no gradient goes back)",
+        "done": f"→ {tail}: {arrow.text}",
+        "now": f"→ {tail}: {arrow.text}",
+        "undefined": f"→ {tail}: None, which adds nothing",
+        "overwrote": f"✗ {tail} {arrow.text}",
+        "note": f"← {tail}",
+    }[arrow.kind]

@@ -1,0 +1,82 @@
+"""Colours and fonts. Every meaning has another carrier beside its colour: a glyph, a line style, a width, a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viz.characters import visible
+from viz.errors import DrawError
+
+# Relatives with nearly the same widths, so that what Graphviz measured on one machine fits on another.
+CODE_FONT = "DejaVu Sans Mono,Menlo,Consolas,monospace"
+TEXT_FONT = "DejaVu Sans,Verdana,Segoe UI,sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A palette. Hues follow Okabe and Ito's set, which people with any colour vision can tell apart."""
+
+    name: str
+    background: str
+    text: str
+    muted: str
+    line: str  # of arrows and operations
+    gradient: str
+    alarm: str
+    operation: str  # the fills of boxes
+    leaf: str
+    leaf_line: str
+    constant: str
+    recorded: str  # recorded by backward itself
+    recorded_line: str
+    current: str
+    current_line: str
+    failed: str
+
+
+LIGHT = Theme(
+    name="light",
+    background="#ffffff",
+    text="#1b1f24",
+    muted="#59636e",
+    line="#818b98",
+    gradient="#005fa3",
+    alarm="#b3261e",
+    operation="#f6f8fa",
+    leaf="#e6f4ee",
+    leaf_line="#00795b",
+    constant="#ffffff",
+    recorded="#f7eef4",
+    recorded_line="#a3477b",
+    current="#fff1d6",
+    current_line="#b25a00",
+    failed="#fdeceb",
+)
+
+DARK = Theme(
+    name="dark",
+    background="#15181d",
+    text="#e9ecf0",
+    muted="#9aa5b3",
+    line="#6d7887",
+    gradient="#6cbcf5",
+    alarm="#ff9086",
+    operation="#20252d",
+    leaf="#14312a",
+    leaf_line="#35c69c",
+    constant="#15181d",
+    recorded="#33222f",
+    recorded_line="#dd8fbd",
+    current="#3d2c10",
+    current_line="#f5a742",
+    failed="#421d1c",
+)
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+def theme_called(name: str) -> Theme:
+    """The theme of that name. Raises DrawError if there is none."""
+    if name not in THEMES:
+        raise DrawError(f"theme= does not know {visible(str(name), 20)!r}: it takes {' or '.join(THEMES)}")
+    return THEMES[name]

@@ -41,7 +41,7 @@ class CallSite(NamedTuple):
         return self.code.co_qualname
 
     def position(self) -> tuple[int, int, int, int]:
-        """(line, end line, column, end column); lines from 1, columns from 0 in characters. Columns are 0 if unknown."""
+        """(line, end line, column, end column): lines from 1, columns from 0 in characters, 0 where unknown."""
         positions = list(self.code.co_positions())
         line, end_line, column, end_column = positions[self.instruction // 2]
         line = line or self.code.co_firstlineno

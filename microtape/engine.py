@@ -24,7 +24,7 @@ from microtape.call_site import CallSite
 from microtape.errors import GradientError
 from microtape.grad_mode import mode
 from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks
-from microtape.node import AccumulateGrad, Edge, Node
+from microtape.node import Edge, Node
 from microtape.ops.broadcast import unbroadcast
 from microtape.tensor_state import TensorState
 from microtape.watch import watch
@@ -42,9 +42,11 @@ class ReadyQueue:
         self.arrivals = itertools.count()
 
     def push(self, node: Node) -> None:
+        """Add a node whose last delivery has come."""
         heapq.heappush(self.heap, (-node.sequence_nr, next(self.arrivals), node))
 
     def pop(self) -> Node:
+        """Take the next node."""
         return heapq.heappop(self.heap)[2]
 
     def __len__(self) -> int:

@@ -33,7 +33,7 @@ _RESULT = "z"
 
 
 class Operation(Node):
-    """A built-in operation. Subclasses give `formula`, `operands`, `forward` and a `grad_<operand>` for each operand."""
+    """A built-in operation: `formula`, `operands`, `forward` and a `grad_<operand>` for each of the operands."""
 
     __slots__ = ()
     operands: ClassVar[tuple[str, ...]] = ("x",)

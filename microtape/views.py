@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge
-from microtape.operation import Operation, Unary, attach, record
+from microtape.operation import Unary, attach, record
 from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor
 from microtape.watch import watch
 
@@ -49,7 +49,7 @@ class View:
 
     __slots__ = ("base", "edge", "origin", "seen", "steps")
 
-    def __init__(self, base: TensorState, steps: tuple[Operation, ...], edge: Edge | None, origin: str) -> None:
+    def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], edge: Edge | None, origin: str) -> None:
         self.base = base
         self.steps = steps
         self.edge = edge  # None: a leaf that requires grad in its own right
@@ -80,7 +80,7 @@ class View:
     def rebased(self, base: TensorState) -> TensorState:
         """The same view of another tensor (recorded if the mode says so)."""
         for step in self.steps:
-            base = view_call(base, type(step), *step.parameters())  # type: ignore[attr-defined]
+            base = view_call(base, type(step), *step.parameters())
         return base
 
 
@@ -101,7 +101,7 @@ class AsStridedBackward0(Unary):
     __slots__ = ("steps",)
     formula = "z = view(x)    ∂x = g placed where the view looks, 0 elsewhere"
 
-    def __init__(self, steps: tuple[Operation, ...]) -> None:
+    def __init__(self, steps: tuple[ViewOperation, ...]) -> None:
         super().__init__()
         self.steps = steps
 
@@ -112,7 +112,7 @@ class AsStridedBackward0(Unary):
         return g
 
 
-def replayed_edge(tensor: TensorState, base: TensorState, steps: tuple[Operation, ...]) -> Edge:
+def replayed_edge(tensor: TensorState, base: TensorState, steps: tuple[ViewOperation, ...]) -> Edge:
     """A new history for a view whose base has been written to."""
     node = AsStridedBackward0(steps)
     base_edge = edge_of(base)
@@ -136,7 +136,7 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any, origin: str = 
     return output
 
 
-def make_view(output: TensorState, x: TensorState, steps: Sequence[Operation], origin: str) -> None:
+def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation], origin: str) -> None:
     """Make `output`, which shares the memory of `x`, a tracked view with the history it has just been given."""
     output.version = ensure_version(x)
     before = x.meta.view if x.meta is not None else None

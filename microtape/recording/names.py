@@ -18,7 +18,7 @@ MOST_ITEMS = 1000  # of one container; a longer one is looked at no further
 
 
 def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
-    """(name, tensor) pairs from the user's frames, innermost first: locals, then globals, then what is inside of them."""
+    """(name, tensor) pairs from the user's frames, the innermost first: variables, then what is inside of them."""
     seen_globals: set[int] = set()
     while frame is not None:
         yield from _in_namespace(frame.f_locals)
@@ -77,7 +77,9 @@ def _targets(file: str) -> dict[tuple[int, int, int, int], str]:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             target, value = statement.targets[0], statement.value
         elif isinstance(statement, ast.AugAssign):
-            target, value = statement.target, statement
+            target = statement.target
+            targets[_position(statement, lines)] = ast.unparse(target)
+            continue
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
             target, value = statement.target, statement.value
         else:

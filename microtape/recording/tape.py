@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from microtape.node import AccumulateGrad, Edge, Node
 from microtape.recording.model import (
@@ -67,7 +68,7 @@ class Tape:
         """Write down an operation at the moment of its recording."""
         self.adopt([edge[0] for edge in node.next_edges if edge[0] is not None])
         written = outputs[0] if in_place else None
-        before = TensorRef(self._entry(written).number, version_number(written) - 1) if in_place else None
+        before = TensorRef(self._entry(written).number, version_number(written) - 1) if written is not None else None
         records = []
         for i, operand in enumerate(operands):
             if before is not None and (operand is written or (i == 0 and node.kind != "function")):
@@ -395,7 +396,7 @@ def copied(value: Any) -> Value | None:
     return _frozen(value.array if isinstance(value, TensorState) else value)
 
 
-def _frozen(array: Any) -> Any:
-    copy = np.array(array)
+def _frozen(array: Any) -> Value:
+    copy: npt.NDArray[Any] = np.array(array)
     copy.flags.writeable = False
     return copy

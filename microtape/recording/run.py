@@ -1,0 +1,216 @@
+"""Recording a script: it runs as `__main__` in a process of its own, unchanged, and leaves a recording behind.
+
+A process of its own, because a learner's `viz.py` must not meet ours, and because an endless loop, a crash or a
+`sys.exit` in the script must not take the stepper down with it. `child.py` is what runs there.
+
+Note [Exit codes]
+    0    recorded
+    1    the script raised an exception (its traceback was printed); what had been recorded is kept
+    2    nothing was run, or nothing could be written: a `RecordingError` says why
+    3    the script ended without the pass that was asked for, for instance without ever calling backward()
+    n    the script called `sys.exit(n)`
+    130  interrupted with Ctrl-C; what had been recorded is kept
+    128+n  killed by signal n
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from microtape.errors import RecordingError
+from microtape.recording.file import ELEMENT_BUDGET, TOTAL_BUDGET
+
+NOTHING_RECORDED = 3
+
+# The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.child import main; main()"
+
+
+class ScriptRun(NamedTuple):
+    """How a script ended and what it left behind."""
+
+    recording: str | None  # the file that was written
+    exit_code: int  # see Note [Exit codes]
+    message: str | None  # one line about what went wrong, None if nothing did
+
+
+def record_script(
+    path: str | os.PathLike[str],
+    args: Sequence[str] = (),
+    *,
+    out: str | os.PathLike[str],
+    passes: str | None = None,
+    element_budget: int = ELEMENT_BUDGET,
+    total_budget: int = TOTAL_BUDGET,
+) -> ScriptRun:
+    """Run a Python script in a child process, record its backward passes, and stop it when they are recorded.
+
+    The script sees what `python path args...` would show it: its arguments, its folder on `sys.path`, the current
+    folder, the terminal.
+
+    Args:
+        path: the script.
+        args: its command line.
+        out: the recording to write.
+        passes: which calls of `backward()` and `grad()`, counted together from 1 in the order they begin: `"2"`,
+            `"3-5"`, or `"all"`, for which the script runs to its end. None: every one up to the end of the first
+            `backward()`, so the `grad()` calls that lead to it are there as well.
+        element_budget: see `save`.
+        total_budget: see `save`.
+
+    Raises:
+        RecordingError: nothing was run (no such script, `out` cannot be written, `passes` makes no sense), or the
+            recording could not be written.
+    """
+    script, out = os.fspath(path), os.fspath(out)
+    first, last = parse_passes(passes)
+    _check_readable(script)
+    _check_writable(out)
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        report_path = os.path.join(folder, "report.json")
+        order = {
+            "script": script,
+            "out": os.path.abspath(out),
+            "report": report_path,
+            "passes": passes,
+            "first": first,
+            "last": last,
+            "element_budget": element_budget,
+            "total_budget": total_budget,
+        }
+        status = _run([script, *args], order)
+        report = _read_report(report_path)
+    return _result(os.path.basename(script), out, status, report, passes)
+
+
+def parse_passes(passes: str | None) -> tuple[int, int | None]:
+    """The first and last wanted pass, counted from 1; a last one of 0 means up to the first backward(), None all.
+
+    Raises RecordingError for anything but a number, a range such as `3-5`, `all` or None.
+    """
+    if passes is None:
+        return 1, 0
+    if passes == "all":
+        return 1, None
+    match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", passes)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= first <= last:
+        raise RecordingError(f"pass {passes!r}: give a number from 1, a range such as 3-5, or all")
+    return first, last
+
+
+def _check_readable(script: str) -> None:
+    if os.path.isdir(script):
+        raise RecordingError(f"{script}: a folder, not a script: name the .py file in it")
+    try:
+        with open(script, "rb") as file:
+            start = file.read(4096)
+    except OSError as error:
+        raise RecordingError(f"{script}: cannot be read: {error.strerror}") from None
+    if b"\0" in start:
+        raise RecordingError(f"{script}: not a Python program")
+
+
+def _check_writable(out: str) -> None:
+    """Before the script runs: it may take an hour."""
+    folder = os.path.dirname(os.path.abspath(out))
+    if os.path.isdir(out):
+        raise RecordingError(f"{out}: cannot be written: it is a folder")
+    if not os.path.isdir(folder):
+        raise RecordingError(f"{out}: cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise RecordingError(f"{out}: cannot be written: no permission to write in {folder}")
+
+
+def _run(command: Sequence[str], order: dict[str, Any]) -> int:
+    """Run the child to its end and return its status as `subprocess` gives it: negative for a signal."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or replaced by something without flush
+            stream.flush()
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    start = [sys.executable, "-P", "-c", _START, root, json.dumps(order), *command]
+    try:
+        process = subprocess.Popen(start)
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"Python could not be started: {error}") from None
+    with process, _passing_on_signals(process):
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:  # the terminal sent it to the script as well, which knows what to do
+                continue
+
+
+@contextlib.contextmanager
+def _passing_on_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Whoever asks us to go away means the script too; otherwise it would run on, seen by nobody."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {name: signal.signal(name, lambda number, frame: process.send_signal(number)) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+def _read_report(path: str) -> dict[str, Any] | None:
+    """What the child says of how it went; None where it could not say anything any more."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            report: dict[str, Any] = json.load(file)
+    except FileNotFoundError:
+        return None
+    return report
+
+
+def _result(script: str, out: str, status: int, report: dict[str, Any] | None, passes: str | None) -> ScriptRun:
+    if report is not None and report["problem"] is not None:
+        raise RecordingError(report["problem"])
+    recording = out if report is not None and report["saved"] else None
+    kept = f"what it had recorded is in {recording}" if recording else "nothing was recorded"
+    if status < 0:
+        return ScriptRun(recording, 128 - status, f"{script} was killed by {_signal_name(-status)}: {kept}")
+    if report is None:
+        return ScriptRun(None, status or NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
+    count, ended = report["passes"], report["ended"]
+    if ended == "interrupted":
+        return ScriptRun(recording, 130, f"{script} was interrupted: {kept}")
+    if ended == "raised":
+        return ScriptRun(recording, 1, None if report["complete"] else f"{script} raised {report['error']}: {kept}")
+    if ended == "exited" and status and not report["complete"]:
+        return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
+    if recording is None:
+        return ScriptRun(None, NOTHING_RECORDED, f"{script} {_why_nothing(count, passes)}")
+    if not report["complete"] and passes not in (None, "all"):
+        return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
+    return ScriptRun(recording, status, None)
+
+
+def _why_nothing(count: int, passes: str | None) -> str:
+    if count == 0:
+        return "never called backward(): there is nothing to record"
+    return f"ended after {_passes(count)}: there was no pass {passes} to record"
+
+
+def _passes(count: int) -> str:
+    return f"{count} pass" if count == 1 else f"{count} passes"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

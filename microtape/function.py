@@ -21,8 +21,7 @@ from microtape.errors import GradientError, InPlaceError
 from microtape.grad_mode import _GradMode, mode
 from microtape.in_place import rebase_history
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
-from microtape.operation import keep_versions
-from microtape.saved import SavedTensor, unpack
+from microtape.saved import SavedTensor, keep, unpack
 from microtape.tensor_state import (
     TensorState,
     edge_of,
@@ -326,10 +325,9 @@ def save(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...]) -> No
         else:
             kept.append(tensor)
         sources.append(next((i for i, other in enumerate(tensors) if other is tensor), -1))
-    node.saved, node.sources = tuple(kept), tuple(sources)
+    node.sources = tuple(sources)
     node.saved_names = tuple(f"saved_tensors[{i}]" for i in range(len(kept)))
-    if kept:
-        keep_versions(node)
+    keep(node, tuple(kept))
 
 
 def contains(tensors: Sequence[Any], tensor: Any) -> bool:

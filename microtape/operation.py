@@ -14,6 +14,7 @@ Note [What is saved]
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
@@ -24,7 +25,7 @@ from microtape import dtypes
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
-from microtape.saved import SavedTensor, unpack
+from microtape.saved import SavedTensor, keep, unpack
 from microtape.tensor_state import Array, TensorState, as_array, edge_of, new_tensor
 from microtape.watch import watch
 
@@ -39,7 +40,7 @@ class Operation(Node):
     operands: ClassVar[tuple[str, ...]] = ("x",)
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
-    needed: ClassVar[tuple[tuple[bool, ...], ...]] = ()  # [operand][saved tensor]: does its formula need it
+    plans: ClassVar[dict[tuple[bool, ...], tuple[int | None, ...]]] = {}  # which operands require grad -> what to save
 
     forward: Any
 
@@ -53,8 +54,16 @@ class Operation(Node):
         names = [tuple(inspect.signature(formula).parameters)[2:] for formula in cls.gradients]
         cls.saved_names = tuple(name.lstrip("_") for name in names[0])
         assert all(tuple(name.lstrip("_") for name in row) == cls.saved_names for row in names), cls
-        cls.needed = tuple(tuple(not name.startswith("_") for name in row) for row in names)
         cls.sources = tuple(cls.operands.index(name) if name != _RESULT else -1 for name in cls.saved_names)
+        cls.plans = {mask: cls._plan(names, mask) for mask in itertools.product((False, True), repeat=len(names))}
+
+    @classmethod
+    def _plan(cls, names: list[tuple[str, ...]], mask: tuple[bool, ...]) -> tuple[int | None, ...]:
+        """What to save if these operands require grad: for each saved name an operand, -1 for the result, or None."""
+        used = {name for row, wanted in zip(names, mask, strict=True) if wanted for name in row}
+        return tuple(
+            source if name in used else None for name, source in zip(cls.saved_names, cls.sources, strict=True)
+        )
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays, as `forward` wants them."""
@@ -161,28 +170,16 @@ def attach(node: Node, edges: tuple[Edge, ...], output: TensorState, frame: Any)
 
 def save(node: Operation, operands: Sequence[TensorState], output: TensorState) -> None:
     """Keep what the formulas need of those operands that require grad; see Note [What is saved]."""
-    if not node.saved_names:
-        return
-    rows = [row for row, edge in zip(node.needed, node.next_edges, strict=True) if edge is not NO_EDGE]
-    kept: list[Any] = []
-    for i, source in enumerate(node.sources):
-        if not any([row[i] for row in rows]):
-            kept.append(None)
-        else:
-            kept.append(operands[source] if source >= 0 else SavedTensor(output))
-    node.saved = tuple(kept)
-    keep_versions(node)
-
-
-def keep_versions(node: Node) -> None:
-    """Remember the versions of the saved tensors, where any of them has been written to before."""
-    assert node.saved is not None
-    if any([item is not None and item.version is not None for item in node.saved if type(item) is not SavedTensor]):
-        node.versions = tuple(
-            [
-                item.version.number if isinstance(item, TensorState) and item.version is not None else 0
-                for item in node.saved
-            ]
+    if node.saved_names:
+        plan = node.plans[tuple([edge is not NO_EDGE for edge in node.next_edges])]
+        keep(
+            node,
+            tuple(
+                [
+                    None if source is None else operands[source] if source >= 0 else SavedTensor(output)
+                    for source in plan
+                ]
+            ),
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from microtape.errors import FreedGraphError, ModifiedInPlaceError
 from microtape.node import AccumulateGrad, Edge, Node
-from microtape.tensor_state import Array, TensorState, Version, ensure_version, new_tensor
+from microtape.tensor_state import Array, TensorState, Version, ensure_version, new_tensor, version_number
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -28,22 +28,30 @@ MODIFIED_HINT = (
 
 
 class SavedTensor:
-    """An output of a node, as that node keeps it: array, version counter and the number that was saved."""
+    """An output of a node, as that node keeps it: the array and its version counter."""
 
-    __slots__ = ("array", "counter", "edge_nr", "like", "number")
+    __slots__ = ("array", "like", "output_nr", "version")
 
     def __init__(self, tensor: TensorState, output_nr: int = 0) -> None:
         self.array = tensor.array
         self.like = type(tensor)
-        self.counter = ensure_version(tensor)
-        self.number = self.counter.number
-        self.edge_nr = output_nr
+        self.version: Version | None = ensure_version(tensor)
+        self.output_nr = output_nr
 
     def tensor(self, node: Node) -> TensorState:
         """The output again: the same memory and version counter, with `node` as its grad_fn."""
-        tensor = new_tensor(self.like, self.array, (node, self.edge_nr))
-        tensor.version = self.counter
+        tensor = new_tensor(self.like, self.array, (node, self.output_nr))
+        tensor.version = self.version
         return tensor
+
+
+def keep(node: Node, items: tuple[Any, ...]) -> None:
+    """Save Tensors, SavedTensors and None, and the versions they are at where any has been written to before."""
+    node.saved = items
+    for item in items:
+        if item is not None and item.version is not None and item.version.number:
+            node.versions = tuple([0 if one is None else version_number(one) for one in items])
+            return
 
 
 def unpack(node: Node, as_tensors: bool) -> list[Any]:
@@ -51,50 +59,59 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
 
     Raises FreedGraphError if it was freed, ModifiedInPlaceError if something has been written to since.
     """
-    saved, versions = node.saved, node.versions
+    saved = node.saved
     if saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
-    result: list[Any] = []
-    for i, item in enumerate(saved):
+    values: list[Any] = []
+    written = False
+    for item in saved:
         if item is None:
-            result.append(None)
-        elif type(item) is SavedTensor:
-            if item.counter.number != item.number:
-                raise modified_error(node, item.array, item.counter, item.number, (node, item.edge_nr))
-            result.append(item.tensor(node) if as_tensors else item.array)
-        else:
-            expected = versions[i] if versions is not None else 0
-            if item.version is not None and item.version.number != expected:
-                source = node.sources[i]
-                raise modified_error(
-                    node, item.array, item.version, expected, node.next_edges[source] if source >= 0 else None
-                )
-            result.append(item if as_tensors else item.array)
-    return result
+            values.append(None)
+            continue
+        if item.version is not None and item.version.number:
+            written = True
+        values.append(item.array)
+    if written:
+        check_versions(node)
+    if as_tensors:
+        return [item.tensor(node) if type(item) is SavedTensor else item for item in saved]
+    return values
+
+
+def check_versions(node: Node) -> None:
+    """Raise ModifiedInPlaceError where something that `node` saved has been written to since."""
+    for i, item in enumerate(node.saved or ()):
+        if item is not None and version_number(item) != saved_version(node, i):
+            raise modified_error(node, i)
 
 
 def saved_version(node: Node, index: int) -> int:
     """The version at which the saved tensor `index` was saved."""
-    assert node.saved is not None
-    item = node.saved[index]
-    if type(item) is SavedTensor:
-        return item.number
     return node.versions[index] if node.versions is not None else 0
 
 
-def modified_error(
-    node: Node, array: Array, counter: Version, expected: int, edge: Edge | None
-) -> ModifiedInPlaceError:
+def saved_edge(node: Node, index: int) -> Edge | None:
+    """Which output of which node the saved tensor `index` was when it was saved, where that is known."""
+    assert node.saved is not None
+    item, source = node.saved[index], node.sources[index]
+    if type(item) is SavedTensor:
+        return (node, item.output_nr)
+    return node.next_edges[source] if source >= 0 else None
+
+
+def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
     """torch's message for a saved tensor that was written to, and the two lines that matter."""
+    assert node.saved is not None
+    item, edge = node.saved[index], saved_edge(node, index)
     of = ""
     if edge is not None and edge[0] is not None and not isinstance(edge[0], AccumulateGrad):
         of = f", which is output {edge[1]} of {short_name(edge[0])},"
     return ModifiedInPlaceError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{type_name(array)} {list(array.shape)}]{of} is at version {counter.number}; "
-        f"expected version {expected} instead. {MODIFIED_HINT}",
+        f"[{type_name(item.array)} {list(item.array.shape)}]{of} is at version {version_number(item)}; "
+        f"expected version {saved_version(node, index)} instead. {MODIFIED_HINT}",
         ("saved", node.call_site),
-        ("modified", counter.written),
+        ("modified", item.version.written),
     )
 
 

@@ -94,7 +94,7 @@ def edge_of(tensor: TensorState) -> Edge:
     """Where the tensor's gradient goes; see Note [Where a tensor's gradient goes]."""
     if tensor.edge is not None:
         return tensor.edge
-    meta = ensure_meta(tensor)
+    meta = tensor.meta or ensure_meta(tensor)
     if meta.view is not None:
         return meta.view.edge_of(tensor)
     accumulator = meta.accumulator() if meta.accumulator is not None else None
@@ -138,8 +138,8 @@ def ensure_version(tensor: TensorState) -> Version:
     return tensor.version
 
 
-def version_number(tensor: TensorState) -> int:
-    """How often the tensor's memory has been written to."""
+def version_number(tensor: Any) -> int:
+    """How often the memory of a tensor (or of a saved one) has been written to."""
     return tensor.version.number if tensor.version is not None else 0
 
 

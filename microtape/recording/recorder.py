@@ -31,7 +31,7 @@ from microtape.recording.model import (
 )
 from microtape.recording.places import Sources
 from microtape.recording.tape import Tape, copied, hook_name
-from microtape.saved import SavedTensor
+from microtape.tensor_state import version_number
 from microtape.watch import watch
 
 
@@ -218,10 +218,7 @@ class _OpenPass:
         for record, item in zip(
             self.tape.saved_of(node), (one for one in function.saved if one is not None), strict=False
         ):
-            if isinstance(item, SavedTensor):
-                now, array = item.counter.number, item.array
-            else:
-                now, array = (item.version.number if item.version is not None else 0), item.array
+            now, array = version_number(item), item.array
             value = self.tape.value_of(record.ref) if now == record.ref.version else None
             uses.append(SavedUse(record.name, record.ref, copied(array) if value is None else value, now))
         return tuple(uses)

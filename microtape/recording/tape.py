@@ -177,7 +177,7 @@ class Tape:
             self._by_edge[number, output_nr] = TensorRef(entry.number, 0)
         for item in node.saved or ():
             if isinstance(item, SavedTensor):
-                ref = outputs[item.edge_nr]
+                ref = outputs[item.output_nr]
                 assert ref is not None
                 self._tensors[ref.tensor].values.setdefault(0, _frozen(item.array))
         self.nodes[number] = self.nodes[number]._replace(outputs=tuple(outputs), saved=self._saved(node))
@@ -207,14 +207,13 @@ class Tape:
             if item is None:
                 continue
             if isinstance(item, SavedTensor):
-                ref = self._by_edge.get((self._ids[node], item.edge_nr))
+                ref = self._by_edge.get((self._ids[node], item.output_nr))
                 if ref is None:
                     continue
-                records.append(SavedRecord(function.saved_names[i], TensorRef(ref.tensor, item.number)))
+                number = ref.tensor
             else:
-                version = saved_version(function, i)
-                self.ref(item)
-                records.append(SavedRecord(function.saved_names[i], TensorRef(self._entry(item).number, version)))
+                number = self.ref(item).tensor
+            records.append(SavedRecord(function.saved_names[i], TensorRef(number, saved_version(function, i))))
         return tuple(records)
 
     def saved_of(self, node: Node) -> tuple[SavedRecord, ...]:

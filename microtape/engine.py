@@ -5,6 +5,10 @@ buffers. Then, until nothing is ready, take the ready node with the highest sequ
 buffer, and deliver what it returns along its edges, where gradients add up. A node whose last delivery has come is
 ready. That is all of `GraphTask.run`; the rest of this file is care.
 
+Note [The ready queue]
+  A heap of nodes, which compare by sequence number, the highest first. AccumulateGrad nodes come before all others, in
+  the order in which they became ready, so they wait in a line of their own.
+
 Note [Who owns a gradient]
   The first gradient to arrive in a buffer is borrowed: somebody else may hold the same array. The first addition makes
   a new array, which the buffer owns, and later ones add into it in place. An AccumulateGrad takes over what is owned
@@ -13,9 +17,10 @@ Note [Who owns a gradient]
 
 from __future__ import annotations
 
-import heapq
 import itertools
+from collections import deque
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -24,37 +29,12 @@ from microtape.call_site import CallSite
 from microtape.errors import GradientError
 from microtape.grad_mode import mode
 from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks
-from microtape.node import Edge, Node
+from microtape.node import AccumulateGrad, Edge, Node
 from microtape.ops.broadcast import unbroadcast
 from microtape.tensor_state import TensorState
 from microtape.watch import watch
 
 next_task_id = itertools.count().__next__
-
-
-class ReadyQueue:
-    """Nodes that can run, the highest sequence number first; equal ones in the order in which they became ready."""
-
-    __slots__ = ("arrivals", "heap")
-
-    def __init__(self) -> None:
-        self.heap: list[tuple[int, int, Node]] = []
-        self.arrivals = itertools.count()
-
-    def push(self, node: Node) -> None:
-        """Add a node whose last delivery has come."""
-        heapq.heappush(self.heap, (-node.sequence_nr, next(self.arrivals), node))
-
-    def pop(self) -> Node:
-        """Take the next node."""
-        return heapq.heappop(self.heap)[2]
-
-    def __len__(self) -> int:
-        return len(self.heap)
-
-    def nodes(self) -> list[Node]:
-        """The waiting nodes, next one first."""
-        return [node for _, _, node in sorted(self.heap)]
 
 
 class GraphTask:
@@ -91,8 +71,9 @@ class GraphTask:
         self.captured: dict[Edge, Any] = {}
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
-        self.owned: set[Edge] = set()  # see Note [Who owns a gradient]
-        self.ready = ReadyQueue()
+        self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
+        self.ready: list[Node] = []  # see Note [The ready queue]
+        self.ready_leaves: deque[Node] = deque()
         self.needed: set[Node] | None = None  # with `capture`: the nodes that lead to what is asked for
 
     def run(self) -> None:
@@ -105,8 +86,8 @@ class GraphTask:
         before, mode.enabled = mode.enabled, self.create_graph
         try:
             with np.errstate(all="ignore"):  # NaN and Inf are results here, as in torch
-                while self.ready:
-                    self.step(self.ready.pop())
+                while self.ready or self.ready_leaves:
+                    self.step(self.ready_leaves.popleft() if self.ready_leaves else heappop(self.ready))
         except BaseException as error:
             if watcher is not None:
                 watcher.task_finished(self, error)
@@ -117,11 +98,11 @@ class GraphTask:
             watcher.task_finished(self, None)
 
     def step(self, node: Node) -> None:
-        """Evaluate one node: hooks, the node itself, checks, deliveries, freeing."""
+        """Evaluate one node: hooks, the node itself, deliveries, freeing."""
         gradient = self.buffers.pop(node, None)
+        watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
-        watcher = watch.watcher
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
         if self.capture is not None and not self.take_captured(node, gradient):
@@ -131,72 +112,86 @@ class GraphTask:
         gradients = self.evaluate(node, gradient)
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, gradients, gradient)
-        for output, (edge, term) in enumerate(zip(node.next_edges, gradients, strict=True)):
+        for output, edge in enumerate(node.next_edges):
             if edge[0] is not None:
-                self.deliver(node, output, edge, term)
+                self.deliver(node, output, edge, gradients[output])
         freed = not self.keep_graph and node.release()
         if watcher is not None:
             watcher.node_finished(self, node, gradients, freed)
 
     def evaluate(self, node: Node, gradient: Any) -> Sequence[Any]:
-        """The node's gradients, checked against what its edges expect."""
+        """The gradients of the node's inputs; for an AccumulateGrad, none."""
         if node.kind == "accumulate":
-            if gradient is not None and not self.create_graph and (node, 0) not in self.owned:
-                gradient = np.array(gradient)
-            node.apply(gradient, self.create_graph)
-            if node.hooks is not None and node.hooks.post_accumulate:
-                run_post_accumulate_hooks(node, node.variable)  # type: ignore[attr-defined]
+            self.accumulate_grad(node, gradient)  # type: ignore[arg-type]
             return ()
-        if node.kind == "operation" and (gradient is None or (node.multi_output and not any_defined(gradient))):
+        if node.kind == "function":
+            return node.apply(gradient, self.create_graph)
+        if gradient is None or (node.multi_output and all([one is None for one in gradient])):
             return [None] * len(node.next_edges)  # Note [Undefined gradients]
-        if node.kind == "operation" and gradient_is_complex(gradient):
-            gradients: Sequence[Any] = [conjugate(term) for term in node.apply(conjugate(gradient), self.create_graph)]
-        else:
-            gradients = node.apply(gradient, self.create_graph)
-        return [
-            fitted(term, edge, node, i) if term is not None and edge[0] is not None else term
-            for i, (edge, term) in enumerate(zip(node.next_edges, gradients, strict=True))
-        ]
+        if node.multi_output or gradient.dtype.kind == "c":
+            return conjugate(node.apply(conjugate(gradient), self.create_graph))  # type: ignore[no-any-return]
+        return node.apply(gradient, self.create_graph)
+
+    def accumulate_grad(self, node: AccumulateGrad, gradient: Any) -> None:
+        """Add what has arrived to the leaf's `.grad`."""
+        if gradient is None:
+            return
+        if not self.create_graph and node not in self.owned:
+            gradient = np.array(gradient)
+        node.apply(gradient, self.create_graph)
+        if node.hooks is not None and node.hooks.post_accumulate:
+            run_post_accumulate_hooks(node, node.variable)
 
     def deliver(self, node: Node | None, output: int, edge: Edge, term: Any) -> None:
-        """Add one gradient into the buffer behind `edge` and count the delivery; at the last the node is ready."""
-        receiver, input_nr = edge
-        left = self.dependencies.get(receiver, 0)  # type: ignore[arg-type]
-        if not left:
+        """Add one gradient into the buffer behind `edge` and count the delivery; after the last the node is ready."""
+        receiver: Any = edge[0]
+        left = self.dependencies.get(receiver)
+        if left is None:
             return  # not on a path to what is asked for
-        assert receiver is not None
-        before = total = None
         if term is not None:
-            before, total = self.add(receiver, input_nr, edge, term)
+            if receiver.multi_output:
+                term = self.add_to_slot(node, output, edge, term)
+            else:
+                if term.shape != receiver.shape or term.dtype is not receiver.dtype:
+                    term = fitted(node, output, term, receiver.shape, receiver.dtype)
+                total = self.buffers.get(receiver)
+                self.buffers[receiver] = term if total is None else self.added(receiver, total, term)
         self.dependencies[receiver] = left = left - 1
-        if watch.watcher is not None and node is not None:
-            watch.watcher.delivered(self, node, output, term, before, total)
         if left == 0:
-            self.ready.push(receiver)
+            if receiver.kind == "accumulate":
+                self.ready_leaves.append(receiver)
+            else:
+                heappush(self.ready, receiver)
+        if watch.watcher is not None and node is not None:
+            watch.watcher.delivered(self, node, output, term, self.buffered(edge))
 
-    def add(self, receiver: Node, input_nr: int, edge: Edge, term: Any) -> tuple[Any, Any]:
-        """Add `term` into the receiver's buffer. Returns the sum before and after; see Note [Who owns a gradient]."""
-        if receiver.multi_output:
-            slots = self.buffers.setdefault(receiver, [None] * receiver.output_count)
-            before = slots[input_nr]
-        else:
-            slots, before = None, self.buffers.get(receiver)
-        if before is None:
-            total = term
-        elif edge in self.owned:
-            if watch.watcher is not None:
-                before = before.copy()
-            total = self.buffers[receiver] if slots is None else slots[input_nr]
+    def add_to_slot(self, node: Node | None, output: int, edge: Edge, term: Any) -> Any:
+        """Like the single-output case of `deliver`, for a node with a buffer for each of its outputs."""
+        receiver, input_nr = edge
+        assert receiver is not None
+        term = fitted(node, output, term, *receiver.output_spec(input_nr))
+        slots = self.buffers.setdefault(receiver, [None] * receiver.output_count)
+        slots[input_nr] = term if slots[input_nr] is None else self.added(edge, slots[input_nr], term)
+        return term
+
+    def added(self, buffer: Edge | Node, total: Any, term: Any) -> Any:
+        """The sum of what a buffer holds and what arrives; see Note [Who owns a gradient]."""
+        if buffer in self.owned:
             total += term
-        else:
-            total = before + term
-            if type(total) is np.ndarray:
-                self.owned.add(edge)
-        if slots is None:
-            self.buffers[receiver] = total
-        else:
-            slots[input_nr] = total
-        return before, total
+            return total
+        total = total + term
+        if type(total) is np.ndarray:
+            self.owned.add(buffer)
+        return total
+
+    def buffered(self, edge: Edge) -> Any:
+        """What has been added up behind `edge` so far."""
+        held = self.buffers.get(edge[0])  # type: ignore[arg-type]
+        return held[edge[1]] if isinstance(held, list) else held
+
+    def ready_nodes(self) -> list[Node]:
+        """The nodes that can run, the next one first."""
+        return [*self.ready_leaves, *sorted(self.ready)]
 
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
@@ -259,47 +254,31 @@ class GraphTask:
         return any([following in self.needed for following, _ in node.next_edges])
 
 
-def any_defined(gradients: Sequence[Any]) -> bool:
-    """Whether any of a multi-output node's gradients has arrived."""
-    return gradients is not None and any([gradient is not None for gradient in gradients])
+def fitted(node: Node | None, output: int, term: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """`term` in the shape and dtype that its receiver expects: broadcasting is undone here, once for all formulas.
 
-
-def gradient_is_complex(gradient: Any) -> bool:
-    """Whether the formulas have to be conjugated; see `conjugate`."""
-    first = gradient if not isinstance(gradient, list) else next(one for one in gradient if one is not None)
-    return first.dtype.kind == "c"  # type: ignore[no-any-return]
+    Raises GradientError where the shape cannot be reduced to what is expected.
+    """
+    if term.shape != shape:
+        if not is_expandable(shape, term.shape):
+            raise GradientError(
+                f"Function {node.name() if node is not None else 'root'} returned an invalid gradient at index {output} "
+                f"- got {list(term.shape)} but expected shape compatible with {list(shape)}",
+                ("forward", node.call_site if node is not None else None),
+            )
+        term = unbroadcast(term, tuple(shape))
+    return term if term.dtype == dtype else cast(term, dtype)
 
 
 def conjugate(gradient: Any) -> Any:
-    """The complex conjugate, of one gradient or a list of them.
+    """The complex conjugate, of one gradient or several.
 
     torch's gradient of a real loss L is ∂L/∂z̄, which turns g · f′(x) into g · conj(f′(x)). Conjugating what goes into
     a formula and what comes out of it does that for every holomorphic operation at once.
     """
-    if isinstance(gradient, list):
+    if isinstance(gradient, list | tuple):
         return [conjugate(one) for one in gradient]
     return gradient.conj() if gradient is not None and gradient.dtype.kind == "c" else gradient
-
-
-def fitted(term: Any, edge: Edge, node: Node, index: int) -> Any:
-    """`term` in the shape and dtype that the edge's node expects: broadcasting is undone here, once for all formulas.
-
-    Raises GradientError where the shape cannot be reduced to what is expected.
-    """
-    receiver = edge[0]
-    assert receiver is not None
-    shape, dtype = receiver.output_spec(edge[1])
-    if term.shape != shape:
-        if not is_expandable(shape, term.shape):
-            raise GradientError(
-                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(term.shape)} but "
-                f"expected shape compatible with {list(shape)}",
-                ("forward", node.call_site),
-            )
-        term = unbroadcast(term, shape)
-    if term.dtype != dtype:
-        term = cast(term, dtype)
-    return term
 
 
 def is_expandable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

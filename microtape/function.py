@@ -21,7 +21,7 @@ from microtape.errors import GradientError, InPlaceError
 from microtape.grad_mode import _GradMode, mode
 from microtape.in_place import rebase_history
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
-from microtape.saved import SavedTensor, keep, unpack
+from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.tensor_state import (
     TensorState,
     edge_of,
@@ -327,7 +327,8 @@ def save(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...]) -> No
         sources.append(next((i for i, other in enumerate(tensors) if other is tensor), -1))
     node.sources = tuple(sources)
     node.saved_names = tuple(f"saved_tensors[{i}]" for i in range(len(kept)))
-    keep(node, tuple(kept))
+    node.saved = tuple(kept)
+    keep_versions(node)
 
 
 def contains(tensors: Sequence[Any], tensor: Any) -> bool:

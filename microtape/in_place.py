@@ -101,7 +101,8 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     edges = tuple([edge_of(tensor) for tensor in tensors])
     write(x, value)
     attach(node, edges, x, frame)
-    save(node, [before, *tensors[1:]], x)
+    if node.saved_names:
+        save(node, node.plans[tuple([edge is not NO_EDGE for edge in edges])], [before, *tensors[1:]], x)
     target, vertex = rebase_history(x, node)
     if watch.watcher is not None:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)

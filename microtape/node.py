@@ -148,6 +148,10 @@ class Node:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run; a returned tuple replaces `grad_inputs`."""
         return add_hook(self.ensure_hooks().post, hook)
 
+    def __lt__(self, other: Node) -> bool:
+        """Whether this node runs before `other`, if both are ready; see Note [Sequence numbers]."""
+        return self.sequence_nr > other.sequence_nr
+
     def _sequence_nr(self) -> int:
         return self.sequence_nr
 
@@ -174,9 +178,15 @@ class AccumulateGrad(Node):
         """The node's name as torch shows it."""
         return "torch::autograd::AccumulateGrad"
 
-    def output_spec(self, output_nr: int) -> tuple[tuple[int, ...], DType]:
-        """Shape and dtype of the leaf as it is now."""
-        return self.variable.array.shape, self.variable.array.dtype
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the leaf as it is now."""
+        return self.variable.array.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the leaf as it is now."""
+        return self.variable.array.dtype
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """Accumulate; nothing flows on. `gradient` belongs to the engine, which has copied it where it was shared."""

@@ -25,7 +25,7 @@ from microtape import dtypes
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
-from microtape.saved import SavedTensor, keep, unpack
+from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.tensor_state import Array, TensorState, as_array, edge_of, new_tensor
 from microtape.watch import watch
 
@@ -82,12 +82,12 @@ class Unary(Operation):
     """An operation on one tensor."""
 
     __slots__ = ()
+    grad_x: Callable[..., Any]
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        if self.saved_names:
-            return (self.gradients[0](self, gradient, *unpack(self, create_graph)),)
-        return (self.gradients[0](self, gradient),)
+        saved = unpack(self, create_graph) if self.saved_names else ()
+        return (self.grad_x(gradient, *saved),)
 
 
 class Binary(Operation):
@@ -95,11 +95,22 @@ class Binary(Operation):
 
     __slots__ = ()
     operands = ("x", "y")
+    grad_x: Callable[..., Any]
+    grad_y: Callable[..., Any]
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays in one dtype."""
         x, y = operands
         return promoted(x.array, y.array)
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """See Node.apply."""
+        to_x, to_y = self.next_edges
+        saved = unpack(self, create_graph) if self.saved_names else ()
+        return (
+            self.grad_x(gradient, *saved) if to_x is not NO_EDGE else None,
+            self.grad_y(gradient, *saved) if to_y is not NO_EDGE else None,
+        )
 
 
 def call(node: Operation, *operands: Any) -> Any:
@@ -113,8 +124,9 @@ def call(node: Operation, *operands: Any) -> Any:
         return node.forward(*operands)
     like = type(tensor)
     tensors = [as_tensor(operand, like) for operand in operands]
-    array = as_array(node.forward(*node.arrays(tensors)))
-    return record(node, tensors, new_tensor(like, array), sys._getframe(2))
+    output = new_tensor(like, as_array(node.forward(*node.arrays(tensors))))
+    edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
+    return record(node, tensors, edges, tuple([edge is not NO_EDGE for edge in edges]), output, sys._getframe(2))
 
 
 def unary(cls: type[Unary], x: Any) -> Any:
@@ -124,30 +136,41 @@ def unary(cls: type[Unary], x: Any) -> Any:
     array = x.array
     if array.dtype.kind in "biu":
         array = array.astype(dtypes.get_default_dtype())
-    return record(cls(), (x,), new_tensor(type(x), as_array(cls.forward(array))), sys._getframe(2))
+    output = new_tensor(type(x), as_array(cls.forward(array)))
+    edge = x.edge or edge_of(x)
+    return record(cls(), (x,), (edge,), (edge is not NO_EDGE,), output, sys._getframe(2))
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     """`call` for an operation without parameters on two operands."""
-    if isinstance(x, TensorState):
-        if not isinstance(y, TensorState):
-            y = as_operand(y, x)
-    elif isinstance(y, TensorState):
+    if not isinstance(y, TensorState):
+        if not isinstance(x, TensorState):
+            return cls.forward(x, y)
+        y = as_operand(y, x)
+    elif not isinstance(x, TensorState):
         x = as_operand(x, y)
-    else:
-        return cls.forward(x, y)
     a, b = x.array, y.array
     if a.dtype is not b.dtype:
         a, b = promoted(a, b)
-    return record(cls(), (x, y), new_tensor(type(x), as_array(cls.forward(a, b))), sys._getframe(2))
+    output = new_tensor(type(x), as_array(cls.forward(a, b)))
+    to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
+    mask = (to_x is not NO_EDGE, to_y is not NO_EDGE)
+    return record(cls(), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
 
 
-def record(node: Operation, operands: Sequence[TensorState], output: _T, frame: Any) -> _T:
-    """Make `node` the history of `output`, if one of the operands requires grad and recording is on."""
-    edges = tuple([operand.edge or edge_of(operand) for operand in operands])
-    if mode.enabled and any([edge is not NO_EDGE for edge in edges]) and output.array.dtype.kind in "fc":
+def record(
+    node: Operation,
+    operands: Sequence[TensorState],
+    edges: tuple[Edge, ...],
+    mask: tuple[bool, ...],
+    output: _T,
+    frame: Any,
+) -> _T:
+    """Make `node` the history of `output`, if one of the operands requires grad (`mask` says which) and the mode is on."""
+    if True in mask and mode.enabled and output.array.dtype.kind in "fc":
         attach(node, edges, output, frame)
-        save(node, operands, output)
+        if node.saved_names:
+            save(node, node.plans[mask], operands, output)
         output.edge = (node, 0)
     if watch.watcher is not None:
         watch.watcher.operation(node, tuple(operands), (output,), False)
@@ -158,29 +181,34 @@ def attach(node: Node, edges: tuple[Edge, ...], output: TensorState, frame: Any)
     """Give `node` its place: in the graph, on the tape, in the user's program."""
     node.next_edges = edges
     node.sequence_nr = next_sequence_nr()
-    node.shape = output.array.shape
-    node.dtype = output.array.dtype
-    if frame.f_code.co_filename in LIBRARY_FILES:
+    array = output.array
+    node.shape, node.dtype = array.shape, array.dtype
+    code = frame.f_code
+    if code.co_filename in LIBRARY_FILES:
         frame = user_frame(frame)
         if frame is None:
             return
-    node.code = frame.f_code
-    node.instruction = frame.f_lasti
+        code = frame.f_code
+    node.code, node.instruction = code, frame.f_lasti
 
 
-def save(node: Operation, operands: Sequence[TensorState], output: TensorState) -> None:
-    """Keep what the formulas need of those operands that require grad; see Note [What is saved]."""
-    if node.saved_names:
-        plan = node.plans[tuple([edge is not NO_EDGE for edge in node.next_edges])]
-        keep(
-            node,
-            tuple(
-                [
-                    None if source is None else operands[source] if source >= 0 else SavedTensor(output)
-                    for source in plan
-                ]
-            ),
-        )
+def save(
+    node: Operation, plan: tuple[int | None, ...], operands: Sequence[TensorState], output: TensorState
+) -> None:
+    """Keep what the plan names, and the versions it is at where any has been written to; see Note [What is saved]."""
+    kept: list[Any] = []
+    written = False
+    for source in plan:
+        if source is None:
+            kept.append(None)
+            continue
+        item: Any = operands[source] if source >= 0 else SavedTensor(output)
+        if item.version is not None and item.version.number:
+            written = True
+        kept.append(item)
+    node.saved = tuple(kept)
+    if written:
+        keep_versions(node)
 
 
 def as_tensor(value: Any, like: type[_T]) -> _T:

@@ -45,13 +45,9 @@ class SavedTensor:
         return tensor
 
 
-def keep(node: Node, items: tuple[Any, ...]) -> None:
-    """Save Tensors, SavedTensors and None, and the versions they are at where any has been written to before."""
-    node.saved = items
-    for item in items:
-        if item is not None and item.version is not None and item.version.number:
-            node.versions = tuple([0 if one is None else version_number(one) for one in items])
-            return
+def keep_versions(node: Node) -> None:
+    """Remember the versions of what `node` saved. Where it does not, all were at 0."""
+    node.versions = tuple([0 if item is None else version_number(item) for item in node.saved or ()])
 
 
 def unpack(node: Node, as_tensors: bool) -> list[Any]:

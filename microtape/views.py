@@ -132,7 +132,9 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any, origin: str = 
     output = new_tensor(type(x), step.forward(x.array))
     node = cls(*parameters)
     node.x_shape = step.x_shape
-    make_view(record(node, (x,), output, sys._getframe(2)), x, (step,), origin)
+    edge = edge_of(x)
+    record(node, (x,), (edge,), (edge is not NO_EDGE,), output, sys._getframe(2))
+    make_view(output, x, (step,), origin)
     return output
 
 

@@ -27,8 +27,8 @@ class Watcher(Protocol):
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
         """`node` has run and its gradients were delivered."""
 
-    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, before: Any, total: Any) -> None:
-        """One gradient of `node` went along one edge."""
+    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
+        """One gradient of `node` went along one edge; `total` is the sum there now."""
 
     def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
         """A hook ran."""

@@ -112,7 +112,7 @@ class Recorder:
         if not self._elsewhere():
             self.open[-1].start(node, gradient)
 
-    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, before: Any, total: Any) -> None:
+    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
         """See Watcher."""
         if not self._elsewhere():
             self.open[-1].deliver(node, output, term, total)
@@ -288,7 +288,7 @@ class _OpenPass:
         )
 
     def _ready(self) -> tuple[int, ...]:
-        return tuple([self.tape.id_of(node) for node in self.task.ready.nodes()])
+        return tuple([self.tape.id_of(node) for node in self.task.ready_nodes()])
 
 
 def _frame_of_caller() -> Any:

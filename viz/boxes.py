@@ -43,7 +43,7 @@ class BoxMaker:
         rows += _hidden(hidden)
         return Box(
             id=f"n{node.id}",
-            kind="function" if node.kind == "function" else "operation",
+            kind="operation",
             state=self._state(node.id),
             title=operation_title(self.now, node),
             note=self._shape(single.tensor) if single else "",
@@ -65,7 +65,7 @@ class BoxMaker:
             kind="constant",
             state="",
             title=tensor_name(self.now, ref),
-            note=self._shape(ref.tensor),
+            note=self._shape(ref.tensor) if tensor.name else "",
             rows=tuple(self._value(ref)),
             ports=(),
             tooltip=(f"{visible(tensor.name, 200) or 'a tensor'} needs no gradient", self._type(ref.tensor)),
@@ -115,7 +115,9 @@ class BoxMaker:
             return "done"
         if node in now.ready:
             return "ready"
-        return "future" if node in now.waits_for or node in now.pass_.nodes else "outside"
+        if node in now.waits_for or node in now.pass_.nodes:
+            return "future"
+        return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
     def _about(self, node: NodeRecord) -> list[Row]:
         """What kind of operation it is, as far as the title does not say so."""
@@ -124,11 +126,14 @@ class BoxMaker:
             rows += [Row("", line, "muted") for line in _formula_lines(node.formula)]
         outputs = [ref for ref in node.outputs if ref is not None]
         base = next((base for ref in outputs if (base := tensors[ref.tensor].base) is not None), None)
+        if node.kind == "function":
+            rows.append(Row("", "your own Function", "muted"))
         if node.kind == "copy_slices":
             rows.append(Row("in place", "through a view: the rest keeps its gradient", "muted"))
         elif node.in_place and outputs:
-            version = outputs[0].version
-            rows.append(Row("in place", f"v{max(version - 1, 0)} → v{version}", "muted"))
+            first = node.operands[0].ref if node.operands else None
+            before = first.version if first is not None else max(outputs[0].version - 1, 0)
+            rows.append(Row("in place", f"v{before} → v{outputs[0].version}", "muted"))
         elif base is not None:
             rows.append(Row("view of", visible(tensors[base].name, NAME_WIDTH) or "an unnamed tensor", "muted"))
         if node.made_by is not None:
@@ -139,14 +144,16 @@ class BoxMaker:
         if "values" not in self.show or ref is None:
             return []
         value = self.now.recording.value(ref)
-        return [
-            Row("value", "not recorded", "muted") if value is None else Row("value", format_value(value, VALUE_WIDTH))
-        ]
+        return [] if value is None else [Row("value", format_value(value, VALUE_WIDTH))]
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
-        if "gradients" not in self.show or now.pass_ is None or self._state(node) == "outside":
+        if "gradients" not in self.show or now.pass_ is None or self._state(node) in ("", "outside"):
             return []
+        outputs = now.recording.nodes[node].outputs
+        ref = outputs[output] if output < len(outputs) else None
+        if ref is not None and not now.recording.tensors[ref.tensor].requires_grad:
+            return [Row("grad", "not differentiable", "muted")]
         step, came = now.evaluated.get(node), now.arrived.get((node, output))
         if step is not None and output < len(step.grad_outputs):
             return [_gradient_row("grad", step.grad_outputs[output])]
@@ -171,8 +178,12 @@ class BoxMaker:
 
     def _arriving(self, node: NodeRecord) -> list[Row]:
         """What has arrived for a leaf but is not in its `.grad` yet."""
-        waiting = (node.id, 0) in self.now.arrived and node.id not in self.now.evaluated
-        return [self._sum("arrived", node.id, 0)] if waiting and "gradients" in self.show else []
+        now = self.now
+        if "gradients" not in self.show or now.pass_ is None or node.id in now.evaluated:
+            return []
+        asked = any(one.tensor == node.variable for one in now.pass_.captures)
+        key = "grad()" if asked and now.pass_.kind == "grad" else "arrived"
+        return [self._sum(key, node.id, 0)] if (node.id, 0) in now.arrived else []
 
     def _leaf_gradient(self, node: NodeRecord, variable: int) -> list[Row]:
         now = self.now
@@ -220,7 +231,8 @@ class BoxMaker:
         return max(saved.ref.version, self.now.written.get(saved.ref.tensor, 0))
 
     def _hooks(self, *names: str) -> list[Row]:
-        return [Row("hooks", visible(", ".join(names), VALUE_WIDTH))] if names else []
+        short = (name.rpartition("<locals>.")[2] for name in names)
+        return [Row("hooks", visible(", ".join(short), VALUE_WIDTH))] if names else []
 
     def _source(self, node: NodeRecord) -> list[Row]:
         if "source" not in self.show or node.place is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from microtape.recording.model import NodeRecord, Recording, TensorRef
+from microtape.recording.model import NodeRecord, Recording, TensorRecord, TensorRef
 from microtape.recording.words import format_value
 from viz.boxes import BoxMaker
-from viz.characters import visible
 from viz.extent import Extent, Key, extent
 from viz.failure import failure_boxes
 from viz.graph import Arrow, ArrowKind, Box, VisualGraph
+from viz.heading import notes, subtitle, title
 from viz.legend import legend
 from viz.moment import Moment, moment
 from viz.naming import usual_dtype, where
@@ -56,12 +56,12 @@ def build(
     every = (*boxes.values(), *again, *seeds, *failures)
     every_arrow = (*arrows, *seed_arrows, *failure_arrows)
     return VisualGraph(
-        title=_title(now),
-        subtitle=_subtitle(now),
+        title=title(now),
+        subtitle=subtitle(now),
         boxes=every,
         arrows=every_arrow,
         legend=legend(every, every_arrow) if "legend" in shown else (),
-        notes=(*which.notes, *(visible(note, 200) for note in recording.notes)),
+        notes=(*which.notes, *notes(now, which.nodes)),
     )
 
 
@@ -92,9 +92,14 @@ def _without_gradient(now: Moment, node: NodeRecord, drawn: set[int], constants:
         maker, output = now.producer.get(operand.ref, (now.recording.tensors[operand.ref.tensor].node, 0))
         if maker is not None and maker in drawn and maker < node.id:
             found.setdefault((maker, output), _Use(maker, output, node.id, None))
-        elif maker is None and constants:
+        elif maker is None and constants and _worth_a_box(now.recording.tensors[operand.ref.tensor]):
             found.setdefault((operand.ref, 0), _Use(operand.ref, 0, node.id, None))
     return list(found.values())
+
+
+def _worth_a_box(tensor: TensorRecord) -> bool:
+    """A number without a name is said in the operation's title already."""
+    return not tensor.requires_grad and (tensor.name != "" or tensor.shape != ())
 
 
 def _by_value(uses: Sequence[_Use]) -> dict[Key, list[Key]]:
@@ -192,40 +197,3 @@ def _seeds(now: Moment, which: Extent, boxes: dict[Key, Box], ranks: dict[Key, i
         port = output if boxes[node].ports else None
         arrows.append(Arrow(f"n{node}", port, f"s{number}", kind, text, True, f"the first gradient: {text}"))
     return found, arrows
-
-
-def _title(now: Moment) -> str:
-    name = visible(now.recording.title, 60)
-    if now.pass_ is None:
-        return f"{name}: before any backward" if not now.recording.passes else name
-    which = f" {now.pass_.index + 1} of {len(now.recording.passes)}" if len(now.recording.passes) > 1 else ""
-    place = f" in {where(now.recording, now.pass_.place)}" if now.pass_.place else ""
-    return f"{name}: {now.pass_.kind}(){which}{place}"
-
-
-def _subtitle(now: Moment) -> str:
-    if now.pass_ is None:
-        return f"{len(now.recording.nodes)} nodes, no gradient yet"
-    total = len(now.pass_.steps)
-    if now.failed is not None:
-        return f"failed in step {now.steps_done}: %{now.failed.node} {_node_name(now, now.failed.node)}"
-    if now.steps_done == 0:
-        return "before the first step" if total else "nothing evaluated"
-    if now.current is None:
-        return f"after all {total} steps" if total > 1 else "after its only step"
-    node = now.current.node
-    return f"after step {now.steps_done} of {total}: %{node} {_node_name(now, node)}{_sent(now)}"
-
-
-def _node_name(now: Moment, node: int) -> str:
-    return visible(now.recording.nodes[node].name, 40)
-
-
-def _sent(now: Moment) -> str:
-    """What the current step passed on, if that is little."""
-    sent = now.current.deliveries if now.current else ()
-    if not 1 <= len(sent) <= 3:
-        return ""
-    labels = (visible(now.recording.label(one.node), 16) for one in sent)
-    terms = [f"{format_value(one.term, 12)} to {label}" for one, label in zip(sent, labels, strict=True)]
-    return f" sent {' and '.join(terms)}"

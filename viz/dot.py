@@ -92,7 +92,7 @@ def _box(box: Box, theme: Theme) -> dict[str, str]:
         "style": style,
         "penwidth": f"{width:g}",
         **({"peripheries": "2"} if box.in_the_middle else {}),
-        **({"shape": "note"} if box.kind == "error" else {"shape": "component"} if box.kind == "function" else {}),
+        **({"shape": "note"} if box.kind == "error" else {}),
     }
 
 
@@ -190,7 +190,7 @@ def _heading(graph: VisualGraph, theme: Theme) -> str:
 
 def _legend(graph: VisualGraph, theme: Theme) -> str:
     """The legend in as many columns as the picture is wide, read downwards."""
-    rows = -(-len(graph.legend) // max(1, _width(graph) // LEGEND_COLUMN))
+    rows = -(-len(graph.legend) // max(2, _width(graph) // LEGEND_COLUMN))
     cells = ("".join(_legend_item(item, theme) for item in graph.legend[number::rows]) for number in range(rows))
     gap = '<TR><TD HEIGHT="6"></TD></TR>'
     return f"<TABLE{_BARE}>{gap}" + "".join(f"<TR>{row}</TR>" for row in cells) + "</TABLE>"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from microtape import Tensor
+from microtape.node import Node
+from microtape.recording.file import load
 from microtape.recording.model import Recording
+from microtape.recording.recorder import Recorder, snapshot
 from viz.build import build
 from viz.dot import to_dot
 from viz.errors import DrawError, GraphvizError
@@ -117,8 +121,8 @@ def draw(
     """Draw the graph that backward walks, as it is after some steps of a backward pass.
 
     Args:
-        x: a Recording; the path of a `.tape` file; or a Tensor, a grad_fn, or a sequence of them, whose graph is
-            drawn as it is now.
+        x: a Recording, or the `r` of `with microtape.record() as r`; the path of a `.tape` file; or a Tensor, a
+            grad_fn, or a list of them, whose graph is drawn as it is now.
         step: how many nodes backward has evaluated, from 0. None: the end of the pass, where nothing is in focus.
         pass_index: which call of `backward` or `grad`, from 0.
         show: what to show, any of `viz.DETAILS`. None: as much as stays readable at that size.
@@ -129,6 +133,7 @@ def draw(
         time_limit: seconds that Graphviz may take.
 
     Raises:
+        TypeError: `x` is none of these.
         DrawError: the picture cannot be drawn as asked; TooLargeError if there are too many nodes.
         RecordingError: the `.tape` file is missing or damaged.
     """
@@ -139,12 +144,18 @@ def draw(
 
 
 def _recording(x: Any) -> Recording:
+    """What is to be drawn, as a recording: a live graph becomes a recording of itself."""
     if isinstance(x, Recording):
         return x
     if isinstance(x, str | os.PathLike):
-        from microtape import load
-
         return load(x)
-    from microtape.recording import snapshot
-
-    return snapshot(list(x) if isinstance(x, Sequence) else [x])
+    if isinstance(x, Recorder):
+        return x.recording
+    outputs = list(x) if isinstance(x, list | tuple) else [x]
+    for one in outputs:
+        if not isinstance(one, Tensor | Node):
+            raise TypeError(
+                "viz.draw() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
+                f"not {type(one).__name__}"
+            )
+    return snapshot(outputs)

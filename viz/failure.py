@@ -13,7 +13,7 @@ from viz.moment import Moment
 from viz.naming import code_at, tensor_name, where
 
 MESSAGE_WIDTH = 58
-MOST_LINES = 6
+MOST_LINES = 8
 
 
 def failure_boxes(now: Moment, nodes: Sequence[int], ranks: Mapping[Key, int]) -> tuple[list[Box], list[Arrow]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-BoxKind: TypeAlias = Literal["leaf", "operation", "function", "constant", "again", "seed", "error"]
+BoxKind: TypeAlias = Literal["leaf", "operation", "constant", "again", "seed", "error"]
 """`again` stands for a box drawn elsewhere: a value used in many places is not dragged across the whole picture."""
 
 BoxState: TypeAlias = Literal["", "future", "ready", "receiving", "current", "done", "failed", "outside"]

@@ -9,7 +9,6 @@ from viz.graph import Arrow, ArrowKind, Box, BoxKind, BoxState, LegendItem
 _BOXES: dict[BoxKind, str] = {
     "leaf": "leaf: yours, collects .grad",
     "operation": "operation",
-    "function": "your own Function",
     "constant": "needs no gradient",
     "again": "drawn above, used again",
 }

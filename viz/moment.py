@@ -55,8 +55,8 @@ def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Mom
     pass_ = _pass(recording, pass_index)
     steps = pass_.steps if pass_ else ()
     if steps_done is not None and not 0 <= steps_done <= len(steps):
-        whole = f"has {_count(len(steps), 'step')}" if pass_ else "is missing: the program never called backward"
-        raise DrawError(f"there is no step {steps_done}: pass {pass_index} {whole}; step= takes 0 to {len(steps)}")
+        about = f"the pass has {_count(len(steps), 'step')}" if pass_ else "no backward pass was recorded"
+        raise DrawError(f"there is no step {steps_done}: {about}, so step= takes 0 to {len(steps)}")
     done = steps[:steps_done]
     seeds = {(root.node, root.input_nr): seed for root, seed in zip(pass_.roots, pass_.seeds, strict=True)
              if root.node is not None} if pass_ else {}  # fmt: skip
@@ -97,8 +97,8 @@ def _pass(recording: Recording, index: int) -> Pass | None:
         return None
     if not 0 <= index < len(recording.passes):
         count = len(recording.passes)
-        allowed = f"pass_index= takes 0 to {count - 1}" if count else "the program never called backward"
-        raise DrawError(f"there is no pass {index}: the recording has {_count(count, 'pass', 'passes')}; {allowed}")
+        about = f"the recording has {_count(count, 'pass', 'passes')}" if count else "no backward pass was recorded"
+        raise DrawError(f"there is no pass {index}: {about}, so pass_index= takes 0 to {max(count - 1, 0)}")
     return recording.passes[index]
 
 

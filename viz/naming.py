@@ -29,22 +29,23 @@ def tensor_name(now: Moment, ref: TensorRef | None) -> str:
     value = recording.value(ref)
     if value is not None and not tensor.shape:
         return format_value(value, 10)
-    return f"{visible(tensor.dtype, 12)} {format_shape(tensor.shape)}"
+    return f"{format_shape(tensor.shape)} tensor"
 
 
 def operation_title(now: Moment, node: NodeRecord) -> str:
     """The operation as a line of code: `z = mul(x, y)`."""
     operation = visible(node.op, NAME_WIDTH)
-    if node.in_place and not operation.endswith("_"):
+    if node.in_place and node.kind == "operation" and not operation.endswith("_"):
         operation += "_"
     outputs = ", ".join(tensor_name(now, ref) for ref in node.outputs) or f"%{node.id}"
     operands = [_operand(now, operand) for operand in node.operands]
+    outputs = visible(outputs, TITLE_WIDTH // 2)
     room = TITLE_WIDTH - len(outputs) - len(operation) - len(" = ()")
-    while len(operands) > 1 and len(", ".join(operands)) > room:
-        operands = [*operands[: len(operands) - 1 - (operands[-1] == "…")], "…"]
-        if len(operands) == 1:
-            break
-    return f"{visible(outputs, TITLE_WIDTH // 2)} = {operation}({', '.join(operands)})"
+    shown = len(operands)
+    while shown > 1 and len(", ".join(operands[:shown])) > room:
+        shown -= 1
+    more = ["…"] if shown < len(operands) else []
+    return f"{outputs} = {operation}({', '.join(operands[:shown] + more)})"
 
 
 def _operand(now: Moment, operand: Operand) -> str:

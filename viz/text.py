@@ -43,7 +43,7 @@ def _number(box: Box) -> str:
 
 def _rows(rows: Sequence[Row], indent: str) -> list[str]:
     width = max((len(row.key) for row in rows), default=0)
-    return [f"{indent}{row.key:<{width}}  {row.text}" if row.key else f"{indent}{row.text}" for row in rows]
+    return [f"{indent}{row.key:<{width}}  {row.text}".rstrip() if row.key else f"{indent}{row.text}" for row in rows]
 
 
 def _way(arrow: Arrow, names: Mapping[str, str]) -> str:

@@ -1,0 +1,69 @@
+"""What stands above a picture: which pass of which program, what has just happened, what is not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microtape.recording.model import ErrorRecord
+from microtape.recording.words import format_value
+from viz.characters import visible
+from viz.moment import Moment
+from viz.naming import where
+
+LINE_WIDTH = 110
+
+
+def title(now: Moment) -> str:
+    """The program and the pass: `spiral.py: backward() 2 of 3 in line 40`."""
+    name = visible(now.recording.title, 60)
+    if now.pass_ is None:
+        return name
+    which = f" {now.pass_.index + 1} of {len(now.recording.passes)}" if len(now.recording.passes) > 1 else ""
+    place = f" in {where(now.recording, now.pass_.place)}" if now.pass_.place else ""
+    return f"{name}: {now.pass_.kind}(){which}{place}"
+
+
+def subtitle(now: Moment) -> str:
+    """Where in the pass this is, and what the step in focus did."""
+    if now.pass_ is None:
+        return "no backward pass was recorded"
+    if now.failed is not None:
+        return f"failed in step {now.steps_done}: {_node(now, now.failed.node)}"
+    total = len(now.pass_.steps)
+    if now.pass_.error is not None and now.steps_done == total:
+        return visible(f"failed: {_first_line(now.pass_.error)}", LINE_WIDTH)
+    if now.steps_done == 0:
+        return f"before step 1 of {total}" if total else "no step was taken"
+    if now.current is None:
+        return f"after all {total} steps" if total > 1 else "after its only step"
+    return f"after step {now.steps_done} of {total}: {_node(now, now.current.node)}{_sent(now)}"
+
+
+def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
+    """What the recording lacks, and how the program ended if not well."""
+    recording, found = now.recording, []
+    if recording.error is not None:
+        found.append(f"the program raised {_first_line(recording.error)}")
+    refs = {ref for node in nodes for ref in recording.nodes[node].outputs if ref is not None}
+    missing = sum(recording.value(ref) is None for ref in refs)
+    if missing:
+        found.append(f"{missing} of {len(refs)} values were not recorded")
+    return [visible(note, LINE_WIDTH) for note in (*found, *recording.notes)]
+
+
+def _first_line(error: ErrorRecord) -> str:
+    return f"{error.type}: {error.message.partition(chr(10))[0]}"
+
+
+def _node(now: Moment, node: int) -> str:
+    return f"%{node} {visible(now.recording.nodes[node].name, 40)}"
+
+
+def _sent(now: Moment) -> str:
+    """What the step in focus passed on, if that is little."""
+    sent = now.current.deliveries if now.current else ()
+    if not 1 <= len(sent) <= 3:
+        return ""
+    labels = (visible(now.recording.label(one.node), 16) for one in sent)
+    terms = [f"{format_value(one.term, 12)} to {label}" for one, label in zip(sent, labels, strict=True)]
+    return f" sent {' and '.join(terms)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -171,7 +172,7 @@ class Tape:
             if shape is None:
                 outputs.append(None)
                 continue
-            entry = self._new_entry(tuple(shape), str(dtype))
+            entry = self._new_entry(tuple(shape), dtype_name(dtype))
             entry.node, entry.output_nr = number, output_nr
             outputs.append(TensorRef(entry.number, 0))
             self._by_edge[number, output_nr] = TensorRef(entry.number, 0)
@@ -239,7 +240,7 @@ class Tape:
             if known is not None and self._tensors[known.tensor].tensor is None:
                 entry = self._tensors[known.tensor]
         if entry is None:
-            entry = self._new_entry(tensor.array.shape, str(tensor.array.dtype))
+            entry = self._new_entry(tensor.array.shape, dtype_name(tensor.array.dtype))
         self._bind(entry, tensor)
         return entry
 
@@ -358,6 +359,12 @@ def op_of(node: Node) -> str:
 def formula_of(node: Node) -> str:
     """The node's one-line formula; for a write into a view, the operation's."""
     return _inner(node).formula if node.kind == "copy_slices" else node.formula
+
+
+@functools.cache
+def dtype_name(dtype: Any) -> str:
+    """The dtype's name; numpy takes its time to make it up."""
+    return str(dtype)
 
 
 def hook_name(hook: Any) -> str:

@@ -1,0 +1,139 @@
+"""`viz.draw` and what it returns, as a user meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from handmade import diamond, failing
+
+import microtape as mt
+import viz
+from microtape.errors import RecordingError
+from microtape.recording.recorder import snapshot
+
+
+def test_a_recording_a_recorder_and_a_tape_file_are_drawn_alike(tmp_path: Path) -> None:
+    with mt.record() as recorder:
+        x = mt.tensor(2.0, requires_grad=True)
+        (x * x).backward()
+    path = tmp_path / "run.tape"
+    mt.save(recorder.recording, path)
+    dot = viz.draw(recorder.recording).dot
+    assert viz.draw(recorder).dot == viz.draw(path).dot == viz.draw(str(path)).dot == dot
+
+
+def test_a_live_graph_is_drawn_from_a_tensor_a_list_or_a_grad_fn() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 3.0).exp()
+    total = y.sum()
+    for what in (total, [y, total], (y, total), total.grad_fn):
+        operations = [box for box in viz.draw(what).graph.boxes if box.kind == "operation"]
+        assert [box.title.partition(" = ")[2].partition("(")[0] for box in operations] == ["mul", "exp", "sum"]
+    total.backward()
+    assert "sum(" in viz.draw(total).text()  # after the graph was freed
+
+
+def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"viz\.draw\(\) takes a Recording, .* not int"):
+        viz.draw(3)
+    with pytest.raises(TypeError, match="not str"):
+        viz.draw([mt.tensor(1.0, requires_grad=True), "x"])
+    with pytest.raises(viz.DrawError, match="nothing to draw"):
+        viz.draw(mt.tensor(1.0))
+    with pytest.raises(RecordingError, match="missing.tape"):
+        viz.draw(tmp_path / "missing.tape")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.dot", b"digraph"), ("a.gv", b"digraph"),
+        ("a.txt", b"diamond.py: backward() in line 6"),
+    ],
+)  # fmt: skip
+def test_the_suffix_says_the_format(name: str, start: bytes, tmp_path: Path) -> None:
+    path = viz.draw(diamond()).save(tmp_path / name)
+    assert path == tmp_path / name
+    assert path.read_bytes().startswith(start)
+
+
+def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    drawing = viz.draw(diamond())
+    for name in ("a.bmp", "svg", ""):
+        with pytest.raises(viz.DrawError, match=r"should end in \.svg, \.png, \.pdf, \.dot, \.gv or \.txt"):
+            drawing.save(tmp_path / name)
+    with pytest.raises(viz.DrawError, match=r"cannot write '.*a\.dot': No such file or directory"):
+        drawing.save(tmp_path / "nowhere" / "a.dot")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_notebook_gets_an_svg_and_words() -> None:
+    bundle = viz.draw(diamond(), step=1)._repr_mimebundle_(include=None, exclude=None)
+    assert ElementTree.fromstring(bundle["image/svg+xml"]).tag.endswith("svg")
+    assert bundle["text/plain"].startswith("diamond.py: backward() in line 6\nafter step 1 of 5")
+
+
+def test_a_drawing_says_what_it_is() -> None:
+    assert repr(viz.draw(diamond())).startswith("<Drawing of 'diamond.py: backward() in line 6', 6 boxes: .svg()")
+
+
+def test_in_words_the_picture_tells_where_gradients_went() -> None:
+    assert (
+        viz.draw(diamond(), step=1).text()
+        == """\
+diamond.py: backward() in line 6
+after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
+
+  %0 x  leaf  scalar
+    value  2
+    .grad  no gradient yet
+
+  %1 y  leaf  scalar
+    value  3
+    .grad  no gradient yet
+
++ %2 = mul(x, y)  scalar
+    z = x · y   ∂z/∂x = y,  ∂z/∂y = x
+    value   6
+    grad    5
+    saved   x, y
+    line 5  x * y
+    ← %0 x
+    ← %1 y
+
++ %3 = add(x, y)  scalar
+    z = x + y   ∂z/∂x = 1,  ∂z/∂y = 1
+    value   5
+    grad    6
+    line 5  x + y
+    ← %0 x
+    ← %1 y
+
+▶ %4 z = mul(%2, %3)  scalar
+    z = x · y   ∂z/∂x = y,  ∂z/∂y = x
+    value   30
+    grad    1
+    saved   x=%2, y=%3  freed
+    line 5  (x * y) * (x + y)
+    → %2: 5
+    → %3: 6
+
+  backward()  line 6
+    → %4 z: 1
+"""
+    )
+
+
+def test_in_ascii_there_is_nothing_else() -> None:
+    text = viz.draw(failing()).text(ascii=True)
+    assert text.isascii()
+    assert "! %1 e = exp(x)  vector 2" in text
+    assert "\\u" not in text
+
+
+def test_a_snapshot_is_a_recording_like_any_other() -> None:
+    x = mt.tensor(2.0, requires_grad=True)
+    y = x * x
+    assert viz.draw(snapshot(y)).graph.subtitle == "no backward pass was recorded"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -87,9 +88,14 @@ def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[f
     counts = _block_sums(finite.reshape(-1, columns).astype(np.float64))
     means = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0) * scale
     return tuple(
-        tuple(float(f"{mean:.3e}") if count else None for mean, count in zip(*rows, strict=True))
+        tuple(_four_digits(mean) if count else None for mean, count in zip(*rows, strict=True))
         for rows in zip(means.tolist(), counts.tolist(), strict=True)
     )
+
+
+def _four_digits(number: float) -> float:
+    rounded = float(f"{number:.3e}")
+    return rounded if math.isfinite(rounded) else number  # the largest numbers would round up to infinity
 
 
 def _block_sums(matrix: _Floats) -> _Floats:

@@ -1,0 +1,147 @@
+"""Recordings that no program made: every field drawn at random, but every reference to something that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from microtape.recording.model import (
+    BackwardStep,
+    Capture,
+    Delivery,
+    EdgeRecord,
+    ErrorRecord,
+    HookCall,
+    NodeRecord,
+    Operand,
+    Pass,
+    Place,
+    Recording,
+    SavedRecord,
+    SavedUse,
+    TensorRecord,
+    TensorRef,
+    Value,
+)
+from microtape.recording.summary import summarize
+
+DTYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+ARRAYS = npst.arrays(st.sampled_from(DTYPES), npst.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3))
+VALUES: st.SearchStrategy[Value] = ARRAYS | ARRAYS.map(summarize)
+TEXT = st.text(max_size=5)
+TEXTS = st.lists(TEXT, max_size=2).map(tuple)
+SMALL = st.integers(0, 5)
+LINE = st.integers(1, 99)
+PLACES = st.builds(Place, TEXT, LINE, LINE.map(lambda n: n + 99), SMALL, SMALL, TEXT)
+ERRORS = st.builds(ErrorRecord, TEXT, TEXT, st.lists(st.tuples(TEXT, PLACES), max_size=2).map(tuple), TEXT)
+
+
+def tuples(items: st.SearchStrategy[Any], size: int = 2) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.just(()) if items.is_empty else st.lists(items, max_size=size).map(tuple)
+
+
+def mappings(keys: st.SearchStrategy[Any], values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[Any, Any]]:
+    return st.just({}) if keys.is_empty else st.dictionaries(keys, values, max_size=2)
+
+
+@st.composite
+def recordings(draw: st.DrawFn) -> Recording:
+    node_count, tensor_count = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    node_ids = st.integers(0, node_count - 1) if node_count else st.nothing()
+    tensor_ids = st.integers(0, tensor_count - 1) if tensor_count else st.nothing()
+    maybe_node, maybe_tensor = st.none() | node_ids, st.none() | tensor_ids
+    refs = st.builds(TensorRef, tensor_ids, SMALL)
+    saved_uses = tuples(st.builds(SavedUse, TEXT, refs, st.none() | VALUES, SMALL))
+
+    def edges(before: int) -> st.SearchStrategy[tuple[EdgeRecord, ...]]:
+        earlier = st.none() | (st.integers(0, before - 1) if before else st.nothing())
+        return tuples(st.builds(EdgeRecord, earlier, SMALL))
+
+    def tensor(number: int) -> st.SearchStrategy[TensorRecord]:
+        shapes = npst.array_shapes(min_dims=0, max_dims=3, min_side=0)
+        flag, values = st.booleans(), st.dictionaries(SMALL, VALUES, max_size=2)
+        return st.builds(
+            TensorRecord, st.just(number), TEXTS, shapes, st.sampled_from(DTYPES), flag, flag, maybe_node, SMALL,
+            maybe_tensor, flag, TEXTS, values,
+        )  # fmt: skip
+
+    def node(number: int) -> st.SearchStrategy[NodeRecord]:
+        return st.builds(
+            NodeRecord, st.just(number), TEXT, TEXT, st.sampled_from(["operation", "function", "accumulate"]), TEXT,
+            st.none() | PLACES, st.none() | st.integers(), tuples(st.builds(Operand, st.none() | refs, TEXT)),
+            tuples(st.none() | refs), edges(number), tuples(st.builds(SavedRecord, TEXT, refs)), maybe_tensor,
+            st.booleans(), st.none() | SMALL, maybe_node, TEXTS,
+        )  # fmt: skip
+
+    nodes = tuple(draw(node(number)) for number in range(node_count))
+
+    def step(index: int) -> BackwardStep:
+        at = draw(node_ids)
+        count = len(nodes[at].edges)
+        outputs = st.integers(0, count - 1) if count else st.nothing()
+        maybe = st.none() | VALUES
+        deliveries = tuples(st.builds(Delivery, outputs, node_ids, SMALL, maybe, maybe, maybe, SMALL))
+        grad_inputs = st.just(()) | st.tuples(*[maybe] * count)
+        return draw(
+            st.builds(
+                BackwardStep, st.just(index), st.just(at), tuples(maybe), saved_uses, grad_inputs, deliveries,
+                tuples(node_ids), maybe, maybe, st.booleans(), tuples(st.builds(HookCall, TEXT, TEXT, maybe, maybe)),
+                tuples(node_ids), st.none() | ERRORS,
+            )
+        )  # fmt: skip
+
+    def one_pass(index: int) -> Pass:
+        roots = draw(edges(node_count))
+        return draw(
+            st.builds(
+                Pass, st.just(index), st.sampled_from(["backward", "grad"]), st.none() | PLACES, st.just(roots),
+                st.tuples(*[st.none() | refs for _ in roots]), st.tuples(*[st.none() | VALUES for _ in roots]),
+                st.booleans(), st.booleans(), tuples(st.builds(Capture, tensor_ids, st.none() | VALUES)),
+                st.integers(0, node_count), tuples(node_ids), mappings(node_ids, SMALL),
+                tuples(node_ids), mappings(tensor_ids, VALUES),
+                st.just(tuple(step(k) for k in range(draw(st.integers(0, 2)) if node_count else 0))),
+                st.none() | ERRORS,
+            )
+        )  # fmt: skip
+
+    first = draw(SMALL)
+    scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
+    return Recording(
+        title=draw(TEXT),
+        nodes=nodes,
+        tensors=tuple(draw(tensor(number)) for number in range(tensor_count)),
+        passes=tuple(one_pass(first + 2 * k) for k in range(draw(st.integers(0, 2)))),
+        sources=draw(st.dictionaries(TEXT, TEXT, max_size=2)),
+        error=draw(st.none() | ERRORS),
+        notes=draw(TEXTS),
+        options=draw(st.dictionaries(TEXT, scalars | st.lists(scalars, max_size=2), max_size=2)),
+    )
+
+
+def plain(item: Any) -> Any:
+    """The data in a record, for comparing: arrays by dtype, shape and bits, so that NaN equals itself."""
+    if isinstance(item, np.ndarray):
+        return "array", str(item.dtype), item.shape, item.tobytes()
+    if isinstance(item, Mapping):
+        return {key: plain(one) for key, one in item.items()}
+    if isinstance(item, tuple):
+        return type(item).__name__, tuple(map(plain, item))
+    if isinstance(item, Recording):
+        return {name: plain(one) for name, one in vars(item).items()}
+    return item

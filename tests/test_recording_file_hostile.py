@@ -1,0 +1,239 @@
+"""A `.tape` file from a stranger: a zip whose checksums are right and whose content is not."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import microtape as mt
+from microtape.errors import RecordingError
+from microtape.recording.file import load, save
+from microtape.recording.model import Recording
+from microtape.recording.recorder import record
+
+SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A good recording: two leaves, a product, a mask of bools."""
+    x = mt.tensor([1.0, -2.0], requires_grad=True)
+    w = mt.tensor([3.0, 4.0], requires_grad=True)
+    loss = mt.where(x > 0, x * w, w).sum()
+    recording = record(loss.backward)
+    save(recording, tmp_path / "run.tape")
+    return tmp_path / "run.tape"
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write(path: Path, content: dict[str, bytes], **options: Any) -> None:
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+
+
+def change(path: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
+    content = members(path)
+    top = json.loads(content["recording.json"])
+    edit(top)
+    write(path, content | {"recording.json": json.dumps(top).encode()})
+
+
+def refusal(path: Path, **options: Any) -> str:
+    with pytest.raises(RecordingError) as refused:
+        load(path, **options)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < len(str(path)) + 300
+    return str(refused.value)
+
+
+def test_unchanged_it_is_read(path: Path) -> None:
+    change(path, lambda top: None)
+    assert load(path).nodes
+
+
+def test_a_later_format_names_the_versions(path: Path) -> None:
+    change(path, lambda top: top.update(version=2))
+    assert "written by another version of microtape (format 2; this one reads format 1)" in refusal(path)
+
+
+@pytest.mark.parametrize("version", [None, "1", [1], True, 1e400, -(10**40)])
+def test_a_version_that_is_none(path: Path, version: object) -> None:
+    change(path, lambda top: top.update(version=version, fields={}))
+    refusal(path)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"nul", b"\xff\xfe", b"[" * 200_000, b'{"format":' + b"9" * 9999])
+def test_json_that_is_none(path: Path, text: bytes) -> None:
+    write(path, members(path) | {"recording.json": text})
+    refusal(path)
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_constants_that_json_does_not_have(path: Path, constant: str) -> None:
+    text = members(path)["recording.json"].replace(b'"notes":[]', f'"notes":[{constant}]'.encode())
+    write(path, members(path) | {"recording.json": text})
+    assert f"{constant} in its JSON" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda top: top["nodes"].pop(),
+        lambda top: top["tensors"].pop(),
+        lambda top: top["values"].pop(),
+        lambda top: top.pop("values"),
+        lambda top: top.pop("title"),
+        lambda top: top["values"].__setitem__(0, [0, 0, -1]),
+        lambda top: top["values"].__setitem__(0, [0, 10**9, 2]),
+        lambda top: top["values"].__setitem__(0, [99, 0, 2]),
+        lambda top: top["values"].__setitem__(0, [0, 0, *[0] * 40]),
+        lambda top: top["values"].__setitem__(0, [0, 0, 0, *[2**62] * 5]),
+        lambda top: top["values"].__setitem__(0, [True, 0, 2]),
+        lambda top: top["values"].__setitem__(0, [[-1], "float32", 0, 0, 0, 0, 0, 0, 0, [], []]),
+        lambda top: top["values"].__setitem__(0, [[1], "object", 0, 0, 0, 0, 0, 0, 0, [], []]),
+        lambda top: top["values"].__setitem__(0, [[1], "float32", 1e999, 0, 0, 0, 0, 0, 0, [], []]),
+        lambda top: top["values"].__setitem__(0, [[1], "float32", 10**400, 0, 0, 0, 0, 0, 0, [], []]),
+        lambda top: top["packs"].update(float32=1),
+        lambda top: top["packs"].update(int64=0),
+        lambda top: top["packs"].update({"../evil": 0}),
+        lambda top: top["nodes"][0].__setitem__(0, 1),
+        lambda top: top["nodes"][0].__setitem__(3, "magic"),
+        lambda top: top["nodes"][0].append(0),
+        lambda top: top["nodes"].__setitem__(0, {}),
+        lambda top: top["tensors"][0][-1].update({"-1": 0}),
+        lambda top: top["tensors"][0][-1].update({"1_0": 0}),
+        lambda top: top["tensors"][0][-1].update({"٣": 0}),
+        lambda top: top["options"].update(deep=[[[]]]),
+        lambda top: top["sources"].update({"a.py": 3}),
+        lambda top: top.update(passes=top["passes"] * 2),
+        lambda top: top.update(notes="abc"),
+    ],
+)
+def test_content_that_cannot_be(path: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
+    change(path, edit)
+    assert "damaged recording" in refusal(path)
+
+
+def test_an_edge_that_leads_forward_is_refused(path: Path) -> None:
+    def edit(top: dict[str, Any]) -> None:
+        edges = top["fields"]["NodeRecord"].index("edges")
+        top["nodes"][0][edges] = [[len(top["nodes"]) - 1, 0]]
+
+    change(path, edit)
+    assert "an edge of node 0 leads to a node that is not before it" in refusal(path)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=3)
+    | st.sampled_from([0, -1, 2**31]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@SAME_FOLDER
+@given(st.data())
+def test_whatever_stands_in_the_json_it_is_refused_or_safe_to_walk(path: Path, data: st.DataObject) -> None:
+    content = members(path)
+    top = json.loads(content["recording.json"])
+    at: Any = top
+    while True:  # go down to a random place, and put something else there
+        key = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        below = at[key]
+        if not isinstance(below, list | dict) or not below or data.draw(st.integers(0, 9)) == 0:
+            break
+        at = below
+    at[key] = data.draw(JSON)
+    changed = path.with_name("changed.tape")
+    write(changed, content | {"recording.json": json.dumps(top).encode()})
+    try:
+        loaded = load(changed)
+    except RecordingError:
+        return
+    walk(loaded)
+
+
+def walk(recording: Recording) -> None:
+    """What every viewer does without looking twice."""
+    for node in recording.nodes:
+        assert isinstance(recording.label(node.id), str)
+        assert all(edge.node is None or edge.node < node.id for edge in node.edges)
+        for ref in (*node.outputs, *[operand.ref for operand in node.operands], *[one.ref for one in node.saved]):
+            recording.value(ref)
+    for one, step in recording.steps():
+        assert recording.nodes[step.node]
+        assert all(recording.nodes[k] for k in (*step.ready, *step.made, *one.nodes, *one.ready, *one.dependencies))
+        assert all(recording.nodes[step.node].edges[delivery.output] for delivery in step.deliveries)
+        assert all(recording.tensors[k] for k in one.grads)
+
+
+# The archive
+
+
+def test_members_that_do_not_belong_there(path: Path) -> None:
+    write(path, members(path) | {"../../evil.py": b""})
+    assert "members that do not belong there" in refusal(path)
+
+
+def test_members_that_are_missing(path: Path) -> None:
+    content = members(path)
+    write(path, {name: data for name, data in content.items() if name != "float32.npy"})
+    assert "arrays are missing" in refusal(path)
+    write(path, {name: data for name, data in content.items() if name != "recording.json"})
+    assert "a zip archive, but not a recording" in refusal(path)
+
+
+def test_another_zip_archive(path: Path) -> None:
+    write(path, {"recording.json": b'{"format": "something else"}'})
+    assert "a zip archive, but not a recording" in refusal(path)
+
+
+def test_a_header_that_asks_for_pickle(path: Path) -> None:
+    content = members(path)
+    header = content["float32.npy"].replace(b"'<f4'", b"'|O' ")
+    write(path, content | {"float32.npy": header})
+    assert "damaged recording (its float32 arrays" in refusal(path)
+
+
+def test_bools_are_0_or_1(path: Path) -> None:
+    content = members(path)
+    write(path, content | {"bool.npy": content["bool.npy"][:-1] + b"\x02"})
+    assert "a bool that is neither 0 nor 1" in refusal(path)
+
+
+def test_a_bomb_is_not_unpacked(path: Path) -> None:
+    write(path, members(path) | {"int8.npy": bytes(3_000_000)}, compression=zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 20_000
+    message = refusal(path, size_limit=1_000_000)
+    assert "unpacks to 3," in message
+    assert "size_limit" in message
+
+
+def test_a_file_larger_than_the_limit_is_not_read(path: Path) -> None:
+    assert "larger than the limit of 100 bytes" in refusal(path, size_limit=100)
+
+
+def test_an_encrypted_member_is_refused(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    directory = content.rindex(b"PK\x01\x02")
+    content[directory + 8] |= 1
+    content[content.index(b"PK\x03\x04") + 6] |= 1
+    path.write_bytes(content)
+    assert "cut off or altered" in refusal(path)

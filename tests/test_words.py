@@ -1,0 +1,170 @@
+"""How numbers, shapes and arrays are written on one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from microtape.recording.summary import summarize
+from microtape.recording.words import format_number, format_shape, format_value
+
+KINDS = npst.boolean_dtypes() | npst.integer_dtypes() | npst.floating_dtypes(sizes=(16, 32, 64))
+ARRAYS = npst.arrays(KINDS | npst.complex_number_dtypes(), npst.array_shapes(min_dims=0, max_dims=3, min_side=0))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.73194, "0.7319"),
+        (3.0, "3"),
+        (-3, "-3"),
+        (0.1 + 0.2, "0.3"),
+        (9.99999, "10"),
+        (12345.67, "12346"),
+        (999999.9, "1e6"),
+        (0.00012345, "0.0001234"),
+        (0.000012345, "1.234e-5"),
+        (1.7e308, "1.7e308"),
+        (5e-324, "4.941e-324"),
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (2**63 - 1, "9223372036854775807"),
+        (True, "True"),
+        (1 + 2j, "1+2j"),
+        (1.5 - 0.25j, "1.5-0.25j"),
+        (np.float16(0.1), "0.09998"),
+        (np.float32(0.1), "0.1"),
+        (np.array(2.5), "2.5"),
+    ],
+)
+def test_a_number_is_short(number: object, text: str) -> None:
+    assert format_number(number) == text
+
+
+@given(st.floats(-1e307, 1e307), st.integers(1, 9))
+def test_a_number_is_right_to_its_digits(number: float, digits: int) -> None:
+    assert float(format_number(number, digits)) == pytest.approx(number, rel=0.51 * 10 ** (1 - digits), abs=0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "ascii"),
+    [((32, 4), "32×4", "32x4"), ((8,), "8", "8"), ((), "scalar", "scalar"), ((0, 3), "0×3", "0x3")],
+)
+def test_a_shape(shape: tuple[int, ...], text: str, ascii: str) -> None:
+    assert format_shape(shape) == text
+    assert format_shape(shape, ascii=True) == ascii
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "None"),
+        (np.array(0.0), "0"),
+        (np.array([1, 2.5, -3]), "[1, 2.5, -3]"),
+        (np.array([[1, 2], [3, 4]]), "[[1, 2], [3, 4]]"),
+        (np.array([np.nan, np.inf, 1]), "[nan, inf, 1]"),
+        (np.array([True, False]), "[True, False]"),
+        (np.array([1 + 2j]), "[1+2j]"),
+        (np.zeros((0, 3)), "[]"),
+        (np.zeros(100), "all 0"),
+        (np.full(100, np.nan), "all NaN"),
+        (np.arange(100), "mean 49.5 ± 28.87 [0, 99] 1 zero"),
+        (np.r_[np.arange(98.0), np.nan, np.inf], "mean 48.5 ± 28.29 [0, 97] 1 zero 1 NaN 1 Inf"),
+        (np.arange(100) > 6, "93 of 100 True"),
+        (np.full(100, 3 + 4j), "|z| mean 5 ± 0 [5, 5]"),
+    ],
+)
+def test_a_value(value: np.ndarray | None, text: str) -> None:
+    assert format_value(value, 60) == text
+
+
+def test_nothing_is_not_zero() -> None:
+    assert format_value(None, 10) != format_value(np.array(0.0), 10)
+
+
+def test_a_narrow_line_keeps_what_matters_most() -> None:
+    array = np.r_[np.arange(-49.0, 50.0), np.nan]
+    assert [format_value(array, width) for width in (45, 30, 25, 8, 3, 1)] == [
+        "mean 0 ± 28.58 [-49, 49] 1 zero 1 NaN",
+        "mean 0 ± 28.58 [-49, 49] 1 NaN",
+        "mean 0 ± 29 1 NaN",
+        "1 NaN",
+        "NaN",
+        "…",
+    ]
+
+
+def test_a_number_that_does_not_fit_loses_digits_but_is_never_cut() -> None:
+    assert [format_value(np.array(123456789), width) for width in (9, 8, 7, 3, 2)] == [
+        "123456789",
+        "1.235e8",
+        "1.235e8",
+        "1e8",
+        "…",
+    ]
+
+
+@given(ARRAYS, st.integers(-1, 80), st.booleans())
+def test_a_value_fits_its_width_on_one_line(array: np.ndarray, width: int, ascii: bool) -> None:
+    for value in (array, summarize(array)):
+        text = format_value(value, width, ascii=ascii)
+        assert len(text) <= max(width, 0)
+        assert text.isprintable()
+        assert text == format_value(value, width, ascii=ascii)
+        assert not ascii or text.isascii()
+        assert text or width <= 0
+
+
+@given(npst.arrays(st.sampled_from([np.float16, np.float32, np.float64]), npst.array_shapes(max_side=12)))
+def test_a_summary_counts_every_element(array: np.ndarray) -> None:
+    about = summarize(array)
+    finite = array[np.isfinite(array)].astype(np.float64)
+    assert about.shape == array.shape
+    assert (about.nans, about.infs) == (np.isnan(array).sum(), np.isinf(array).sum())
+    assert about.zeros == (array == 0).sum()
+    assert sum(about.histogram) == finite.size
+    if finite.size == 0:
+        assert (about.min, about.max, about.mean, about.std) == (None, None, None, None)
+        return
+    assert (about.min, about.max) == (finite.min(), finite.max())
+    assert about.mean is not None
+    assert about.min <= about.mean * (1 + 1e-9) or about.mean == pytest.approx(about.min)
+    assert about.std is not None
+    assert 0 <= about.std < np.inf
+    slack = 1e-3 * max(abs(about.min), abs(about.max))
+    cells = [mean for row in about.thumbnail for mean in row if mean is not None]
+    assert about.min - slack <= min(cells) <= max(cells) <= about.max + slack
+
+
+def test_a_summary_of_numbers_near_the_largest_does_not_overflow() -> None:
+    about = summarize(np.array([1.7e308, -1.7e308, 1.7e308, -1.7e308] * 20))
+    assert (about.mean, about.std) == (0, pytest.approx(1.7e308))
+    assert about.histogram == (40, *[0] * 14, 40)
+
+
+def test_a_thumbnail_shows_where_things_are() -> None:
+    array = np.zeros((80, 160))
+    array[10:20, 150:160] = 7.0
+    array[70:80, 0:10] = np.nan
+    thumbnail = summarize(array).thumbnail
+    assert (len(thumbnail), len(thumbnail[0])) == (8, 16)
+    assert thumbnail[1][15] == 7.0
+    assert thumbnail[7][0] is None
+    assert sum(cell == 0 for row in thumbnail for cell in row) == 8 * 16 - 2
+
+
+def test_a_summary_of_complex_numbers_is_about_their_size() -> None:
+    about = summarize(np.array([3 + 4j, 0, 6 + 8j, complex(np.nan, 1), complex(1, np.inf)]))
+    assert (about.min, about.max, about.mean) == (0, 10, 5)
+    assert (about.zeros, about.nans, about.infs) == (1, 1, 1)
+
+
+def test_a_summary_of_bools_and_of_nothing() -> None:
+    assert summarize(np.array([True, False, True, True])).mean == 0.75
+    empty = summarize(np.zeros((0, 4), np.int64))
+    assert (empty.shape, empty.min, empty.histogram, empty.thumbnail) == ((0, 4), None, (), ())

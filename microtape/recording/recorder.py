@@ -30,7 +30,7 @@ from microtape.recording.model import (
     Value,
 )
 from microtape.recording.places import Sources
-from microtape.recording.tape import Tape, copied, hook_name
+from microtape.recording.tape import Tape, copied, hook_name, inner
 from microtape.tensor_state import version_number
 from microtape.watch import watch
 
@@ -102,6 +102,8 @@ class Recorder:
         if self._elsewhere():
             return
         self.tape.adopt(task.dependencies)
+        for tensor in task.inputs:
+            self.tape.adopt_tensor(tensor)
         if not self.open:
             self.tape.find_names(user_frame(_frame_of_caller()))
         self.open.append(_OpenPass(self, task, self.count))
@@ -211,13 +213,9 @@ class _OpenPass:
 
     def _saved_uses(self, node: Node) -> tuple[SavedUse, ...]:
         """What the node is about to unpack: value, version saved, version now."""
-        function = getattr(node, "function", node)
-        if not isinstance(function, Node) or not function.saved:
-            return ()
         uses = []
-        for record, item in zip(
-            self.tape.saved_of(node), (one for one in function.saved if one is not None), strict=False
-        ):
+        kept = [item for item in inner(node).saved or () if item is not None]
+        for record, item in zip(self.tape.saved_of(node), kept, strict=False):
             now, array = version_number(item), item.array
             value = self.tape.value_of(record.ref) if now == record.ref.version else None
             uses.append(SavedUse(record.name, record.ref, copied(array) if value is None else value, now))
@@ -307,13 +305,12 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
     """
     if function is None:
         return Recorder()
-    recorder = Recorder()
-    try:
-        with recorder:
+    with Recorder() as recorder:
+        try:
             function(*args, **kwargs)
-    except Exception as error:
-        if not any(one.error is not None for one in recorder.passes):
-            recorder.error = recorder.error_record(error)
+        except Exception as error:
+            if not any(one.error is not None for one in recorder.passes):
+                recorder.error = recorder.error_record(error)
     return recorder.recording
 
 

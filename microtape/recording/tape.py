@@ -135,7 +135,7 @@ class Tape:
 
     def adopt(self, nodes: Iterable[Node]) -> None:
         """Number nodes that were recorded before we watched, and all that they lead to, in tape order."""
-        unknown = [node for node in nodes if node not in self._ids]
+        unknown = list(dict.fromkeys(node for node in nodes if node not in self._ids))
         if not unknown:
             return
         seen = set(unknown)
@@ -150,8 +150,8 @@ class Tape:
                 if following is not None and following not in self._ids:
                     self._append(following, (), ())
             self._adopt_operation(node)
-        for node in seen:
-            if node not in self._ids:
+        for node in unknown:
+            if node not in self._ids:  # a leaf's
                 self._append(node, (), ())
 
     def _adopt_operation(self, node: Node) -> None:
@@ -202,7 +202,7 @@ class Tape:
         return self.ref(tensor)
 
     def _saved(self, node: Node) -> tuple[SavedRecord, ...]:
-        function = _inner(node)
+        function = inner(node)
         records = []
         for i, item in enumerate(function.saved or ()):
             if item is None:
@@ -328,7 +328,7 @@ class Tape:
         )
 
 
-def _inner(node: Node) -> Node:
+def inner(node: Node) -> Node:
     """The node that holds what was saved: a CopySlices keeps its operation's node inside."""
     function = getattr(node, "function", node)
     return function if isinstance(function, Node) else node
@@ -352,13 +352,13 @@ def op_of(node: Node) -> str:
     if node.kind == "function":
         return node.name().removesuffix("Backward")
     if node.kind == "copy_slices":
-        return f"{op_of(_inner(node))} into view"
+        return f"{op_of(inner(node))} into view"
     return str(getattr(node, "op", "") or short_name(node).rpartition("::")[2])
 
 
 def formula_of(node: Node) -> str:
     """The node's one-line formula; for a write into a view, the operation's."""
-    return _inner(node).formula if node.kind == "copy_slices" else node.formula
+    return inner(node).formula if node.kind == "copy_slices" else node.formula
 
 
 @functools.cache

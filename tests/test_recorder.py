@@ -1,0 +1,345 @@
+"""What a recording says must be what happened."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import microtape as mt
+from microtape.recording.recorder import Recorder, record, snapshot
+
+
+def leaf(data):
+    return mt.tensor(data, requires_grad=True)
+
+
+def diamond():
+    x, y = leaf(2.0), leaf(3.0)
+    total = x + y
+    z = (x * y) * total
+    z.backward()
+    return x, y
+
+
+def recorded(function):
+    """The recording of a function that records itself, so that its names are found in its own frame."""
+    with Recorder() as recorder:
+        function()
+    return recorder.recording
+
+
+def names_of(recording):
+    return [recording.label(node.id) for node in recording.nodes]
+
+
+def test_nodes_stand_in_tape_order_each_leaf_before_its_first_use():
+    recording = recorded(diamond)
+    assert [node.name for node in recording.nodes] == [
+        "AccumulateGrad",
+        "AccumulateGrad",
+        "AddBackward0",
+        "MulBackward0",
+        "MulBackward0",
+    ]
+    assert names_of(recording) == ["x", "y", "total", "%3", "z"]
+    for node in recording.nodes:
+        assert all(edge.node is None or edge.node < node.id for edge in node.edges)
+
+
+def test_every_operation_knows_its_sub_expression():
+    recording = recorded(diamond)
+    source = next(iter(recording.sources.values())).splitlines()
+    texts = {
+        node.op: source[node.place.line - 1][node.place.column : node.place.end_column]
+        for node in recording.nodes
+        if node.place is not None and node.id != 3
+    }
+    assert texts == {"add": "x + y", "mul": "(x * y) * total"}
+
+
+def test_deliveries_add_up_to_what_the_receiver_sees():
+    (one,) = recorded(diamond).passes
+    sums = {(root.node, root.input_nr): seed for root, seed in zip(one.roots, one.seeds, strict=True)}
+    for step in one.steps:
+        for input_nr, arrived in enumerate(step.grad_outputs):
+            np.testing.assert_array_equal(arrived, sums[step.node, input_nr])
+        for delivery in step.deliveries:
+            before = sums.get((delivery.node, delivery.input_nr))
+            assert (delivery.before is None) == (before is None)
+            total = delivery.term if before is None else before + delivery.term
+            np.testing.assert_array_equal(delivery.total, total)
+            sums[delivery.node, delivery.input_nr] = total
+
+
+def test_dependencies_count_down_to_ready():
+    (one,) = recorded(diamond).passes
+    left = dict(one.dependencies)
+    ready = list(one.ready)
+    for step in one.steps:
+        assert step.node == ready.pop(0)
+        for delivery in step.deliveries:
+            left[delivery.node] -= 1
+            assert delivery.dependencies_left == left[delivery.node]
+        assert set(step.ready) == set(ready) | {d.node for d in step.deliveries if d.dependencies_left == 0}
+        ready = list(step.ready)
+
+
+def test_the_engine_runs_the_same_with_and_without_a_recorder():
+    x, y = diamond()
+    grads = {}
+
+    def run():
+        grads["x"], grads["y"] = diamond()
+
+    recorded(run)
+    assert (x.grad.item(), y.grad.item()) == (grads["x"].grad.item(), grads["y"].grad.item()) == (21.0, 16.0)
+
+
+def test_what_is_recorded_stays_when_the_program_goes_on():
+    def run():
+        x = leaf([1.0, 2.0])
+        (x * x).sum().backward()
+        first = x.grad
+        with mt.no_grad():
+            x -= 0.1 * first
+        x.grad = None
+
+    recording = recorded(run)
+    (one,) = recording.passes
+    assert one.steps[-1].grad_after.tolist() == [2.0, 4.0]
+    (x,) = [tensor for tensor in recording.tensors if tensor.name == "x"]
+    assert x.values[0].tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        x.values[0][0] = 7
+
+
+def test_a_failed_pass_stops_at_the_node_that_failed_and_names_both_lines():
+    def run():
+        x = leaf([1.0, 2.0])
+        y = x.exp()
+        y.add_(1)
+        y.sum().backward()
+
+    recording = record(run)
+    (one,) = recording.passes
+    step = one.steps[-1]
+    assert recording.nodes[step.node].name == "ExpBackward0"
+    assert step.error == one.error
+    assert one.error.type == "ModifiedInPlaceError"
+    assert [role for role, _ in one.error.places] == ["saved", "modified"]
+    source = recording.sources[one.error.places[0][1].file].splitlines()
+    lines = [source[place.line - 1].strip() for _, place in one.error.places]
+    assert lines == ["y = x.exp()", "y.add_(1)"]
+    (use,) = step.saved
+    assert (use.ref.version, use.version_now) == (0, 1)
+    assert "microtape/" not in one.error.traceback.replace("microtape/tests", "")
+
+
+def test_an_error_outside_of_backward_is_in_the_recording():
+    def run():
+        leaf(1.0).exp()
+        raise KeyError("mine")
+
+    recording = record(run)
+    assert recording.passes == ()
+    assert recording.error.type == "KeyError"
+    assert [node.op for node in recording.nodes] == ["accumulate", "exp"]
+
+
+def test_an_in_place_operation_is_a_new_version_of_the_same_tensor():
+    def run():
+        x = leaf([1.0, 2.0])
+        y = x * 2
+        y.mul_(3)
+        y.sum().backward()
+
+    recording = recorded(run)
+    (y,) = [tensor for tensor in recording.tensors if tensor.name == "y"]
+    assert {version: value.tolist() for version, value in y.values.items()} == {0: [2.0, 4.0], 1: [6.0, 12.0]}
+    write = recording.nodes[2]
+    assert write.in_place
+    assert (write.operands[0].ref, write.outputs[0]) == ((y.id, 0), (y.id, 1))
+
+
+def test_writing_into_a_view_is_recorded_as_the_bases_new_history():
+    def run():
+        x = leaf([[1.0, 2.0], [3.0, 4.0]])
+        y = x * 1
+        y[0] = y[1] * 5
+        y.sum().backward()
+        assert x.grad.tolist() == [[0.0, 0.0], [6.0, 6.0]]
+
+    recording = recorded(run)
+    assert [node.kind for node in recording.nodes].count("copy_slices") == 1
+    (write,) = [node for node in recording.nodes if node.kind == "copy_slices"]
+    assert recording.tensors[write.outputs[0].tensor].name == "y"
+
+
+def test_a_custom_function_shows_what_it_saved():
+    class Square(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 2 * x * g
+
+    def run():
+        x = leaf(3.0)
+        Square.apply(x).backward()
+
+    recording = recorded(run)
+    node = recording.nodes[1]
+    assert (node.name, node.kind, [saved.name for saved in node.saved]) == (
+        "SquareBackward",
+        "function",
+        ["saved_tensors[0]"],
+    )
+    (use,) = recording.passes[0].steps[0].saved
+    assert use.value == 3.0
+
+
+def test_a_double_backward_records_which_step_made_which_node():
+    def run():
+        x = leaf(3.0)
+        (g,) = mt.autograd.grad(x**3, x, create_graph=True)
+        g.backward()
+        assert x.grad.item() == 18.0
+
+    recording = recorded(run)
+    first, second = recording.passes
+    assert (first.kind, second.kind) == ("grad", "backward")
+    made = [number for step in first.steps for number in step.made]
+    assert made
+    for number in made:
+        node = recording.nodes[number]
+        assert node.pass_ == 0
+        assert node.made_by in [step.node for step in first.steps]
+    assert set(made) & set(second.nodes)
+    assert first.captures[0].value == 27.0
+
+
+def test_grad_lists_what_was_asked_for():
+    def run():
+        x, unused = leaf(2.0), leaf(5.0)
+        mt.autograd.grad(x * x, (x, unused), allow_unused=True)
+
+    recording = recorded(run)
+    (one,) = recording.passes
+    assert [(recording.tensors[c.tensor].name, None if c.value is None else c.value.item()) for c in one.captures] == [
+        ("x", 4.0),
+        ("unused", None),
+    ]
+
+
+def test_names_are_found_in_objects_lists_and_dicts():
+    class Model:
+        def __init__(self):
+            self.weight = leaf(2.0)
+            self.layers = [leaf(3.0)]
+
+    def run():
+        model = Model()
+        table = {"bias": leaf(1.0)}
+        (model.weight * model.layers[0] + table["bias"]).backward()
+
+    recording = recorded(run)
+    leaves = [recording.tensors[node.variable].name for node in recording.nodes if node.kind == "accumulate"]
+    assert leaves == ["model.weight", "model.layers[0]", "table['bias']"]
+
+
+def test_a_name_that_was_bound_again_is_taken_from_its_assignment():
+    def run():
+        h = leaf(1.0)
+        for _ in range(2):
+            h = h * 2
+        h.backward()
+
+    recording = recorded(run)
+    assert [recording.label(node.id) for node in recording.nodes if node.op == "mul"] == ["h", "h"]
+
+
+def test_hooks_are_recorded_with_what_they_changed():
+    def double(gradient):
+        return gradient * 2
+
+    def run():
+        x = leaf(3.0)
+        x.register_hook(double)
+        (x * 1).backward()
+
+    recording = recorded(run)
+    step = recording.passes[0].steps[-1]
+    (call,) = step.hooks
+    assert (call.kind, call.before.item(), call.after.item()) == ("tensor", 1.0, 2.0)
+    assert call.name.endswith("double")
+    assert step.grad_after == 2.0
+
+
+def test_a_backward_inside_of_backward_is_a_pass_of_its_own():
+    class Inner(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.detach() ** 2
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            with mt.enable_grad():
+                copy = x.detach().requires_grad_()
+                (d,) = mt.autograd.grad(copy**2, copy)
+            return g * d
+
+    def run():
+        x = leaf(3.0)
+        Inner.apply(x).backward()
+        assert x.grad.item() == 6.0
+
+    recording = recorded(run)
+    assert [one.kind for one in recording.passes] == ["backward", "grad"]
+    assert len(recording.passes[0].steps) == 2
+
+
+def test_recording_while_recording_is_refused():
+    with Recorder(), pytest.raises(RuntimeError, match="already being made"):
+        record(lambda: None)
+    assert record(diamond).passes  # and the first one has let go
+
+
+def test_a_snapshot_shows_a_graph_without_running_it():
+    x = leaf([1.0, 2.0])
+    y = (x * x).exp()
+    loss = y.sum()
+    recording = snapshot(loss)
+    assert [node.op for node in recording.nodes] == ["accumulate", "mul", "exp", "sum"]
+    assert [recording.label(node.id) for node in recording.nodes] == ["x", "%1", "y", "loss"]
+    assert recording.value(recording.nodes[2].outputs[0]).tolist() == y.tolist()
+    assert recording.passes == ()
+
+
+def test_a_snapshot_of_a_freed_graph_still_shows_its_nodes():
+    x = leaf(2.0)
+    loss = (x * x).exp()
+    loss.backward()
+    recording = snapshot(loss.grad_fn)
+    assert [node.op for node in recording.nodes] == ["accumulate", "mul", "exp"]
+    assert all(node.saved == () for node in recording.nodes)
+
+
+def test_the_recorder_lets_go_of_everything():
+    def run():
+        x = leaf(2.0)
+        with Recorder() as recorder:
+            loss = x * x
+            loss.backward()
+        return weakref.ref(loss), recorder.recording
+
+    reference, recording = run()
+    gc.collect()
+    assert reference() is None
+    assert recording.passes

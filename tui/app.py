@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.events import Resize
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static
 
@@ -25,6 +26,15 @@ from tui.tape import TapeView
 
 SMALLEST = (60, 18)
 PANES = ("node", "source", "leaves", "engine")
+
+
+class StepperScreen(Screen[None]):
+    """The one screen; its keys for the focus are named, so that the footer can show them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "pane", key_display="Tab"),
+        Binding("shift+tab", "app.focus_previous", show=False),
+    ]
 
 
 class StepperApp(App[None]):
@@ -45,7 +55,6 @@ class StepperApp(App[None]):
         Binding("right_square_bracket", "turn_pass(1)", "pass", show=False),
         Binding("p", "next_pass", "next pass", show=False),
         *(Binding(str(i), f"show_pane('{name}')", name, show=False) for i, name in enumerate(PANES, 1)),
-        Binding("tab", "app.focus_next", "pane", key_display="Tab"),
         Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "quit", "quit"),
     ]
@@ -61,6 +70,10 @@ class StepperApp(App[None]):
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
+
+    def get_default_screen(self) -> Screen[None]:
+        """See StepperScreen."""
+        return StepperScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""

@@ -66,7 +66,7 @@ def _what(cursor: StepCursor) -> Content:
     which = Content(pass_number(cursor.recording, cursor.timeline.pass_index))
     call = Content.styled(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
     failed = separator + Content.styled(f"failed: {one.error.type}", "bold $text-error") if one.error else Content("")
-    return title + separator + which + separator + call + failed
+    return title + separator + which + failed + separator + call
 
 
 def _count(cursor: StepCursor) -> str:

@@ -102,8 +102,8 @@ class StepCursor:
         moments = (forward or backward) if self.position < start else (backward or forward)
         if not moments:
             if any(wanted(timeline.node(node)) for node in timeline.rows):
-                raise LookupError(f"{target.strip()!r} has no step of its own in this pass.")
-            raise LookupError(f"Nothing here is called {target.strip()!r}: give a number, a name or a line such as :7.")
+                raise LookupError(f"{target.strip()!r} has no step in this pass")
+            raise LookupError(f"there is no {target.strip()!r} here")
         return replace(self, position=next((m for m in moments if m > self.position), moments[0]))
 
     def goto_node(self, node: int) -> StepCursor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 
 
@@ -31,6 +32,11 @@ MEANING = {
 class CommandError(Exception):
     """Ends the command with one line for the user and an exit code."""
 
-    def __init__(self, message: str, code: Exit = Exit.BAD_INPUT) -> None:
+    def __init__(self, message: str, code: int = Exit.BAD_INPUT) -> None:
         super().__init__(message)
         self.code = code
+
+
+def say(message: str) -> None:
+    """A word to the user, on standard error."""
+    print(f"microtape: {message}", file=sys.stderr, flush=True)

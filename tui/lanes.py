@@ -155,10 +155,10 @@ class _Allocation:
         ends = [self.lane_of[value] for value in operands if self.last_use[value] == row]
         taps = [self.lane_of[value] for value in operands if self.last_use[value] != row]
         outputs = self.outputs.get(node.id, [])
+        # The node carries on in an operand's lane where it can: a chain of operations is one straight line.
+        own = min(ends) if ends else self._lowest()
         starts = [self._take(value, row) for value in outputs[1:]]
-        # The node carries on in its first operand's lane where it can: a chain of operations is one straight line.
-        own = ends[0] if ends else self._lowest()
-        for lane in ends[1:]:
+        for lane in set(ends) - {own}:
             heapq.heappush(self.free, lane)
         if outputs:
             self._hold(outputs[0], own, row)

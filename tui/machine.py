@@ -9,7 +9,7 @@ lists, one that was too large to keep is `{"summary": {...}}`; numbers that JSON
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,19 +22,20 @@ from tui.spans import plain
 FORMAT = {"format": "microtape trace", "version": 1}
 
 
-def as_json(recording: Recording) -> dict[str, Any]:
-    """The whole recording as JSON-ready data."""
-    passes = []
-    for position, one in enumerate(recording.passes):
+def as_json(recording: Recording, passes: Iterable[int] | None = None) -> dict[str, Any]:
+    """The recording as JSON-ready data, with the passes at these indices; None: with all."""
+    chosen = []
+    for position in range(len(recording.passes)) if passes is None else passes:
+        one = recording.passes[position]
         cursor = StepCursor.after(recording, 0, position)
         steps = [_step(cursor.move(done + 1)) for done in range(len(one.steps))]
-        passes.append({**_plain(one._replace(steps=())), "steps": steps})
+        chosen.append({**_plain(one._replace(steps=())), "steps": steps})
     return {
         **FORMAT,
         "title": recording.title,
         "nodes": _plain(recording.nodes),
         "tensors": _plain(recording.tensors),
-        "passes": passes,
+        "passes": chosen,
         "sources": dict(recording.sources),
         "error": _plain(recording.error),
         "notes": list(recording.notes),

@@ -43,16 +43,24 @@ class Pane(ScrollView, inherit_bindings=False):
         super().__init__(id=id)
         self.border_title = title
         self._lines: list[Content] = []
+        self._starts: list[int] = []
         self._strips: dict[int, Strip] = {}
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """The pane's text at a moment."""
         raise NotImplementedError
 
-    def watch_cursor(self) -> None:
-        """Show another moment, from its top."""
-        self.show()
+    def settle(self) -> None:
+        """Scroll to what matters in the text just shown: here, to its top."""
         self.scroll_to(y=0, animate=False, force=True)
+
+    def row_of(self, line: int) -> int:
+        """In which row a line of `lines` begins."""
+        return self._starts[line] if line < len(self._starts) else 0
+
+    def watch_cursor(self) -> None:
+        """Show another moment."""
+        self.show()
 
     def on_resize(self, event: Resize) -> None:
         """Wrap the text anew."""
@@ -67,12 +75,18 @@ class Pane(ScrollView, inherit_bindings=False):
         """Ask for the lines again and repaint."""
         if self.cursor is None or not self.is_mounted or not self.size.width:
             return
-        wrapped = [piece for line in self.lines(self.cursor) for piece in self._wrap(line)]
+        wrapped: list[Content] = []
+        self._starts = []
+        for line in self.lines(self.cursor):
+            self._starts.append(len(wrapped))
+            wrapped += self._wrap(line)
         self._lines = wrapped
         self._strips.clear()
-        if max(len(wrapped), self.size.height) != max(self.virtual_size.height, self.size.height):
+        # A new virtual size lays the whole screen out again, so it grows at once but shrinks only by a lot.
+        if not self.virtual_size.height // 2 <= len(wrapped) <= max(self.virtual_size.height, self.size.height):
             self.virtual_size = Size(self.size.width, len(wrapped))
         self.refresh()
+        self.settle()
 
     def _wrap(self, line: Content) -> list[Content]:
         width = self.size.width

@@ -19,8 +19,9 @@ class GotoPrompt(Horizontal):
     GotoPrompt { height: 1; display: none; background: $panel; }
     GotoPrompt.-open { display: block; }
     GotoPrompt > Label { padding: 0 1; text-style: bold; }
-    GotoPrompt > Input { width: 1fr; border: none; height: 1; padding: 0; background: $panel; }
-    GotoPrompt > #problem { color: $text-error; text-style: none; }
+    GotoPrompt > Input { width: 42; border: none; height: 1; padding: 0; background: $panel; }
+    GotoPrompt.-refused > Input { width: 22; }
+    GotoPrompt > #problem { width: 1fr; color: $text-error; text-style: none; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", show=False)]
@@ -56,6 +57,7 @@ class GotoPrompt(Horizontal):
 
     def refuse(self, why: str) -> None:
         """Say why there is no such place; the text stays, to be mended."""
+        self.set_class(bool(why), "-refused")
         self.query_one("#problem", Label).update(why)
 
     def on_input_changed(self) -> None:

@@ -97,7 +97,7 @@ class Rows:
         return ", ".join(self.operand(one) for one in node.operands)
 
     def operand(self, operand: Operand) -> str:
-        """The user's name, else the number of the node that computed it, else the value of a nameless constant."""
+        """The user's name, else the number of the node that computed it, else a nameless constant's value or shape."""
         if operand.ref is None:
             return operand.text
         tensor = self.timeline.recording.tensors[operand.ref.tensor]
@@ -107,7 +107,9 @@ class Rows:
         if node is not None:
             return f"%{node}"
         value = self.timeline.recording.value(operand.ref)
-        return format_value(value, 12, ascii=self.ascii) if value is not None else format_shape(tensor.shape)
+        if value is None or math.prod(tensor.shape) > 1:
+            return f"({format_shape(tensor.shape, ascii=self.ascii)})"
+        return format_value(value, 12, ascii=self.ascii)
 
     def shape(self, node: NodeRecord) -> str:
         """The shape of the (first) output or of the leaf."""

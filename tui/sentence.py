@@ -89,7 +89,7 @@ class _Writer:
             begin = line(*title(self.cursor, node.id), " received no gradient")
         else:
             arrived = self.cursor.arrived(node.id)
-            whole = f" (all {len(arrived)} terms have come)" if len(arrived) > 1 else ""
+            whole = f" (the sum of {len(arrived)} terms)" if len(arrived) > 1 else ""
             begin = line(*title(self.cursor, node.id), " had ", self._number(received, "gradient"), whole)
         sent = [one for one in step.deliveries if one.term is not None]
         if not sent:
@@ -139,17 +139,18 @@ class _Writer:
         return line(f" Its own {_count(len(step.made), 'operation')} went on the tape too (create_graph).")
 
     def _next(self) -> Line:
-        ready = self.cursor.ready
-        if not ready:
-            return line(" Nothing is ready any more: backward is done.") if self.cursor.step else ()
-        node = self.cursor.timeline.node(ready[0])
+        ready, following = self.cursor.ready, self.cursor.next_node
+        if following is None:
+            pass_ = self.cursor.timeline.pass_
+            return line(f" That was the last step: {pass_.kind} is done.") if pass_ and pass_.is_complete else ()
+        node = self.cursor.timeline.node(following)
         if len(ready) == 1:
             why = "the only one ready"
         elif node.sequence_nr is None:
             why = "leaves go first"
         else:
             why = f"of {len(ready)} ready ones it was recorded last"
-        return line(" Next: ", *title(self.cursor, ready[0]), f", {why}.")
+        return line(" Next: ", *title(self.cursor, following), f", {why}.")
 
     def _failed(self, node: NodeRecord, step: BackwardStep, error: ErrorRecord) -> Line:
         name = title(self.cursor, node.id)

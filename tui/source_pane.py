@@ -18,6 +18,8 @@ ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "compu
 class SourcePane(Pane):
     """The file of the current operation, scrolled to it. Where a step failed, every line that matters is marked."""
 
+    HANGING = 8
+
     def __init__(self, id: str) -> None:
         super().__init__("source", id)
         self._highlighted: dict[str, list[Content]] = {}
@@ -47,15 +49,11 @@ class SourcePane(Pane):
         digits = len(str(len(text)))
         return [self._numbered(i, line, digits, place, notes.get(i, "")) for i, line in enumerate(text, 1)]
 
-    def watch_cursor(self) -> None:
-        """Show another moment, scrolled so that its line is near the middle."""
-        self.show()
-        top = self._line - 1 - self.size.height // 2
-        if not self.scroll_offset.y < self._line - 1 < self.scroll_offset.y + self.size.height - 1:
-            self.scroll_to(y=top, animate=False, force=True)
-
-    def _wrap(self, line: Content) -> list[Content]:
-        return [line]
+    def settle(self) -> None:
+        """Scroll so that the current line is in view, with a line above and below it."""
+        row = self.row_of(self._line - 1)
+        if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
+            self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
 
     def _numbered(self, number: int, line: Content, digits: int, place: Place | None, note: str) -> Content:
         here = place is not None and place.line <= number <= place.end_line

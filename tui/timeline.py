@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from microtape.recording.model import BackwardStep, Delivery, NodeRecord, Pass, Recording, TensorRef, Value
 
@@ -18,8 +19,7 @@ SEED = -1  # the "step" that put the first gradient into a root's buffer
 SNAPSHOT_EVERY = 64  # steps between two remembered sets of waiting nodes: the rest is replayed
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """A gradient that came into a node's input buffer: during which step (or as the SEED) and from which node."""
 
     step: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from microtape.recording.model import Pass, Place, Recording
 from tui.cursor import StepCursor
@@ -18,10 +18,12 @@ INDENT = "  "
 MARKS = {"current": ">", "delivered": "+"}
 
 
-def trace(recording: Recording, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """Every pass with every step, in order. Nothing is left out, however long it gets."""
+def trace(
+    recording: Recording, passes: Iterable[int] | None = None, *, width: int = 100, ascii: bool = False
+) -> Iterator[str]:
+    """The passes at these indices (None: all) with every step, in order. Nothing is left out, however long it gets."""
     yield from _opening(recording)
-    for index in range(len(recording.passes)):
+    for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
         yield from trace_pass(recording, index, width=width, ascii=ascii)
     yield from _closing(recording)
@@ -43,15 +45,8 @@ def trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, a
 def trace_step(
     recording: Recording, steps: int, pass_index: int = 0, *, width: int = 100, ascii: bool = False
 ) -> Iterator[str]:
-    """The moment after that many steps of a pass: the tape as it was then, the step itself, the leaves, the engine.
-
-    Raises:
-        LookupError: the pass has fewer steps; the message is for the user.
-    """
+    """The moment after that many steps of a pass: the tape as it was then, the step itself, the leaves, the engine."""
     printer = _Printer(recording, pass_index, width, ascii)
-    count = len(printer.timeline.steps)
-    if not 0 <= steps <= count:
-        raise LookupError(f"this pass has steps 0 (before the first) to {count}, not {steps}")
     cursor = printer.cursor(steps)
     yield from printer.heading()
     yield ""
@@ -75,21 +70,6 @@ def pass_number(recording: Recording, pass_index: int) -> str:
     if number == pass_index + 1:
         return f"pass {number} of {count}"
     return f"pass {number} ({pass_index + 1} of {count} recorded)"
-
-
-def find_pass(recording: Recording, number: int | None) -> int:
-    """The index into `passes` of the pass with that number (from 1); of the first one for None.
-
-    Raises:
-        LookupError: it was not recorded; the message is for the user.
-    """
-    if number is None:
-        return 0
-    for position, one in enumerate(recording.passes):
-        if one.index + 1 == number:
-            return position
-    recorded = ", ".join(str(one.index + 1) for one in recording.passes) or "none"
-    raise LookupError(f"there is no pass {number} in this recording (recorded: {recorded})")
 
 
 def _opening(recording: Recording) -> Iterator[str]:
@@ -200,7 +180,7 @@ class _Printer:
     def _rule(self, *parts: str) -> str:
         text = ("  -  " if self.ascii else "  ·  ").join(part for part in parts if part)
         dash = "-" if self.ascii else "─"
-        return f"{dash * 2} {text} ".ljust(self.width, dash)
+        return f"{dash * 2} {text} ".ljust(self.width, dash).rstrip()
 
 
 def where(place: Place | None) -> str:

@@ -1,0 +1,104 @@
+"""The command line: `microtape step|trace|record|draw|demo`. What a command needs is imported when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tui import commands
+from tui.exits import MEANING, CommandError, Exit, say
+
+DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and back."
+EPILOG = """\
+FILE is a Python script, which is run in a process of its own and recorded first, or a .tape file.
+What follows a script's name belongs to the script, except for the options of the command; after -- all of it does.
+--pass chooses among the calls of backward() and grad(), counted from 1: 2, 3-5 or all. Unless it is given, a script
+is recorded up to the end of its first backward() and stopped there.
+
+exit codes:
+""" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
+
+Options = Sequence[tuple[tuple[str, ...], dict[str, Any]]]
+PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "which passes, from 1: 2, 3-5 or all"})
+STEP = (
+    ("--step",),
+    {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first"},
+)
+ASCII = (("--ascii",), {"action": "store_true", "help": "plain ASCII characters only"})
+THEME = (("--theme",), {"choices": ("dark", "light"), "help": "colours (default: dark, or what COLORFGBG says)"})
+JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (default: `sys.argv`) and return its exit code."""
+    try:
+        code = _run(sys.argv[1:] if argv is None else argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except CommandError as problem:
+        say(str(problem))
+        return problem.code
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes standard output once more at its end; there must be something left to flush it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.BROKEN_PIPE
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    parser, known = _parser()
+    try:
+        arguments = parser.parse_args(argv)
+        if arguments.version:
+            return commands.version()
+        if "rest" in arguments:
+            rest = list(arguments.rest)
+            split = rest.index("--") if "--" in rest else len(rest)
+            _, script_args = known[arguments.command].parse_known_args(rest[:split], arguments)
+            arguments.script_args = script_args + rest[split + 1 :]
+    except SystemExit as end:  # argparse has printed the help, or what was wrong
+        return Exit.OK if end.code in (0, None) else Exit.BAD_INPUT
+    if arguments.command is None:
+        parser.print_help()
+        return Exit.OK
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    return run(arguments)
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The command line's grammar, and for every command that runs a script, a parser of its options alone."""
+    parser = argparse.ArgumentParser(
+        "microtape", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    known: dict[str, argparse.ArgumentParser] = {}
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], text: str, options: Options, file: str = "") -> Any:
+        command = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
+        command.set_defaults(run=run)
+        if file:
+            command.add_argument("file", metavar=file)
+            command.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
+            known[name] = argparse.ArgumentParser(f"microtape {name}", add_help=False, allow_abbrev=False,
+                                                  argument_default=argparse.SUPPRESS)  # fmt: skip
+        for flags, details in options:
+            command.add_argument(*flags, **details)
+            if file:
+                known[name].add_argument(*flags, **details)
+        return command
+
+    out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
+    picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf or .dot: what to write"})
+    add("step", commands.step, "open the stepper on a script or a recording", (PASS, THEME, ASCII), "FILE")
+    add("trace", commands.trace, "print the passes step by step, or one step", (STEP, PASS, JSON, ASCII), "FILE")
+    add("record", commands.record, "run a script and write its recording to a file", (out, PASS), "SCRIPT")
+    add("draw", commands.draw, "draw the graph as it is after some steps", (picture, STEP, PASS), "FILE")
+    demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
+    demo.add_argument("name", nargs="?", default="mlp", help="which one (default: mlp)")
+    return parser, known

@@ -1,0 +1,158 @@
+"""What each command does. Imports stand inside the functions: `microtape --help` loads none of the things they need."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.exits import CommandError, Exit, say
+
+if TYPE_CHECKING:
+    from microtape.recording.model import Recording
+
+
+def version() -> int:
+    """`microtape --version`."""
+    import microtape
+
+    print(f"microtape {microtape.__version__}")
+    return Exit.OK
+
+
+def step(arguments: argparse.Namespace) -> int:
+    """Open the stepper; where there is no terminal, print the trace."""
+    from tui.launch import has_terminal
+    from tui.opening import choose_passes, open_file
+
+    terminal = has_terminal()
+    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=not terminal)
+    passes = choose_passes(recording, arguments.passes)
+    if not terminal:
+        _print_trace(recording, passes, arguments)
+        return code
+    from tui.app import StepperApp
+
+    failed = next((one for one in passes if recording.passes[one].error is not None), None)
+    start = failed if failed is not None else passes[0] if passes else 0
+    app = StepperApp(recording, pass_index=start, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+    app.run()
+    return app.return_code or code
+
+
+def trace(arguments: argparse.Namespace) -> int:
+    """Print the recording, or one step of it, as text or JSON."""
+    from tui.opening import choose_passes, open_file
+
+    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=True)
+    passes = choose_passes(recording, arguments.passes)
+    if arguments.step is not None:
+        _print_step(recording, passes, arguments)
+    elif arguments.json:
+        from tui.machine import as_json
+
+        _print_json(as_json(recording, passes))
+    else:
+        _print_trace(recording, passes, arguments)
+    return code
+
+
+def record(arguments: argparse.Namespace) -> int:
+    """Run a script and keep its recording."""
+    from microtape.errors import RecordingError
+    from microtape.recording.file import load
+    from microtape.recording.run import record_script
+    from tui.opening import check
+
+    out = arguments.out or f"{Path(arguments.file).stem}.tape"
+    try:
+        ended = record_script(arguments.file, arguments.script_args, out=out, passes=arguments.passes)
+        check(ended)
+        recording = load(out)
+    except RecordingError as error:
+        raise CommandError(str(error)) from None
+    steps = sum(len(one.steps) for one in recording.passes)
+    count = len(recording.passes)
+    say(f"{out}: {count} {'pass' if count == 1 else 'passes'}, {steps:,} steps, {os.path.getsize(out) / 1000:,.0f} kB")
+    return ended.exit_code
+
+
+def draw(arguments: argparse.Namespace) -> int:
+    """Draw the graph into a file."""
+    import viz
+    from tui.opening import choose_passes, open_file
+
+    if not arguments.out:
+        raise CommandError("draw needs -o with the name of the picture, such as -o graph.svg")
+    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=True)
+    passes = choose_passes(recording, arguments.passes)
+    try:
+        drawing = viz.draw(recording, step=arguments.step, pass_index=passes[0] if passes else 0)
+        say(f"wrote {drawing.save(arguments.out)}")
+    except viz.DrawError as error:
+        raise CommandError(str(error), Exit.CANNOT_DRAW) from None
+    return code
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Open the stepper on an example that comes with microtape."""
+    import microtape
+
+    folder = Path(microtape.__file__).parent / "examples"
+    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    if arguments.name not in names:
+        raise CommandError(f"there is no example {arguments.name!r}; choose one of: {', '.join(names)}")
+    arguments.file, arguments.script_args = str(folder / f"{arguments.name}.py"), []
+    arguments.passes = None
+    return step(arguments)
+
+
+def _print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
+    from tui.trace import trace as lines
+
+    _print(lines(recording, passes, width=_width(), ascii=_ascii(arguments)))
+
+
+def _print_step(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
+    from tui.cursor import StepCursor
+    from tui.machine import step_as_json
+    from tui.trace import trace_step
+
+    for one in passes:
+        count = len(recording.passes[one].steps)
+        if not 0 <= arguments.step <= count:
+            number = recording.passes[one].index + 1
+            raise CommandError(f"pass {number} has {count} steps: --step takes 0 (before the first) to {count}")
+        if arguments.json:
+            _print_json(step_as_json(StepCursor.after(recording, arguments.step, one)))
+        else:
+            _print(trace_step(recording, arguments.step, one, width=_width(), ascii=_ascii(arguments)))
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _print_json(data: object) -> None:
+    import json
+
+    json.dump(data, sys.stdout, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    print()
+
+
+def _width() -> int:
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 60), 160)
+
+
+def _ascii(arguments: argparse.Namespace) -> bool:
+    return arguments.ascii or "utf" not in (sys.stdout.encoding or "").lower()
+
+
+def _theme() -> str:
+    """Light where the terminal says that its background is: COLORFGBG ends in the number of the background's colour."""
+    return "light" if os.environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15") else "dark"

@@ -1,0 +1,90 @@
+"""From a FILE of the command line to a recording: a `.tape` is loaded, a script is recorded first."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+
+from microtape.errors import RecordingError
+from microtape.recording.file import load
+from microtape.recording.model import Recording
+from microtape.recording.run import ScriptRun, parse_passes, record_script
+from tui.exits import CommandError, Exit, say
+
+
+def open_file(
+    file: str, script_args: Sequence[str], passes: str | None, *, quiet: bool = False
+) -> tuple[Recording, int]:
+    """The recording, and the exit code that the command ends with if all else goes well.
+
+    With `quiet`, what the script prints goes to standard error, since standard output is for our data.
+
+    Raises:
+        CommandError: there is no recording to show; says why.
+    """
+    try:
+        if _is_recording(file):
+            if script_args:
+                raise CommandError(f"{file} is a recording and takes no arguments (there are: {' '.join(script_args)})")
+            return load(file), Exit.OK
+        with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+            out = os.path.join(folder, "run.tape")
+            with _standard_output_on_error() if quiet else contextlib.nullcontext():
+                ended = record_script(file, script_args, out=out, passes=passes)
+            check(ended)
+            return load(out), ended.exit_code
+    except RecordingError as error:
+        raise CommandError(str(error)) from None
+
+
+def check(ended: ScriptRun) -> None:
+    """Pass on what there is to say about a script's end.
+
+    Raises:
+        CommandError: it left no recording.
+    """
+    if ended.recording is None:
+        raise CommandError(ended.message or "nothing was recorded", ended.exit_code or Exit.NOTHING_RECORDED)
+    if ended.message:
+        say(ended.message)
+
+
+def choose_passes(recording: Recording, passes: str | None) -> list[int]:
+    """The indices into `recording.passes` of those that were asked for; all of them for None.
+
+    Raises:
+        CommandError: none of them is there.
+    """
+    if passes is None:
+        return list(range(len(recording.passes)))
+    try:
+        first, last = parse_passes(passes)
+    except RecordingError as error:
+        raise CommandError(str(error)) from None
+    numbers = [one.index + 1 for one in recording.passes]
+    chosen = [i for i, number in enumerate(numbers) if first <= number <= (last or number)]
+    if not chosen:
+        there = ", ".join(map(str, numbers)) if len(numbers) < 20 else f"{numbers[0]} to {numbers[-1]}"
+        raise CommandError(f"no pass {passes} in this recording (it has: {there or 'none'})")
+    return chosen
+
+
+def _is_recording(file: str) -> bool:
+    return file.endswith(".tape") or (os.path.isfile(file) and zipfile.is_zipfile(file))
+
+
+@contextlib.contextmanager
+def _standard_output_on_error() -> Iterator[None]:
+    """Let standard output, ours and that of the processes we start, come out on standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -42,7 +42,7 @@ def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
         viz.draw([mt.tensor(1.0, requires_grad=True), "x"])
     with pytest.raises(viz.DrawError, match="nothing to draw"):
         viz.draw(mt.tensor(1.0))
-    with pytest.raises(RecordingError, match="missing.tape"):
+    with pytest.raises(RecordingError, match=r"missing\.tape"):
         viz.draw(tmp_path / "missing.tape")
 
 

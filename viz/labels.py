@@ -1,0 +1,130 @@
+"""What is written in a box, above the picture and below it, as Graphviz's HTML-like labels.
+
+Each label inherits a font, a size and a colour from where it stands (`viz.dot` sets them); only what differs is marked.
+Every text passes through `_styled`, which escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from viz import _render
+from viz.graph import STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
+from viz.theme import CODE_FONT, TEXT_FONT, Theme
+
+HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
+LEGEND_COLUMN = 26  # characters
+
+_BARE = ' BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
+
+
+def box_label(box: Box, theme: Theme) -> str:
+    """Title, rows and ports. Inherits the code font at CODE_SIZE in the text's colour."""
+    glyph = STATE_GLYPHS[box.state] if box.kind not in ("again", "error") else ""
+    title = _styled(f"{glyph} ", _state_colour(box.state, theme), TITLE_SIZE) if glyph else ""
+    faded = box.kind == "again" or box.state == "outside"
+    size = TEXT_SIZE if box.kind == "again" else TITLE_SIZE
+    title += _styled(box.title, theme.muted if faded else "", size, bold=not faded)
+    if box.note:
+        title += _styled(f"  {box.note}", theme.muted, TEXT_SIZE, TEXT_FONT)
+    cells = _lines([title, *_rows(box.rows, theme)], columns=len(box.ports))
+    if box.ports:
+        cells += "<TR>" + "".join(_port(number, port, theme) for number, port in enumerate(box.ports)) + "</TR>"
+    return f"<TABLE{_BARE}>{cells}</TABLE>"
+
+
+def heading(graph: VisualGraph, theme: Theme) -> str:
+    """Title, subtitle and notes. Inherits the text font at CODE_SIZE, muted."""
+    title = _styled(graph.title, theme.text, HEADING_SIZE, bold=True)
+    notes = (_styled(note, size=TEXT_SIZE) for note in graph.notes)
+    return f"<TABLE{_BARE}>{_lines([title, _styled(graph.subtitle), *notes])}</TABLE>"
+
+
+def legend(graph: VisualGraph, theme: Theme) -> str:
+    """The legend, in as many columns as the picture is wide. Inherits the text font at LEGEND_SIZE, muted."""
+    rows = -(-len(graph.legend) // max(2, _width(graph) // LEGEND_COLUMN))
+    cells = ("".join(_legend_item(item, theme) for item in graph.legend[number::rows]) for number in range(rows))
+    gap = '<TR><TD HEIGHT="6"></TD></TR>'
+    return f"<TABLE{_BARE}>{gap}{''.join(f'<TR>{row}</TR>' for row in cells)}</TABLE>"
+
+
+def _lines(lines: Iterable[str], columns: int = 0) -> str:
+    span = f' COLSPAN="{columns}"' if columns > 1 else ""
+    return "".join(f'<TR><TD ALIGN="LEFT"{span}>{line}</TD></TR>' for line in lines)
+
+
+def _rows(rows: Sequence[Row], theme: Theme) -> list[str]:
+    """The rows as lines. Keys are padded: Graphviz would spread two columns over the width of a long title."""
+    colours: dict[Tone, str] = {"plain": "", "muted": theme.muted, "gradient": theme.gradient, "alarm": theme.alarm}
+    width = max((len(row.key) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        colour = colours[row.tone]
+        if row.key:
+            key = _styled(f"{row.key:<{width}}  ", theme.alarm if row.tone == "alarm" else theme.muted)
+            lines.append(key + _styled(row.text, colour, bold=row.tone == "gradient"))
+        else:
+            lines.append(_styled(row.text, colour, TEXT_SIZE, TEXT_FONT))
+    return lines
+
+
+def _port(number: int, port: Port, theme: Theme) -> str:
+    cells = _lines([_styled(port.title, bold=True), *_rows(port.rows, theme)])
+    return f'<TD PORT="o{number}" BORDER="1" COLOR="{theme.line}"><TABLE{_BARE}>{cells}</TABLE></TD>'
+
+
+def _width(graph: VisualGraph) -> int:
+    """About how wide the boxes are, in characters."""
+    widths: dict[int, int] = {}
+    for box in graph.boxes:
+        longest = max((len(row.key) + 2 + len(row.text) for row in box.rows), default=0)
+        wide = sum(max(len(port.title), *(len(row.key) + 2 + len(row.text) for row in port.rows)) for port in box.ports)
+        widths[box.rank] = widths.get(box.rank, 0) + max(longest, wide, len(box.title) + len(box.note) + 4) + 4
+    return max(widths.values(), default=0)
+
+
+def _legend_item(item: LegendItem, theme: Theme) -> str:
+    return f'<TD WIDTH="24">{_swatch(item, theme)}</TD><TD ALIGN="LEFT">{_styled(item.text)}   </TD>'
+
+
+def _swatch(item: LegendItem, theme: Theme) -> str:
+    """A small copy of the sign."""
+    if item.about == "state":
+        state = cast(BoxState, item.name)
+        return _styled(STATE_GLYPHS[state], _state_colour(state, theme), face=CODE_FONT, bold=True)
+    if item.about == "arrow":
+        sign, colour = {
+            "future": ("↓", theme.line),
+            "value": ("⇣", theme.line),
+            "done": ("↑", theme.gradient),
+            "now": ("⬆", theme.current_line),
+            "undefined": ("⇡", theme.gradient),
+            "overwrote": ("⇢", theme.alarm),
+        }[item.name]
+        return _styled(sign, colour, bold=True)
+    line, fill, style = {
+        "leaf": (theme.leaf_line, theme.leaf, "ROUNDED"),
+        "constant": (theme.line, theme.constant, "DASHED"),
+        "again": (theme.line, theme.background, "ROUNDED,DASHED"),
+        "": (theme.recorded_line, theme.recorded, ""),
+    }.get(item.name, (theme.line, theme.operation, ""))
+    style = f' STYLE="{style}"' if style else ""
+    box = f'<TD BORDER="1" WIDTH="20" HEIGHT="9" FIXEDSIZE="TRUE" COLOR="{line}" BGCOLOR="{fill}"{style}></TD>'
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>{box}</TR></TABLE>'
+
+
+def _state_colour(state: BoxState, theme: Theme) -> str:
+    return {"current": theme.current_line, "receiving": theme.current_line, "failed": theme.alarm}.get(
+        state, theme.muted
+    )
+
+
+def _styled(text: str, colour: str = "", size: int = 0, face: str = "", *, bold: bool = False) -> str:
+    """The text, escaped, in markup for what differs from what it inherits."""
+    marked = _render.markup_text(text)
+    if bold:
+        marked = f"<B>{marked}</B>"
+    asked = {"FACE": face, "POINT-SIZE": str(size or ""), "COLOR": colour}
+    font = "".join(f' {name}="{value}"' for name, value in asked.items() if value)
+    return f"<FONT{font}>{marked}</FONT>" if font else marked

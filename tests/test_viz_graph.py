@@ -364,3 +364,22 @@ def test_large_arrays_are_described_on_one_line() -> None:
     value = rows(build(recorder.recording), "n0")["value"]
     assert value.startswith("mean 5000 ±")
     assert len(value) <= 36
+
+
+def test_nan_and_inf_stand_out() -> None:
+    with mt.record() as recorder:
+        x = mt.tensor([0.0, 1.0], requires_grad=True)
+        x.sqrt().sum().backward()
+    graph = build(recorder.recording)
+    tones = {row.key: row.tone for row in box(graph, "n0").rows}
+    assert tones == {"value": "plain", ".grad": "alarm"}
+
+
+def test_a_write_through_a_view_is_explained() -> None:
+    with mt.record() as recorder:
+        table = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True) * 2.0
+        table[0] = 5.0
+        table.sum().backward()
+    graph = build(recorder.recording)
+    written = next(one for one in graph.boxes if any("through a view" in row.text for row in one.rows))
+    assert rows(graph, written.id)["in place"] == "v0 → v1"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from microtape.recording.model import NodeRecord, SavedRecord, TensorRef, Value
 from microtape.recording.words import format_shape, format_value
 from viz.characters import visible
 from viz.graph import Box, BoxState, Port, Row
 from viz.moment import Moment
-from viz.naming import NAME_WIDTH, code_at, operation_title, tensor_name, where
+from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
 from viz.options import Detail
 
 VALUE_WIDTH = 36
@@ -129,8 +131,8 @@ class BoxMaker:
         if node.kind == "function":
             rows.append(Row("", "your own Function", "muted"))
         if node.kind == "copy_slices":
-            rows.append(Row("in place", "through a view: the rest keeps its gradient", "muted"))
-        elif node.in_place and outputs:
+            rows.append(Row("", "written through a view: the rest passes its gradient on", "muted"))
+        if (node.in_place or node.kind == "copy_slices") and outputs:
             first = node.operands[0].ref if node.operands else None
             before = first.version if first is not None else max(outputs[0].version - 1, 0)
             rows.append(Row("in place", f"v{before} → v{outputs[0].version}", "muted"))
@@ -144,7 +146,9 @@ class BoxMaker:
         if "values" not in self.show or ref is None:
             return []
         value = self.now.recording.value(ref)
-        return [] if value is None else [Row("value", format_value(value, VALUE_WIDTH))]
+        if value is None:
+            return []
+        return [Row("value", format_value(value, VALUE_WIDTH), "plain" if _is_finite(value) else "alarm")]
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
@@ -174,7 +178,7 @@ class BoxMaker:
                 text = addition
         if waits:
             text += f"  ({waits} more to come)"
-        return Row(key, text, "gradient")
+        return Row(key, text, "gradient" if _is_finite(came.total) else "alarm")
 
     def _arriving(self, node: NodeRecord) -> list[Row]:
         """What has arrived for a leaf but is not in its `.grad` yet."""
@@ -249,7 +253,7 @@ class BoxMaker:
 
     def _shape(self, tensor_id: int) -> str:
         tensor = self.now.recording.tensors[tensor_id]
-        shape = f"vector {tensor.shape[0]}" if len(tensor.shape) == 1 else format_shape(tensor.shape)
+        shape = shape_words(tensor.shape)
         return shape if tensor.dtype == self.usual_dtype else f"{shape} {visible(tensor.dtype, 16)}"
 
     def _type(self, tensor_id: int) -> str:
@@ -277,11 +281,16 @@ class BoxMaker:
 
 
 def _gradient_row(key: str, value: Value | None) -> Row:
-    return (
-        Row(key, "None (undefined)", "muted")
-        if value is None
-        else Row(key, format_value(value, VALUE_WIDTH), "gradient")
-    )
+    if value is None:
+        return Row(key, "None (undefined)", "muted")
+    return Row(key, format_value(value, VALUE_WIDTH), "gradient" if _is_finite(value) else "alarm")
+
+
+def _is_finite(value: Value | None) -> bool:
+    """Whether there is no NaN and no Inf in it: they must not be overlooked."""
+    if isinstance(value, Summary):
+        return not value.nans + value.infs
+    return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
 def _formula_lines(formula: str) -> list[str]:

@@ -19,7 +19,7 @@ from viz.options import MAX_NODES, Detail, details
 from viz.ranks import layers
 
 MOST_ARROWS = 4  # a value used in more places is drawn again, small, at the others
-TERM_WIDTH = 16
+TERM_WIDTH = 24
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,12 @@ def tensor_name(now: Moment, ref: TensorRef | None) -> str:
     value = recording.value(ref)
     if value is not None and not tensor.shape:
         return format_value(value, 10)
-    return f"{format_shape(tensor.shape)} tensor"
+    return shape_words(tensor.shape) + (" tensor" if len(tensor.shape) > 1 else "")
+
+
+def shape_words(shape: tuple[int, ...]) -> str:
+    """`scalar`, `vector 3`, `2×3`: a lone 3 would read as a value."""
+    return f"vector {shape[0]}" if len(shape) == 1 else format_shape(shape)
 
 
 def operation_title(now: Moment, node: NodeRecord) -> str:

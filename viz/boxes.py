@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from microtape.recording.model import NodeRecord, SavedRecord, TensorRef, Value
+from microtape.recording.model import NodeRecord, SavedRecord, Summary, TensorRef, Value
 from microtape.recording.words import format_shape, format_value
 from viz.characters import visible
 from viz.graph import Box, BoxState, Port, Row

@@ -1,5 +1,6 @@
-"""Lanes: a column for every live value, drawn so that every line goes from where a value is made to where it is used."""
+"""Lanes: a column for every live value, with a line from where the value is made to where it is used."""
 
+import itertools
 from dataclasses import dataclass, field
 
 import handmade
@@ -99,12 +100,12 @@ def test_every_line_is_whole(nodes):
     lanes = Lanes.of(nodes, [node.id for node in nodes])
     width = max(lanes.width(), 1)
     grid = [lanes.draw(row)[0].ljust(width) for row in range(len(nodes))]
-    for above, below in zip(grid, grid[1:], strict=False):
+    for above, below in itertools.pairwise(grid):
         for a, b in zip(above, below, strict=True):
             if "●" not in (a, b):
                 assert bool(ARMS[a] & DOWN) == bool(ARMS[b] & UP), (above, below)
     for row in grid:
-        for a, b in zip(row, row[1:], strict=False):
+        for a, b in itertools.pairwise(row):
             if "●" not in (a, b) and "│" not in (a, b):
                 assert bool(ARMS[a] & RIGHT) == bool(ARMS[b] & LEFT), row
 
@@ -113,7 +114,7 @@ def test_every_line_is_whole(nodes):
 def test_no_two_live_values_share_a_lane(nodes):
     lanes = Lanes.of(nodes, [node.id for node in nodes])
     for spans in lanes.spans:
-        for (_, end), (start, _) in zip(spans, spans[1:], strict=False):
+        for (_, end), (start, _) in itertools.pairwise(spans):
             assert end <= start
 
 

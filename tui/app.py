@@ -66,7 +66,6 @@ class StepperApp(App[None]):
         super().__init__()
         self._opening = StepCursor.open(recording, pass_index)
         self._ascii = ascii
-        self.set_class(ascii, "-ascii")
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
@@ -77,18 +76,18 @@ class StepperApp(App[None]):
 
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
-        cursor = StepperApp.cursor
+        cursor, ascii = StepperApp.cursor, self._ascii
         yield Heading().data_bind(cursor)
-        yield TimeBar().data_bind(cursor)
+        yield TimeBar(ascii=ascii).data_bind(cursor)
         with Container(id="main"):
-            yield TapeView("tape", ascii=self._ascii).data_bind(cursor)
+            yield TapeView("tape", ascii=ascii).data_bind(cursor)
             with Vertical(id="panes"):
                 yield Static(id="tabs")
-                yield NodePane("node", "node").data_bind(cursor)
-                yield SourcePane("source").data_bind(cursor)
-                yield LeavesPane("leaves", "leaves").data_bind(cursor)
-                yield EnginePane("engine", "engine").data_bind(cursor)
-        yield SentenceBar(id="sentence").data_bind(cursor)
+                yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
+                yield SourcePane("source", ascii=ascii).data_bind(cursor)
+                yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
+                yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
+        yield SentenceBar("sentence", ascii=ascii).data_bind(cursor)
         yield GotoPrompt()
         yield Footer(show_command_palette=False)
         yield Static(id="too-small")

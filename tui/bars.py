@@ -33,11 +33,15 @@ class TimeBar(Widget):
 
     cursor: reactive[StepCursor | None] = reactive(None)
 
+    def __init__(self, *, ascii: bool = False) -> None:
+        super().__init__()
+        self._ascii = ascii
+
     def render(self) -> Content:
         """Two bars side by side, each as wide as its share."""
         if self.cursor is None or self.size.width < 30:
             return Content("")
-        timeline, ascii = self.cursor.timeline, self.app.has_class("-ascii")
+        timeline, ascii = self.cursor.timeline, self._ascii
         operations, steps = len(timeline.forward), len(timeline.steps)
         words = (" forward ", " backward ")
         room = self.size.width - sum(map(len, words)) - 1

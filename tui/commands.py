@@ -141,7 +141,7 @@ def _print(lines: Iterator[str]) -> None:
 def _print_json(data: object) -> None:
     import json
 
-    json.dump(data, sys.stdout, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    json.dump(data, sys.stdout, separators=(",", ":"), allow_nan=False)
     print()
 
 

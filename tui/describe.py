@@ -17,11 +17,10 @@ MANY = 12  # entries of a list before it is cut short, saying how many there are
 class Describer:
     """Describes moments for a certain width of text. `limit` cuts long lists short (None: never)."""
 
-    def __init__(self, cursor: StepCursor, width: int = 100, *, limit: int | None = MANY, ascii: bool = False) -> None:
+    def __init__(self, cursor: StepCursor, width: int = 100, *, limit: int | None = MANY) -> None:
         self.cursor = cursor
         self.width = width
         self.limit = limit
-        self.ascii = ascii
 
     # The node pane
 
@@ -152,7 +151,7 @@ class Describer:
                 total = self._sum(delivery.before, delivery.term, delivery.total, (self.width - LABEL - 30) // 3)
                 left = delivery.dependencies_left
                 after = Span(f"   waits for {left} more", "dim") if left else Span("   ready", "good")
-                yield line(label, "-> " if self.ascii else "→ ", *title(self.cursor, edge.node), "  ", *total, after)
+                yield line(label, "→ ", *title(self.cursor, edge.node), "  ", *total, after)
         yield from self._rest(len(node.edges), "edges")
 
     def _error(self, error: ErrorRecord) -> Iterator[Line]:
@@ -228,14 +227,14 @@ class Describer:
 
     def _array(self, value: Value | None, width: int, role: Role) -> Line:
         """A value, with its shape where it could only be described."""
-        shape = f"   {format_shape(value.shape, ascii=self.ascii)}" if value is not None and value.shape else ""
+        shape = f"   {format_shape(value.shape)}" if value is not None and value.shape else ""
         span = self._value(value, width - len(shape), role)
         return line(span, Span("" if span.text.startswith("[") else shape, "dim"))
 
     def _value(self, value: Value | None, width: int, role: Role = "gradient") -> Span:
         if value is None:
             return Span("None" if role == "gradient" else "not kept", "dim")
-        return Span(format_value(value, max(width, 12), ascii=self.ascii), role)
+        return Span(format_value(value, max(width, 12)), role)
 
     def _sum(self, before: Value | None, term: Value | None, total: Value | None, width: int) -> Line:
         if term is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.theme import Theme
 
-from tui.spans import Line, Role
+from tui.spans import Line, Role, shown
 
 DARK = Theme(
     name="microtape-dark",
@@ -54,6 +54,6 @@ STYLES: dict[Role, str] = {
 }
 
 
-def content(spans: Line) -> Content:
+def content(spans: Line, *, ascii: bool = False) -> Content:
     """The line, coloured by its roles."""
-    return Content.assemble(*((span.text, STYLES[span.role]) for span in spans))
+    return Content.assemble(*((shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans))

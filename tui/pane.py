@@ -39,8 +39,9 @@ class Pane(ScrollView, inherit_bindings=False):
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
 
-    def __init__(self, title: str, id: str) -> None:
+    def __init__(self, title: str, id: str, *, ascii: bool = False) -> None:
         super().__init__(id=id)
+        self.ascii = ascii
         self.border_title = title
         self._lines: list[Content] = []
         self._starts: list[int] = []

@@ -20,7 +20,7 @@ class NodePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """See `Describer.node`."""
-        return [content(line) for line in Describer(cursor, self.size.width, ascii=self.app.has_class("-ascii")).node()]
+        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.size.width).node()]
 
 
 class LeavesPane(Pane):
@@ -28,8 +28,7 @@ class LeavesPane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """See `Describer.leaves`."""
-        describer = Describer(cursor, self.size.width, limit=100, ascii=self.app.has_class("-ascii"))
-        return [content(line) for line in describer.leaves()]
+        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.size.width, limit=100).leaves()]
 
 
 class EnginePane(Pane):
@@ -39,9 +38,7 @@ class EnginePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """See `Describer.engine`."""
-        return [
-            content(line) for line in Describer(cursor, self.size.width, ascii=self.app.has_class("-ascii")).engine()
-        ]
+        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.size.width).engine()]
 
 
 class SentenceBar(Static):
@@ -49,7 +46,11 @@ class SentenceBar(Static):
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
 
+    def __init__(self, id: str, *, ascii: bool = False) -> None:
+        super().__init__(id=id)
+        self._ascii = ascii
+
     def watch_cursor(self, cursor: StepCursor | None) -> None:
         """Say another sentence."""
         if cursor is not None:
-            self.update(content(sentence(cursor, ascii=self.app.has_class("-ascii"))), layout=False)
+            self.update(content(sentence(cursor), ascii=self._ascii), layout=False)

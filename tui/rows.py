@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from rich.cells import cell_len, set_cell_size
+
 from microtape.recording.model import NodeRecord, Operand
 from microtape.recording.words import format_shape, format_value
 from tui.cursor import StepCursor
 from tui.lanes import Lanes
+from tui.spans import shown
 from tui.timeline import Timeline
 
 NOTHING = "·"
@@ -141,8 +144,9 @@ class Rows:
 
 
 def fit(text: str, width: int, *, ascii: bool = False) -> str:
-    """The text in exactly that many characters, cut with an ellipsis where it is longer."""
-    if len(text) <= width:
-        return text.ljust(width)
+    """The text in exactly that many cells of a terminal, cut with an ellipsis where it is longer."""
+    text = shown(text, ascii=ascii)
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
     ellipsis = "..." if ascii else "…"
-    return (text[: max(width - len(ellipsis), 0)] + ellipsis)[:width]
+    return (set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis)[:width]

@@ -10,9 +10,9 @@ from tui.spans import Line, Role, Span, line, sentence_list
 WIDTH = 28  # of a number or array inside a sentence
 
 
-def sentence(cursor: StepCursor, *, ascii: bool = False) -> Line:
+def sentence(cursor: StepCursor) -> Line:
     """What happened in the moment that the cursor is at, and why."""
-    return _Writer(cursor, ascii).write()
+    return _Writer(cursor).write()
 
 
 def title(cursor: StepCursor, node: int) -> Line:
@@ -31,9 +31,8 @@ def derivatives(formula: str) -> str:
 
 
 class _Writer:
-    def __init__(self, cursor: StepCursor, ascii: bool) -> None:
+    def __init__(self, cursor: StepCursor) -> None:
         self.cursor = cursor
-        self.ascii = ascii
 
     def write(self) -> Line:
         cursor, pass_ = self.cursor, self.cursor.timeline.pass_
@@ -170,15 +169,15 @@ class _Writer:
                     self._number(total, "gradient"))  # fmt: skip
 
     def _number(self, value: Value | None, role: Role) -> Span:
-        shape = f" ({format_shape(value.shape, ascii=self.ascii)})" if value is not None and value.shape else ""
-        text = format_value(value, WIDTH, ascii=self.ascii)
+        shape = f" ({format_shape(value.shape)})" if value is not None and value.shape else ""
+        text = format_value(value, WIDTH)
         return Span(text if text[:1] in "[N" else text + shape, role)
 
     def _operand(self, operand: Operand) -> str:
         if operand.ref is None:
             return operand.text
         name = self.cursor.tensor_name(operand.ref)
-        return name or format_value(self.cursor.recording.value(operand.ref), 16, ascii=self.ascii)
+        return name or format_value(self.cursor.recording.value(operand.ref), 16)
 
 
 def _is_one(value: Value | None) -> bool:

@@ -20,8 +20,8 @@ class SourcePane(Pane):
 
     HANGING = 8
 
-    def __init__(self, id: str) -> None:
-        super().__init__("source", id)
+    def __init__(self, id: str, *, ascii: bool = False) -> None:
+        super().__init__("source", id, ascii=ascii)
         self._highlighted: dict[str, list[Content]] = {}
         self._file = ""
         self._line = 1
@@ -57,7 +57,7 @@ class SourcePane(Pane):
 
     def _numbered(self, number: int, line: Content, digits: int, place: Place | None, note: str) -> Content:
         here = place is not None and place.line <= number <= place.end_line
-        ascii = self.app.has_class("-ascii")
+        ascii = self.ascii
         glyph = (">" if ascii else "▶") if here else ("x" if ascii else "✗") if note else " "
         gutter = (
             f"{glyph}{number:>{digits}} ",

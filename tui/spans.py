@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
+from viz.characters import to_ascii, visible
+
+LONGEST = 20_000  # characters of one line of text; a longer one is cut
+
 Role: TypeAlias = Literal["", "label", "dim", "strong", "op", "leaf", "name", "value", "gradient", "good", "bad"]
 
 
@@ -28,9 +32,15 @@ def line(*pieces: Span | str) -> Line:
     return tuple(span for span in spans if span.text)
 
 
-def plain(spans: Line) -> str:
-    """The line's text alone."""
-    return "".join(span.text for span in spans)
+def plain(spans: Line, *, ascii: bool = False) -> str:
+    """The line's text alone, fit to be shown."""
+    return shown("".join(span.text for span in spans), ascii=ascii)
+
+
+def shown(text: str, *, ascii: bool = False) -> str:
+    """Text of the user's or of a file's, fit for a terminal: what would control it is written out instead."""
+    safe = text if text.isprintable() else visible(text, LONGEST)
+    return to_ascii(safe) if ascii else safe
 
 
 def sentence_list(items: Iterable[Line], limit: int = 3) -> Line:

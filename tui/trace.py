@@ -11,7 +11,7 @@ from tui.describe import LABEL, Describer
 from tui.rows import HEADINGS, Columns, Rows, fit
 from tui.sentence import sentence, title
 from tui.source import expression
-from tui.spans import plain
+from tui.spans import Line, plain, shown
 from tui.timeline import Timeline
 
 INDENT = "  "
@@ -126,28 +126,31 @@ class _Printer:
         step = cursor.step
         if step is None:
             yield self._rule("Before the first step")
-            yield from self._wrapped(plain(sentence(cursor, ascii=self.ascii)))
+            yield from self._wrapped(self._text(sentence(cursor)))
         else:
             place = self.timeline.node(step.node).place
-            name = plain(title(cursor, step.node))
+            name = self._text(title(cursor, step.node))
             count = f"Step {step.index + 1} of {len(self.timeline.steps)}"
             yield self._rule(count, name, where(place), expression(self.recording, place))
-            yield from self._wrapped(plain(sentence(cursor, ascii=self.ascii)))
+            yield from self._wrapped(self._text(sentence(cursor)))
             for spans in self._describer(cursor).node():
-                yield from self._wrapped(plain(spans), hanging=LABEL)
+                yield from self._wrapped(self._text(spans), hanging=LABEL)
 
     def leaves(self, cursor: StepCursor) -> Iterator[str]:
         yield self._rule("Leaves")
         for spans in self._describer(cursor).leaves():
-            yield from self._wrapped(plain(spans))
+            yield from self._wrapped(self._text(spans))
 
     def engine(self, cursor: StepCursor) -> Iterator[str]:
         yield self._rule("Engine")
         for spans in self._describer(cursor).engine():
-            yield from self._wrapped(plain(spans), hanging=LABEL)
+            yield from self._wrapped(self._text(spans), hanging=LABEL)
 
     def _describer(self, cursor: StepCursor) -> Describer:
-        return Describer(cursor, self.width - len(INDENT), limit=None, ascii=self.ascii)
+        return Describer(cursor, self.width - len(INDENT), limit=None)
+
+    def _text(self, spans: Line) -> str:
+        return plain(spans, ascii=self.ascii)
 
     def _wrapped(self, text: str, hanging: int = 0) -> list[str]:
         return textwrap.wrap(
@@ -178,7 +181,7 @@ class _Printer:
         return MARKS["delivered"] if node in cursor.delivered_to else " "
 
     def _rule(self, *parts: str) -> str:
-        text = ("  -  " if self.ascii else "  ·  ").join(part for part in parts if part)
+        text = shown(("  -  " if self.ascii else "  ·  ").join(part for part in parts if part), ascii=self.ascii)
         dash = "-" if self.ascii else "─"
         return f"{dash * 2} {text} ".ljust(self.width, dash).rstrip()
 

@@ -1,0 +1,128 @@
+"""The trace: the stepper's plain-text twin, and its JSON for machines."""
+
+import json
+import math
+
+import handmade
+import numpy as np
+
+from microtape.recording.model import Summary
+from tui.cursor import StepCursor
+from tui.machine import _plain, as_json, step_as_json
+from tui.trace import trace, trace_step
+
+STEP_3 = """\
+── Pass 1 of 1  ·  z.backward()  ·  diamond.py:6  ·  complete, 5 steps ─────────
+
+    no.     op   name operands shape  value        gradient
+  +   0 ○   leaf x             scalar 2            21
+  +   1 ○   leaf y             scalar 3            16
+  >   2 ●   mul       x, y     scalar 6            5
+      3 │ ● add       x, y     scalar 5            6
+      4 ●─╯ mul  z    %2, %3   scalar 30           1
+
+── Step 3 of 5  ·  %2 mul  ·  diamond.py:5  ·  x * y ───────────────────────────
+  %2 mul had 5 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 15 to x and 10 to y.
+  What was used more than once adds up: x has 6 + 15 = 21 and y has 6 + 10 = 16.
+  Next: y, leaves go first.
+  %2 MulBackward0   sequence number 2
+  rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x
+  came in  5
+  kept     x = x  2   version 0
+           y = y  3   version 0
+  sends    → x  6 + 15 = 21   ready
+           → y  6 + 10 = 16   ready
+  freed    what it had kept
+
+── Leaves ──────────────────────────────────────────────────────────────────────
+  x.grad  None  all 2 terms, not added yet: 21
+  y.grad  None  all 2 terms, not added yet: 16
+
+── Engine ──────────────────────────────────────────────────────────────────────
+  ready    y and x
+  done     3 of 5 nodes
+"""
+
+
+def text(recording, **options):
+    return "\n".join(trace(recording, **options)) + "\n"
+
+
+def test_one_step_is_a_page_to_read():
+    assert "\n".join(trace_step(handmade.diamond(), 3, width=80)) + "\n" == STEP_3
+
+
+def test_gradients_are_partial_before_all_terms_have_come():
+    assert "6 (1/2)" in "\n".join(trace_step(handmade.diamond(), 2))
+
+
+def test_the_whole_trace_has_every_step_of_every_pass():
+    whole = text(handmade.twice())
+    assert whole.startswith("twice.py: 6 operations and 2 leaves on the tape, 2 backward passes\n")
+    for number in (1, 2):
+        assert f"Pass {number} of 2" in whole
+    assert whole.count("── Step 5 of 5") == 2
+    assert "x.grad  42  complete" in whole
+
+
+def test_chosen_passes_alone_can_be_traced():
+    second = text(handmade.twice(), passes=[1])
+    assert "Pass 2 of 2" in second
+    assert "Pass 1 of 2" not in second
+
+
+def test_a_failed_pass_ends_at_the_failure_with_both_lines():
+    whole = text(handmade.failing())
+    assert "failed at step 3" in whole
+    assert "saved    inplace.py:4   e = mt.exp(x)" in whole
+    assert "modified inplace.py:5   e.add_(1.0)" in whole
+
+
+def test_a_long_trace_leaves_nothing_out():
+    recording = handmade.chain(500)
+    whole = text(recording)
+    steps = len(recording.passes[0].steps)
+    assert all(f"Step {number} of {steps} " in whole for number in range(1, steps + 1))
+    assert "more" not in "".join(line for line in whole.splitlines() if line.strip().startswith("and "))
+
+
+def test_ascii_is_ascii_and_no_line_ends_in_spaces():
+    for recording in (handmade.diamond(), handmade.failing(), handmade.chain(30, 6)):
+        assert text(recording, ascii=True).isascii()
+        assert all(line == line.rstrip() for line in text(recording).splitlines())
+
+
+def test_a_recording_without_passes_says_so():
+    tape = handmade.Tape("forward.py", "")
+    tape.op("exp", "", [tape.tensor("x", 1)], 2, [None])
+    assert "backward was never called" in text(tape.recording())
+
+
+def test_json_holds_the_recording_field_by_field():
+    recording = handmade.diamond()
+    data = json.loads(json.dumps(as_json(recording), allow_nan=False))
+    assert [node["name"] for node in data["nodes"]] == [node.name for node in recording.nodes]
+    step = data["passes"][0]["steps"][2]
+    assert step["deliveries"][0]["total"] == {"shape": [], "dtype": "float64", "data": 21.0}
+    assert step["sentence"].startswith("%2 mul had 5")
+    assert data["passes"][0]["nodes"] == [0, 1, 2, 3, 4]
+
+
+def test_json_of_one_step_has_the_leaves_as_they_are_then():
+    data = step_as_json(StepCursor.after(handmade.diamond(), 2))
+    assert data["node"]["op"] == "add"
+    assert [(leaf["name"], leaf["state"], leaf["arrived"]) for leaf in data["leaves"]] == [
+        ("x", "partial", 1),
+        ("y", "partial", 1),
+    ]
+
+
+def test_json_writes_what_json_lacks():
+    assert _plain(np.array([np.nan, np.inf, -np.inf, 1.5])) == {
+        "shape": [4],
+        "dtype": "float64",
+        "data": ["nan", "inf", "-inf", 1.5],
+    }
+    assert _plain(np.array(1 + 2j))["data"] == [1.0, 2.0]
+    assert _plain(Summary((9,), "float32", None, None, None, None, 0, 9, 0, (), ()))["summary"]["nans"] == 9
+    assert _plain(math.nan) == "nan"

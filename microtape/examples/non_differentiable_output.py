@@ -7,9 +7,9 @@ import microtape as mt
 # `mark_non_differentiable` says so: `sign` does not require a gradient,
 # though x does.
 #
-# Look at: the two gradients that arrive at MagnitudeAndSign. The second one
-# is all zeros, since nothing may come back that way, although `sign` was
-# used.
+# Look at: the two gradients that arrive at MagnitudeAndSign. Nothing comes
+# back through `sign`, although it was used; backward is given zeros in its
+# place.
 
 
 class MagnitudeAndSign(mt.autograd.Function):

@@ -78,6 +78,7 @@ class Session:
             return
         failed = ended is not None and ended.error is not None
         self.save(() if failed else (LEFT_OUT,))
+        self.write_report("stopped", None)  # already now, since the script may end its process in a `finally` block
         watch.watcher = _AfterTheEnd(self)
         if not failed:
             self.stop()
@@ -86,7 +87,6 @@ class Session:
         """End the script by an exception, so that its `finally` blocks run; if it swallows several, without asking."""
         self.stops += 1
         if self.stops > PATIENCE:
-            self.write_report("stopped", None)
             _exit_at_once()
         raise StopScript
 

@@ -171,7 +171,7 @@ def _read_report(path: str) -> dict[str, Any] | None:
     try:
         with open(path, encoding="utf-8") as file:
             report: dict[str, Any] = json.load(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):
         return None
     return report
 
@@ -180,7 +180,7 @@ def _result(script: str, out: str, status: int, report: dict[str, Any] | None, p
     if report is not None and report["problem"] is not None:
         raise RecordingError(report["problem"])
     recording = out if report is not None and report["saved"] else None
-    kept = f"what it had recorded is in {recording}" if recording else "nothing was recorded"
+    kept = "what was recorded until then is kept" if recording else "nothing was recorded"
     if status < 0:
         return ScriptRun(recording, 128 - status, f"{script} was killed by {_signal_name(-status)}: {kept}")
     if report is None:

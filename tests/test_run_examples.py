@@ -1,0 +1,139 @@
+"""The bundled examples: each is recorded as it stands, and says the same on torch."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import microtape
+from microtape.recording.file import load
+from microtape.recording.model import Recording
+from microtape.recording.run import record_script
+
+FOLDER = Path(microtape.__file__).parent / "examples"
+EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+FAILING = {"in_place_error": "ModifiedInPlaceError"}
+
+
+def recorded(name: str, folder: Path, **options: Any) -> Recording:
+    ended = record_script(FOLDER / f"{name}.py", out=folder / "run.tape", **options)
+    assert ended[1:] == (1 if name in FAILING else 0, None)
+    return load(folder / "run.tape")
+
+
+def tensor_values(recording: Recording, name: str) -> list[Any]:
+    (tensor,) = [tensor for tensor in recording.tensors if name in tensor.names]
+    return [tensor.values[version] for version in sorted(tensor.values)]
+
+
+def test_there_are_the_ones_that_the_documentation_promises() -> None:
+    promised = {"diamond", "mlp", "rnn", "in_place_function", "non_differentiable_output", "gradient_penalty"}
+    assert promised | {"linear", "mul_constant", "in_place_error", "nan_gradient"} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_short_and_starts_with_its_import(name: str) -> None:
+    lines = (FOLDER / f"{name}.py").read_text().splitlines()
+    assert lines[0] == "import microtape as mt"
+    assert any("Look at:" in line for line in lines)
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_recorded(name: str, tmp_path: Path) -> None:
+    recording = recorded(name, tmp_path)
+    assert [one.error and one.error.type for one in recording.passes][-1] == FAILING.get(name)
+    assert all(tensor.name for tensor in recording.tensors if tensor.is_leaf and tensor.requires_grad)
+    assert list(recording.sources) == [f"{name}.py"]
+
+
+def test_the_diamonds_gradients_meet(tmp_path: Path) -> None:
+    recording = recorded("diamond", tmp_path)
+    ends = {recording.label(step.node): step.grad_after for _, step in recording.steps() if step.grad_after is not None}
+    assert ends == {"x": 16, "y": 21}
+    assert {recording.label(node): count for node, count in recording.passes[0].dependencies.items()} == {
+        "x": 2, "y": 2, "product": 1, "total": 1, "z": 0,
+    }  # fmt: skip
+
+
+def test_the_rnns_gradient_vanishes(tmp_path: Path) -> None:
+    recording = recorded("rnn", tmp_path)
+    tanh = [step for _, step in recording.steps() if recording.nodes[step.node].op == "tanh"]
+    sizes = [np.abs(step.grad_outputs[0]).max() for step in tanh]
+    assert len(sizes) == 20
+    assert sizes[-1] < 1e-6 * sizes[0]
+    (terms,) = [count for node, count in recording.passes[0].dependencies.items() if recording.label(node) == "W_state"]
+    assert terms == 20
+
+
+def test_the_penalty_walks_back_through_what_the_first_pass_recorded(tmp_path: Path) -> None:
+    first, second = recorded("gradient_penalty", tmp_path).passes
+    assert (first.kind, second.kind) == ("grad", "backward")
+    made = {node for step in first.steps for node in step.made}
+    assert made & {step.node for step in second.steps}
+
+
+def test_the_in_place_function_writes_a_new_version(tmp_path: Path) -> None:
+    recording = recorded("in_place_function", tmp_path)
+    before, *_, after = tensor_values(recording, "values")
+    np.testing.assert_allclose(after, np.exp(before), rtol=1e-6)
+
+
+def test_nothing_comes_back_through_the_sign(tmp_path: Path) -> None:
+    recording = recorded("non_differentiable_output", tmp_path)
+    (step,) = [step for _, step in recording.steps() if recording.nodes[step.node].name == "MagnitudeAndSignBackward"]
+    through_magnitude, through_sign = step.grad_outputs
+    assert np.any(through_magnitude)
+    assert through_sign is None
+
+
+def test_the_nan_comes_from_the_root_of_zero(tmp_path: Path) -> None:
+    recording = recorded("nan_gradient", tmp_path)
+    first_inf, then_nan = [step for _, step in recording.steps() if not np.all(np.isfinite(step.grad_inputs))][:2]
+    assert recording.nodes[first_inf.node].op == "sqrt"
+    assert np.isinf(first_inf.grad_inputs[0])
+    assert recording.nodes[then_nan.node].op in {"sum", "pow"}
+
+
+def test_training_goes_well(tmp_path: Path) -> None:
+    recording = recorded("mlp", tmp_path, passes="301")
+    assert [one.index for one in recording.passes] == [300]
+    assert 0 < tensor_values(recording, "loss")[0] < 0.2
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_says_the_same_on_torch(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    text = (FOLDER / f"{name}.py").read_text()
+    (tmp_path / f"{name}.py").write_text(text.replace("import microtape as mt", "import torch as mt", 1))
+    ours, theirs = (run(path, capsys) for path in (FOLDER / f"{name}.py", tmp_path / f"{name}.py"))
+    assert ours["printed"] == theirs["printed"]
+    assert ours["raised"] == theirs["raised"]
+    assert ours["grads"].keys() == theirs["grads"].keys()
+    for variable, grad in ours["grads"].items():
+        np.testing.assert_allclose(grad, theirs["grads"][variable], rtol=1e-4, atol=1e-6, err_msg=variable)
+
+
+def run(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What a program prints, whether it raises, and the gradients that its variables have in the end."""
+    before = {"grads": {}, "raised": False, "printed": ""}
+    variables: dict[str, Any] = {}
+    try:
+        variables = runpy.run_path(os.fspath(path), run_name="__main__")
+    except RuntimeError as error:
+        before["raised"] = str(error).partition(", which is output")[0].replace("microtape.", "torch.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # both warn when the .grad of a tensor that is no leaf is looked at
+        grads = {name: getattr(value, "grad", None) for name, value in variables.items()}
+    return before | {
+        "printed": capsys.readouterr().out,
+        "grads": {name: grad.detach().numpy() for name, grad in grads.items() if grad is not None},
+    }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
 from handmade import diamond, failing
+from rendering import needs_graphviz
 
 import microtape as mt
 import viz
@@ -46,6 +49,7 @@ def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
         viz.draw(tmp_path / "missing.tape")
 
 
+@needs_graphviz
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -69,6 +73,7 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_graphviz
 def test_a_notebook_gets_an_svg_and_words() -> None:
     bundle = viz.draw(diamond(), step=1)._repr_mimebundle_(include=None, exclude=None)
     assert ElementTree.fromstring(bundle["image/svg+xml"]).tag.endswith("svg")
@@ -137,3 +142,14 @@ def test_a_snapshot_is_a_recording_like_any_other() -> None:
     x = mt.tensor(2.0, requires_grad=True)
     y = x * x
     assert viz.draw(snapshot(y)).graph.subtitle == "no backward pass was recorded"
+
+
+def test_a_graphviz_py_of_the_user_in_the_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "graphviz", ModuleType("graphviz"))
+    monkeypatch.delitem(sys.modules, "graphviz.quoting", raising=False)
+    with pytest.raises(viz.GraphvizError) as caught:
+        _ = viz.draw(diamond()).dot
+    assert str(caught.value).startswith(
+        "the package graphviz cannot be imported (is a graphviz.py of your own in its way?): cannot import name"
+    )
+    assert "z = mul(%2, %3)" in viz.draw(diamond()).text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import subprocess
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from handmade import chain, diamond
+from rendering import needs_graphviz
 
 import viz
 from viz import _render, render
@@ -29,6 +31,7 @@ def size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
+@needs_graphviz
 def test_svg_png_and_pdf_come_out_of_the_child() -> None:
     drawing = viz.draw(diamond(), step=2)
     assert ElementTree.fromstring(drawing.svg()).tag == "{http://www.w3.org/2000/svg}svg"
@@ -37,10 +40,12 @@ def test_svg_png_and_pdf_come_out_of_the_child() -> None:
     assert large[0] == pytest.approx(3 * small[0], abs=3)
 
 
+@needs_graphviz
 def test_the_same_picture_twice_is_the_same_bytes() -> None:
     assert viz.draw(diamond()).svg() == viz.draw(diamond()).svg()
 
 
+@needs_graphviz
 def test_an_unrolled_network_of_300_nodes_takes_a_moment() -> None:
     drawing = viz.draw(chain(290))
     start = time.perf_counter()
@@ -48,6 +53,7 @@ def test_an_unrolled_network_of_300_nodes_takes_a_moment() -> None:
     assert time.perf_counter() - start < 5  # raw dot: minutes; here a third of a second, and some for a busy machine
 
 
+@needs_graphviz
 def test_the_time_limit_ends_graphviz() -> None:
     start = time.perf_counter()
     with pytest.raises(viz.GraphvizError) as caught:
@@ -59,6 +65,7 @@ def test_the_time_limit_ends_graphviz() -> None:
     )
 
 
+@needs_graphviz
 def test_what_graphviz_says_stays_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     render.render("digraph { a [shape=nonesuch] }", "svg")
     with pytest.raises(viz.GraphvizError) as caught:
@@ -68,6 +75,7 @@ def test_what_graphviz_says_stays_off_the_terminal(capfd: pytest.CaptureFixture[
     assert capfd.readouterr() == ("", "")
 
 
+@needs_graphviz
 def test_modules_in_the_working_directory_are_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("viz", "graphviz", "pygraphviz", "subprocess", "_render", "encodings"):
         (tmp_path / f"{name}.py").write_text("open('was-run', 'w')\nraise SystemExit('hostile module was imported')\n")
@@ -96,7 +104,9 @@ def without_pygraphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", bare)
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="there is no system dot here")
+@pytest.mark.skipif(
+    not os.environ.get("MICROTAPE_NO_SKIP") and shutil.which("dot") is None, reason="there is no system dot here"
+)
 def test_without_pygraphviz_the_system_dot_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     without_pygraphviz(monkeypatch)
     drawing = viz.draw(diamond())
@@ -127,6 +137,7 @@ def test_an_interpreter_that_cannot_be_started_is_like_none(monkeypatch: pytest.
         viz.draw(diamond()).png()
 
 
+@needs_graphviz
 def test_a_png_too_large_for_its_format_says_so() -> None:
     tall = "digraph { " + " ".join(f"n{i} -> n{i + 1};" for i in range(300)) + " }"
     with pytest.raises(viz.GraphvizError, match=r"too large for png: take a smaller scale=, or save it as \.svg"):
@@ -140,6 +151,7 @@ def test_a_scale_that_makes_no_sense_is_refused(scale: float) -> None:
         viz.draw(diamond()).png(scale=scale)
 
 
+@needs_graphviz
 def test_the_child_needs_nothing_of_ours() -> None:
     done = subprocess.run(
         [sys.executable, "-P", _render.__file__, "svg", "72"],

@@ -117,7 +117,7 @@ class BoxMaker:
             return "done"
         if node in now.ready:
             return "ready"
-        if node in now.waits_for or node in now.pass_.nodes:
+        if node in now.evaluates:
             return "future"
         return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
@@ -171,10 +171,10 @@ class BoxMaker:
         text = format_value(came.total, VALUE_WIDTH)
         last, waits = came.last, self.now.waits_for.get(node, 0)
         current = self.now.current
-        if current is not None and last is not None and last.before is not None and last in current.deliveries:
-            before, term = format_value(last.before, 12), format_value(last.term, 12)
-            addition = f"{before} + {term} = {text}"
-            if last.term is not None and last.before.shape == () and len(addition) <= VALUE_WIDTH:
+        just_now = current is not None and any(one is last for one in current.deliveries)
+        if just_now and last is not None and last.before is not None and last.term is not None:
+            addition = f"{format_value(last.before, 12)} + {format_value(last.term, 12)} = {text}"
+            if last.before.shape == () and len(addition) <= VALUE_WIDTH:
                 text = addition
         if waits:
             text += f"  ({waits} more to come)"
@@ -211,7 +211,7 @@ class BoxMaker:
         """What it kept, with versions; a saved tensor that was overwritten always gets a row of its own."""
         fine, overwritten = [], []
         for one in node.saved:
-            name, version = tensor_name(self.now, one.ref), self.version_now(node, one)
+            name, version = tensor_name(self.now, one.ref), self._version_now(node, one)
             text = name if one.name == name else f"{visible(one.name, NAME_WIDTH)}={name}"
             if version == one.ref.version:
                 fine.append(f"{text} v{version}" if version else text)
@@ -224,7 +224,7 @@ class BoxMaker:
         rows = [Row("saved", line) for line in lines if line] if "saved" in self.show else []
         return [*rows, *overwritten]
 
-    def version_now(self, node: NodeRecord, saved: SavedRecord) -> int:
+    def _version_now(self, node: NodeRecord, saved: SavedRecord) -> int:
         """The version a saved tensor has at this moment, as far as the recording tells."""
         step = self.now.evaluated.get(node.id)
         used = (

@@ -6,7 +6,7 @@ backward has been called and nothing has been evaluated yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from microtape.recording.model import BackwardStep, Delivery, Pass, Recording, TensorRef, Value
@@ -30,6 +30,7 @@ class Moment:
     pass_: Pass | None
     steps_done: int
     current: BackwardStep | None  # the step just taken; None before the first one and in a picture of the end
+    evaluates: Set[int]  # the nodes that the pass evaluates from beginning to end
     evaluated: Mapping[int, BackwardStep]  # node -> its step
     arrived: Mapping[tuple[int, int], Arrived]  # (node, output) -> what came
     travelled: Mapping[tuple[int, int], Delivery]  # (node, which of its edges) -> the gradient that went along it
@@ -80,6 +81,7 @@ def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Mom
         pass_=pass_,
         steps_done=len(done),
         current=done[-1] if done and (steps_done is not None or done[-1].error) else None,
+        evaluates=frozenset(pass_.nodes) if pass_ else frozenset(),
         evaluated={step.node: step for step in done},
         arrived=_arrived(seeds, done),
         travelled={(step.node, one.output): one for step in done for one in step.deliveries},

@@ -1,0 +1,26 @@
+"""Whether there is a Graphviz here, for tests that need one.
+
+On a bare machine the wheel of pygraphviz may lack system libraries; that we cope is tested all the same.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from viz.errors import GraphvizError
+from viz.render import render
+
+
+def _is_there() -> bool:
+    try:
+        render("digraph { a }", "svg")
+    except GraphvizError:
+        return False
+    return True
+
+
+needs_graphviz = pytest.mark.skipif(
+    not os.environ.get("MICROTAPE_NO_SKIP") and not _is_there(), reason="neither pygraphviz nor dot runs here"
+)

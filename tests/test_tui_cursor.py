@@ -109,12 +109,26 @@ def test_the_seed_is_the_first_gradient(start):
 
 
 def test_the_ready_queue_is_what_the_engine_said(start):
-    assert [labels(start, cursor.ready) for cursor in walk(start)] == [["z"], ["%3", "%2"], ["%2"], ["y", "x"], ["x"], []]
+    assert [labels(start, cursor.ready) for cursor in walk(start)] == [
+        ["z"],
+        ["%3", "%2"],
+        ["%2"],
+        ["y", "x"],
+        ["x"],
+        [],
+    ]
 
 
 def test_a_leaf_collects_its_terms_before_its_grad(start):
     statuses = [cursor.leaf(0) for cursor in walk(start)]
-    assert [status.state for status in statuses] == ["none yet", "none yet", "partial", "waiting", "waiting", "complete"]
+    assert [status.state for status in statuses] == [
+        "none yet",
+        "none yet",
+        "partial",
+        "waiting",
+        "waiting",
+        "complete",
+    ]
     assert [status.grad for status in statuses] == [None, None, None, None, None, 21]
     assert [status.total for status in statuses] == [None, None, 6, 21, 21, 21]
     assert {status.expected for status in statuses} == {2}

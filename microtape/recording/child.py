@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import dataclasses
+import gc
 import importlib.machinery
 import json
 import os
@@ -160,6 +161,7 @@ def main() -> None:
     _, root, order, *sys.argv = sys.argv
     sys.path.remove(root)
     session = Session(Order(**json.loads(order)))
+    gc.set_threshold(50_000, 20, 50)  # a recording is many small objects and no cycles: a third of the time less
     if not os.environ.get("PYTHONSAFEPATH"):
         sys.path.insert(0, os.path.dirname(os.path.realpath(session.order.script)))
     try:

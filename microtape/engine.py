@@ -37,6 +37,18 @@ from microtape.watch import watch
 next_task_id = itertools.count().__next__
 
 
+class GraphRoot(Node):
+    """The node above the roots: its edges lead to them, and its gradients are the first ones."""
+
+    __slots__ = ("gradients",)
+    sequence_nr = 2**63 - 1  # it comes before all others
+
+    def __init__(self, roots: Sequence[Edge], gradients: Sequence[Any]) -> None:
+        super().__init__()
+        self.next_edges = tuple(roots)
+        self.gradients = gradients
+
+
 class GraphTask:
     """One call of backward: what is to be evaluated, and how far it has come.
 
@@ -62,8 +74,7 @@ class GraphTask:
         self.inputs = inputs
         self.call_site = call_site
         self.tensor_type: type[TensorState] = type(root_tensors[0]) if root_tensors else TensorState
-        self.roots = roots
-        self.seeds = gradients
+        self.root = GraphRoot(roots, gradients)
         self.keep_graph = keep_graph
         self.create_graph = create_graph
         self.capture = capture
@@ -79,7 +90,7 @@ class GraphTask:
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
         self.count_dependencies()
-        self.seed()
+        self.deliver(self.root, self.root.gradients)
         watcher = watch.watcher
         if watcher is not None:
             watcher.task_started(self)
@@ -112,9 +123,7 @@ class GraphTask:
         gradients = self.evaluate(node, gradient)
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, gradients, gradient)
-        for output, edge in enumerate(node.next_edges):
-            if edge[0] is not None:
-                self.deliver(node, output, edge, gradients[output])
+        self.deliver(node, gradients)
         freed = not self.keep_graph and node.release()
         if watcher is not None:
             watcher.node_finished(self, node, gradients, freed)
@@ -142,30 +151,32 @@ class GraphTask:
         if node.hooks is not None and node.hooks.post_accumulate:
             run_post_accumulate_hooks(node, node.variable)
 
-    def deliver(self, node: Node | None, output: int, edge: Edge, term: Any) -> None:
-        """Add one gradient into the buffer behind `edge` and count the delivery; after the last the node is ready."""
-        receiver: Any = edge[0]
-        left = self.dependencies.get(receiver)
-        if left is None:
-            return  # not on a path to what is asked for
-        if term is not None:
-            if receiver.multi_output:
-                term = self.add_to_slot(node, output, edge, term)
-            else:
-                if term.shape != receiver.shape or term.dtype is not receiver.dtype:
-                    term = fitted(node, output, term, receiver.shape, receiver.dtype)
-                total = self.buffers.get(receiver)
-                self.buffers[receiver] = term if total is None else self.added(receiver, total, term)
-        self.dependencies[receiver] = left = left - 1
-        if left == 0:
-            if receiver.kind == "accumulate":
-                self.ready_leaves.append(receiver)
-            else:
-                heappush(self.ready, receiver)
-        if watch.watcher is not None and node is not None:
-            watch.watcher.delivered(self, node, output, term, self.buffered(edge))
+    def deliver(self, node: Node, gradients: Sequence[Any]) -> None:
+        """Add each gradient into the buffer behind its edge and count the delivery; after the last, a node is ready."""
+        dependencies, buffers, watcher = self.dependencies, self.buffers, watch.watcher
+        for output, (edge, term) in enumerate(zip(node.next_edges, gradients, strict=True)):
+            receiver: Any = edge[0]
+            left = dependencies.get(receiver)
+            if left is None:
+                continue  # no gradient is wanted there
+            if term is not None:
+                if receiver.multi_output:
+                    term = self.add_to_slot(node, output, edge, term)
+                else:
+                    if term.shape != receiver.shape or term.dtype is not receiver.dtype:
+                        term = fitted(node, output, term, receiver.shape, receiver.dtype)
+                    total = buffers.get(receiver)
+                    buffers[receiver] = term if total is None else self.added(receiver, total, term)
+            dependencies[receiver] = left = left - 1
+            if watcher is not None:
+                watcher.delivered(self, node, output, term, self.buffered(edge))
+            if left == 0:
+                if receiver.kind == "accumulate":
+                    self.ready_leaves.append(receiver)
+                else:
+                    heappush(self.ready, receiver)
 
-    def add_to_slot(self, node: Node | None, output: int, edge: Edge, term: Any) -> Any:
+    def add_to_slot(self, node: Node, output: int, edge: Edge, term: Any) -> Any:
         """Like the single-output case of `deliver`, for a node with a buffer for each of its outputs."""
         receiver, input_nr = edge
         assert receiver is not None
@@ -196,15 +207,9 @@ class GraphTask:
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
         dependencies = self.dependencies
-        stack: list[Node] = []
-        for node, _ in self.roots:
-            assert node is not None
-            if node not in dependencies:
-                stack.append(node)
-                dependencies[node] = 0
-            dependencies[node] += 1
         if self.capture is not None:
-            self.needed = self.leading_to_capture(stack)
+            self.needed = self.leading_to_capture()
+        stack: list[Node] = [self.root]
         while stack:
             for node, _ in stack.pop().next_edges:
                 if node is None or (self.needed is not None and node not in self.needed):
@@ -215,11 +220,11 @@ class GraphTask:
                     dependencies[node] = 1
                     stack.append(node)
 
-    def leading_to_capture(self, roots: Sequence[Node]) -> set[Node]:
+    def leading_to_capture(self) -> set[Node]:
         """The nodes from which a captured edge can be reached, those edges' own nodes included."""
         order: list[Node] = []
-        seen = set(roots)
-        stack = list(roots)
+        seen: set[Node] = {self.root}
+        stack: list[Node] = [self.root]
         while stack:
             node = stack.pop()
             order.append(node)
@@ -234,16 +239,9 @@ class GraphTask:
                 needed.add(node)
         return needed
 
-    def seed(self) -> None:
-        """Deliver the first gradients to the roots."""
-        for edge, gradient in zip(self.roots, self.seeds, strict=True):
-            self.deliver(None, 0, edge, gradient)
-
     def take_captured(self, node: Node, gradient: Any) -> bool:
         """Keep the gradients that were asked for. Returns whether the node is to run all the same."""
         assert self.needed is not None
-        if node not in self.needed:
-            return False
         asked = False
         for edge in self.capture or ():
             if edge[0] is node:
@@ -254,7 +252,7 @@ class GraphTask:
         return any([following in self.needed for following, _ in node.next_edges])
 
 
-def fitted(node: Node | None, output: int, term: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def fitted(node: Node, output: int, term: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """`term` in the shape and dtype that its receiver expects: broadcasting is undone here, once for all formulas.
 
     Raises GradientError where the shape cannot be reduced to what is expected.
@@ -262,9 +260,9 @@ def fitted(node: Node | None, output: int, term: Any, shape: tuple[int, ...], dt
     if term.shape != shape:
         if not is_expandable(shape, term.shape):
             raise GradientError(
-                f"Function {node.name() if node is not None else 'root'} returned an invalid gradient at index {output} "
-                f"- got {list(term.shape)} but expected shape compatible with {list(shape)}",
-                ("forward", node.call_site if node is not None else None),
+                f"Function {node.name()} returned an invalid gradient at index {output} - got {list(term.shape)} but "
+                f"expected shape compatible with {list(shape)}",
+                ("forward", node.call_site),
             )
         term = unbroadcast(term, tuple(shape))
     return term if term.dtype == dtype else cast(term, dtype)

@@ -210,7 +210,7 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
         save(node, tensors, outputs)
     dirty = node.dirty
     node.to_save = node.dirty = node.non_differentiable = ()
-    if watch.watcher is not None:
+    if recorded and watch.watcher is not None:
         watch.watcher.operation(node, args, outputs, bool(dirty))
     return outputs if isinstance(returned, tuple) else outputs[0]
 

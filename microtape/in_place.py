@@ -94,13 +94,11 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     check_result(x, value)
     if not tracked:
         write(x, value)
-        if watch.watcher is not None:
-            watch.watcher.operation(node, tuple(tensors), (x,), True)
         return x
     before = before_write(x)
     edges = tuple([edge_of(tensor) for tensor in tensors])
     write(x, value)
-    attach(node, edges, x, frame)
+    attach(node, edges, x.array, frame)
     if node.saved_names:
         save(node, node.plans[tuple([edge is not NO_EDGE for edge in edges])], [before, *tensors[1:]], x)
     target, vertex = rebase_history(x, node)

@@ -170,6 +170,7 @@ class AccumulateGrad(Node):
     def __init__(self, variable: TensorState) -> None:
         super().__init__()
         self.variable = variable
+        self.shape, self.dtype = variable.array.shape, variable.array.dtype
         meta = variable.meta
         assert meta is not None
         self.hooks = meta.hooks
@@ -177,16 +178,6 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         """The node's name as torch shows it."""
         return "torch::autograd::AccumulateGrad"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the leaf as it is now."""
-        return self.variable.array.shape
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the leaf as it is now."""
-        return self.variable.array.dtype
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """Accumulate; nothing flows on. `gradient` belongs to the engine, which has copied it where it was shared."""

@@ -78,11 +78,12 @@ class TensorState:
 
 
 _T = TypeVar("_T", bound=TensorState)
+_new = object.__new__
 
 
 def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
     """A tensor of the class `like` around `array`, without copying."""
-    tensor = like.__new__(like)
+    tensor = _new(like)
     tensor.array = array
     tensor.edge = edge
     tensor.meta = None

@@ -116,7 +116,7 @@ def replayed_edge(tensor: TensorState, base: TensorState, steps: tuple[ViewOpera
     """A new history for a view whose base has been written to."""
     node = AsStridedBackward0(steps)
     base_edge = edge_of(base)
-    attach(node, (base_edge,), tensor, sys._getframe(1))
+    attach(node, (base_edge,), tensor.array, sys._getframe(1))
     if watch.watcher is not None:
         watch.watcher.operation(node, (base,), (tensor,), False)
     return (node, 0)
@@ -133,7 +133,8 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any, origin: str = 
     node = cls(*parameters)
     node.x_shape = step.x_shape
     edge = edge_of(x)
-    record(node, (x,), (edge,), (edge is not NO_EDGE,), output, sys._getframe(2))
+    if edge is not NO_EDGE and mode.enabled:
+        record(node, (x,), (edge,), (True,), output, sys._getframe(2))
     make_view(output, x, (step,), origin)
     return output
 

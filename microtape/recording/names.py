@@ -18,7 +18,10 @@ MOST_ITEMS = 1000  # of one container; a longer one is looked at no further
 
 
 def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
-    """(name, tensor) pairs from the user's frames, the innermost first: variables, then what is inside of them."""
+    """(name, tensor) pairs from the user's frames, the innermost first: variables, then what is inside of them.
+
+    NB: before Python 3.13, looking at a function's variables keeps them alive until it returns.
+    """
     seen_globals: set[int] = set()
     while frame is not None:
         yield from _in_namespace(frame.f_locals)

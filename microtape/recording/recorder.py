@@ -89,7 +89,7 @@ class Recorder:
 
     def operation(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
-        if not node.next_edges or self._elsewhere():
+        if self._elsewhere():
             return
         current = self.open[-1] if self.open else None
         made_by = current.node if current is not None else None
@@ -116,7 +116,7 @@ class Recorder:
 
     def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
         """See Watcher."""
-        if not self._elsewhere():
+        if not self._elsewhere() and node is not task.root:
             self.open[-1].deliver(node, output, term, total)
 
     def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
@@ -169,9 +169,9 @@ class _OpenPass:
         self.dependencies = {tape.id_of(node): count for node, count in task.dependencies.items()}
         self.ready = self._ready()
         self.length = len(tape.nodes)
-        self.roots = tuple(EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.roots if edge[0] is not None)
+        self.roots = tuple(EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.root.next_edges if edge[0] is not None)
         self.root_tensors = tuple(tape.ref(tensor) for tensor in task.root_tensors)
-        self.seeds = tuple(copied(seed) for seed in task.seeds)
+        self.seeds = tuple(copied(seed) for seed in task.root.gradients)
         self.grads = tape.leaf_grads(self.dependencies)
         self.steps: list[BackwardStep] = []
         self.sums: dict[tuple[int, int], Value | None] = {

@@ -4,7 +4,7 @@ import microtape as mt
 #
 # Look at: W_state. It is one tensor, used at every step, so its gradient is
 # a sum of 20 terms, the latest step first. And watch the gradient of
-# `state` on its way back through time: it shrinks at every step, so that
+# `states` on its way back through time: it shrinks at every step, so that
 # what the network read at the beginning hardly teaches it anything. This is
 # the vanishing gradient.
 
@@ -12,7 +12,7 @@ import math
 
 STEPS, SIZE = 20, 4
 
-wave = [math.sin(0.5 * time) for time in range(STEPS + 1)]
+wave = [mt.tensor([[math.sin(0.5 * time)]]) for time in range(1, STEPS + 2)]
 
 
 def weights(rows, columns):
@@ -26,15 +26,15 @@ W_state = weights(SIZE, SIZE)
 b = mt.zeros(SIZE, requires_grad=True)
 W_output = weights(SIZE, 1)
 
-state = mt.zeros(1, SIZE)
+states = [mt.zeros(1, SIZE)]
 for time in range(STEPS):
-    reading = mt.tensor([[wave[time]]])
-    state = (reading @ W_input + state @ W_state + b).tanh()
+    state = (wave[time] @ W_input + states[time] @ W_state + b).tanh()
+    states.append(state)
 
-guess = state @ W_output
+guess = states[STEPS] @ W_output
 loss = ((guess - wave[STEPS]) ** 2).sum()
 
 loss.backward()
 
-print(f"guess {guess.item():.4f} for {wave[STEPS]:.4f}, loss {loss.item():.4f}")
+print(f"guess {guess.item():.4f}, wave {wave[STEPS].item():.4f}")
 print(f"largest gradient of W_state: {W_state.grad.abs().max().item():.4f}")

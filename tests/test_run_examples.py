@@ -111,7 +111,8 @@ def test_training_goes_well(tmp_path: Path) -> None:
 @pytest.mark.parity
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_says_the_same_on_torch(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("torch")
+    if os.environ.get("MICROTAPE_REQUIRE_TORCH") != "1":  # with it, a missing torch is a failure
+        pytest.importorskip("torch")
     text = (FOLDER / f"{name}.py").read_text()
     (tmp_path / f"{name}.py").write_text(text.replace("import microtape as mt", "import torch as mt", 1))
     ours, theirs = (run(path, capsys) for path in (FOLDER / f"{name}.py", tmp_path / f"{name}.py"))

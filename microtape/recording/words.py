@@ -71,7 +71,7 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
     elif value.ndim == 0:
         yield from _numbers(value.item(), digits)
     else:
-        if value.size <= min(LARGEST_LIST, width):
+        if value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
             yield from (_listed(value, fewer) for fewer in range(digits, min(digits, 2) - 1, -1))
         yield from _descriptions(summarize(value, pictures=False), digits, ascii)
 
@@ -112,12 +112,11 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
     mean_of = "|z| mean" if about.dtype.startswith("complex") else "mean"
     plus_minus = "+-" if ascii else "±"
     zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
-    fewest = min(digits, 2)
+    written = [tuple(format_number(x, fewer) for x in numbers) for fewer in range(digits, min(digits, 2) - 1, -1)]
     for tail in (zeros, "") if zeros else ("",):
-        for fewer in range(digits, fewest - 1, -1):
-            mean, std, low, high = (format_number(x, fewer) for x in numbers)
+        for mean, std, low, high in written:
             yield _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
-    mean, std, *_ = (format_number(x, fewest) for x in numbers)
+    mean, std, *_ = written[-1]
     yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"

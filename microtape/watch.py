@@ -1,9 +1,12 @@
-"""The one place where an observer can stand: a recorder sees every operation and every backward step from here.
+"""The one place where an observer can stand: whoever joins is told of every operation and every backward step.
 
-Nobody watches most of the time, and then each of the hooks below costs one attribute look-up.
+Nobody watches most of the time, and then each of the hooks below costs one attribute look-up. The recorder stands
+here, and so does every mode that does more than watch: anomaly mode, saved-tensor hooks, inference mode, forward-mode AD.
 """
 
 from __future__ import annotations
+
+import threading
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """What an observer of the engine is told."""
+    """What an observer of the engine is told. Those who inherit from it may leave out what they do not care for."""
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """`node` was recorded: its operands (tensors and constants) and the tensors it computed."""
+        """`node` has run: its operands (tensors and constants) and the tensors it computed. Unrecorded, it has no edges."""
 
     def task_started(self, task: GraphTask) -> None:
         """A call of backward has counted its dependencies and is about to evaluate the first node."""
@@ -37,11 +40,76 @@ class Watcher(Protocol):
         """The call is over."""
 
 
+class Watchers(Watcher):
+    """Several observers as one. What begins is told to the first one first, what has ended to the last one first."""
+
+    def __init__(self, members: tuple[Watcher, ...]) -> None:
+        self.members = members
+
+    def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
+        """See Watcher."""
+        for member in self.members:
+            member.operation(node, operands, outputs, in_place)
+
+    def task_started(self, task: GraphTask) -> None:
+        """See Watcher."""
+        for member in self.members:
+            member.task_started(task)
+
+    def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
+        """See Watcher."""
+        for member in self.members:
+            member.node_started(task, node, gradient)
+
+    def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
+        """See Watcher."""
+        for member in reversed(self.members):
+            member.node_finished(task, node, gradients, freed)
+
+    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
+        """See Watcher."""
+        for member in self.members:
+            member.delivered(task, node, output, term, total)
+
+    def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
+        """See Watcher."""
+        for member in self.members:
+            member.hook_ran(task, kind, hook, before, after)
+
+    def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
+        """See Watcher."""
+        for member in reversed(self.members):
+            member.task_finished(task, error)
+
+
 class _Watch:
-    __slots__ = ("watcher",)
+    """Who watches: `watchers`, and for the engine `watcher`, which is None, the only one, or all of them as one."""
+
+    __slots__ = ("_lock", "watcher", "watchers")
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
+        self.watchers: tuple[Watcher, ...] = ()
+        self._lock = threading.Lock()
+
+    def join(self, watcher: Watcher, *, first: bool = False) -> None:
+        """Begin to tell `watcher`, behind the others or `first`. It may join several times and is told once."""
+        with self._lock:
+            self.set((watcher, *self.watchers) if first else (*self.watchers, watcher))
+
+    def leave(self, watcher: Watcher) -> None:
+        """Stop telling `watcher`, when it has left as often as it has joined."""
+        with self._lock:
+            members = list(self.watchers)
+            if watcher in members:
+                members.remove(watcher)
+            self.set(tuple(members))
+
+    def set(self, watchers: tuple[Watcher, ...]) -> None:
+        """Tell exactly these from now on."""
+        self.watchers = watchers
+        members = tuple(dict.fromkeys(watchers))
+        self.watcher = None if not members else members[0] if len(members) == 1 else Watchers(members)
 
 
 watch = _Watch()

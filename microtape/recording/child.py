@@ -80,7 +80,7 @@ class Session:
         failed = ended is not None and ended.error is not None
         self.save(() if failed else (LEFT_OUT,))
         self.write_report("stopped", None)  # already now, since the script may end its process in a `finally` block
-        watch.watcher = _AfterTheEnd(self)
+        watch.set((_AfterTheEnd(self),))
         if not failed:
             self.stop()
 
@@ -183,7 +183,7 @@ def main() -> None:
 
 
 def _stop_watching() -> None:
-    watch.watcher = None
+    watch.set(tuple(watcher for watcher in watch.watchers if not isinstance(watcher, Recorder | _AfterTheEnd)))
 
 
 def _end_stopped(session: Session, stop: BaseException) -> None:

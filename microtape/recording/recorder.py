@@ -63,13 +63,13 @@ class Recorder:
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
-        if watch.watcher is not None:
+        if any(isinstance(watcher, Recorder) for watcher in watch.watchers):
             raise RuntimeError("a recording is already being made; end it before starting another")
-        watch.watcher = self
+        watch.join(self, first=True)  # before those that change what is saved
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        watch.watcher = None
+        watch.leave(self)
 
     @property
     def recording(self) -> Recording:

@@ -1,0 +1,1 @@
+"""The same programs on torch and on microtape, compared observation by observation."""

@@ -1,0 +1,19 @@
+import os
+from importlib.util import find_spec
+
+import pytest
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of this folder; without torch they are skipped, or fail where MICROTAPE_REQUIRE_TORCH=1."""
+    here = os.path.dirname(__file__)
+    for item in items:
+        if str(item.path).startswith(here):
+            item.add_marker(pytest.mark.parity)
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("parity") and find_spec("torch") is None:
+        if os.environ.get("MICROTAPE_REQUIRE_TORCH") == "1":
+            pytest.fail("torch is not installed, and MICROTAPE_REQUIRE_TORCH=1 forbids skipping the parity tests")
+        pytest.skip("torch is not installed (pip install 'microtape[parity]')")

@@ -1,0 +1,225 @@
+"""Run a program on one of the two modules and write down what can be seen of it.
+
+A program is a function `program(mt, see)`, where `mt` is torch or microtape. It tells `see` what to compare:
+
+    see(x, y.shape, "text")         tensors with all their flags, anything else by value
+    see.value(x.grad)               only values, shape, dtype and requires_grad
+    with see.raising(): ...         the exception (or that there was none), and go on
+    with see.order(loss): ...       which nodes are evaluated inside, in which order
+    see.graph(loss)                 the nodes that `loss` reaches, and their edges
+
+An exception that leaves the program is compared too, with the program's lines that it came through, and so are warnings.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Program = Callable[[Any, "See"], None]
+
+
+class Value(NamedTuple):
+    """A tensor without what autograd knows of it."""
+
+    array: np.ndarray
+    requires_grad: bool
+
+    def __repr__(self) -> str:
+        return f"{self.array.tolist()} {self.array.dtype} {self.array.shape} rg={self.requires_grad}"
+
+
+class Flags(NamedTuple):
+    """What autograd knows of a tensor."""
+
+    is_leaf: bool
+    version: int
+    is_view: bool
+    output_nr: int
+    grad_fn: str | None
+    retains_grad: bool
+
+
+class Raised(NamedTuple):
+    """An exception, with the program's lines that it came through."""
+
+    type: type[BaseException]
+    message: str
+    lines: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.type.__name__} at {self.lines}: {self.message}"
+
+
+@dataclass
+class Event:
+    """One observation and the program's line that made it."""
+
+    line: int
+    seen: Any
+
+
+class See:
+    """The eyes of a program; `events` is what it saw."""
+
+    def __init__(self, mt: Any, file: str) -> None:
+        self.mt = mt
+        self.file = file
+        self.events: list[Event] = []
+
+    def __call__(self, *things: Any) -> None:
+        self._add([self._describe(thing) for thing in things])
+
+    def value(self, *tensors: Any) -> None:
+        """Compare values, shape, dtype and requires_grad, and no other flags."""
+        self._add([None if tensor is None else self._value(tensor) for tensor in tensors])
+
+    @contextmanager
+    def raising(self) -> Iterator[None]:
+        """Compare the exception that the body raises."""
+        try:
+            yield
+        except Exception as error:
+            self._add(self._raised(error))
+        else:
+            self._add("nothing was raised")
+
+    @contextmanager
+    def order(self, *roots: Any) -> Iterator[list[str]]:
+        """Compare which of the nodes behind `roots` run inside, in which order."""
+        ran: list[str] = []
+        handles = []
+        for number, node in enumerate(reachable(roots)):
+            label = f"{number} {node.name()}"
+            handles.append(node.register_prehook(lambda gradients, label=label: ran.append(label)))
+        try:
+            yield ran
+        finally:
+            for handle in handles:
+                handle.remove()
+            self._add(ran)
+
+    def graph(self, *roots: Any) -> None:
+        """Compare the nodes behind `roots`, numbered in the order of discovery, and their edges."""
+        nodes = reachable(roots)
+        numbers = {id(node): number for number, node in enumerate(nodes)}
+        self._add(
+            [
+                (node.name(), [(numbers.get(id(to)), input_nr) for to, input_nr in node.next_functions])
+                for node in nodes
+            ]
+        )
+
+    def _add(self, seen: Any) -> None:
+        lines = [frame.lineno or 0 for frame in traceback.extract_stack() if frame.filename == self.file]
+        self.events.append(Event(lines[-1] if lines else 0, seen))
+
+    def _value(self, tensor: Any) -> Value:
+        return Value(np.array(tensor.detach().numpy()), tensor.requires_grad)
+
+    def _describe(self, thing: Any) -> Any:
+        if isinstance(thing, self.mt.Tensor):
+            return self._value(thing), Flags(
+                thing.is_leaf,
+                thing._version,
+                thing._is_view(),
+                thing.output_nr,
+                thing.grad_fn.name() if thing.grad_fn is not None else None,
+                thing.retains_grad,
+            )
+        if isinstance(thing, tuple | list):
+            return [self._describe(one) for one in thing]
+        if isinstance(thing, dict):
+            return {key: self._describe(one) for key, one in thing.items()}
+        if isinstance(thing, str):
+            return as_microtape(thing)
+        if isinstance(thing, bool | int | float | complex | None):
+            return thing
+        if hasattr(thing, "next_functions"):
+            return f"node {thing.name()}"
+        return as_microtape(str(thing))  # a dtype
+
+    def _raised(self, error: BaseException) -> Raised:
+        lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
+        message = getattr(error, "summary", None) or str(error)
+        return Raised(type(error), as_microtape(message), tuple(lines))
+
+
+def reachable(roots: Any) -> list[Any]:
+    """The nodes behind these tensors, in an order that only the graph's edges decide."""
+    nodes: list[Any] = []
+    seen: set[int] = set()
+    stack = [root.grad_fn for root in reversed(roots)]
+    while stack:
+        node = stack.pop()
+        if node is not None and id(node) not in seen:
+            seen.add(id(node))
+            nodes.append(node)
+            stack.extend(to for to, _ in reversed(node.next_functions))
+    return nodes
+
+
+def as_microtape(text: str) -> str:
+    """Torch's text as microtape would say it."""
+    text = re.sub(r" \(Triggered internally at .*\)$", "", text, flags=re.DOTALL)
+    return text.replace("torch.", "microtape.").replace("microtape.nn.utils", "torch.nn.utils")
+
+
+def run(program: Program, mt: Any) -> list[Event]:
+    """What the program saw on this module, with what it raised and warned of at the end."""
+    see = See(mt, program.__code__.co_filename)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            program(mt, see)
+        except Exception as error:
+            see.events.append(Event(0, see._raised(error)))
+        finally:
+            mt.set_grad_enabled(True)
+    texts = [f"{one.category.__name__}: {as_microtape(str(one.message))}" for one in warned]
+    see.events.append(Event(0, texts))
+    return see.events
+
+
+def same(theirs: Any, ours: Any) -> bool:
+    """Whether two observations are equal: numbers nearly, exceptions by class (ours may be a subclass) and message."""
+    if isinstance(theirs, Raised) and isinstance(ours, Raised):
+        return matching_type(theirs.type, ours.type) and theirs[1:] == ours[1:]
+    if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
+        if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
+            return False
+        tolerance = 1e-5 if theirs.dtype in (np.float32, np.complex64) else 1e-12
+        return bool(np.allclose(theirs, ours, rtol=tolerance, atol=tolerance, equal_nan=True))
+    if type(theirs) is not type(ours):
+        return False
+    if isinstance(theirs, tuple | list):
+        return len(theirs) == len(ours) and all(map(same, theirs, ours))
+    if isinstance(theirs, dict):
+        return list(theirs) == list(ours) and all(same(theirs[key], ours[key]) for key in theirs)
+    if isinstance(theirs, float):
+        return bool(np.isclose(theirs, ours, rtol=1e-6, atol=1e-6, equal_nan=True))
+    return bool(theirs == ours)
+
+
+def matching_type(theirs: type[BaseException], ours: type[BaseException]) -> bool:
+    """The same class, a subclass of it, or for torch's own classes one of the same name."""
+    return issubclass(ours, theirs) or (theirs.__module__.startswith("torch") and ours.__name__ == theirs.__name__)
+
+
+def differences(theirs: list[Event], ours: list[Event]) -> list[str]:
+    """Where two runs of a program differ, as text; empty where they do not."""
+    found = [
+        f"line {a.line}:\n    torch     {a.seen!r}\n    microtape {b.seen!r}"
+        for a, b in zip(theirs, ours, strict=False)
+        if a.line != b.line or not same(a.seen, b.seen)
+    ]
+    if len(theirs) != len(ours):
+        found.append(f"torch saw {len(theirs)} things, microtape {len(ours)}")
+    return found

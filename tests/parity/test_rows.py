@@ -1,0 +1,31 @@
+"""Every hand-written program sees the same on torch and on microtape."""
+
+import importlib
+import pkgutil
+
+import microtape
+import parity
+import pytest
+from parity.observe import differences, run
+from parity.rows import PROGRAMS
+
+for _module in pkgutil.iter_modules(parity.__path__):
+    if _module.name.startswith("programs_"):
+        importlib.import_module(f"parity.{_module.name}")
+
+
+@pytest.fixture(scope="module")
+def torch():
+    import torch
+
+    torch.set_warn_always(True)
+    torch.set_num_threads(1)
+    return torch
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_microtape_does_what_torch_does(name, torch):
+    program = PROGRAMS[name]
+    found = differences(run(program, torch), run(program, microtape))
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)

@@ -118,6 +118,8 @@ class GraphTask:
             gradient = run_hooks_before(self, node, gradient)
         if self.capture is not None and not self.take_captured(node, gradient):
             return
+        if node.kind == "function":
+            gradient = node.materialized(gradient, self.create_graph)  # type: ignore[attr-defined]
         if watcher is not None:
             watcher.node_started(self, node, gradient)
         gradients = self.evaluate(node, gradient)

@@ -88,18 +88,27 @@ class FunctionNode(Node):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """Run the user's backward on Tensors and check what it returns."""
-        arguments = [self._argument(i, one) for i, one in enumerate(gradient)]
+        arguments = [
+            one if one is None or isinstance(one, TensorState) else new_tensor(self.tensor_type, np.asarray(one))
+            for one in gradient
+        ]
         returned = self.function.differentiate(self, *arguments)
         gradients = self._checked(returned if isinstance(returned, tuple) else (returned,))
         return gradients if create_graph else [g.array if g is not None else None for g in gradients]
 
-    def _argument(self, output_nr: int, gradient: Any) -> Any:
+    def materialized(self, gradients: Sequence[Any], create_graph: bool) -> list[Any]:
+        """The gradients that arrived, with zeros for those that did not, unless forward has asked for None."""
+        return [
+            self._zeros(i, create_graph) if one is None and self.materialize_grads else one
+            for i, one in enumerate(gradients)
+        ]
+
+    def _zeros(self, output_nr: int, as_tensor: bool) -> Any:
         shape, dtype = self.output_spec(output_nr)
-        if gradient is None:
-            if not self.materialize_grads or shape is None:
-                return None
-            return new_tensor(self.tensor_type, np.zeros(shape, dtype))
-        return gradient if isinstance(gradient, TensorState) else new_tensor(self.tensor_type, np.asarray(gradient))
+        if shape is None:
+            return None  # that output is not a tensor
+        zeros = np.zeros(shape, dtype)
+        return new_tensor(self.tensor_type, zeros) if as_tensor else zeros
 
     def _checked(self, gradients: tuple[Any, ...]) -> list[Any]:
         count = len(self.is_tensor_input)

@@ -207,9 +207,7 @@ def attach(node: Node, edges: tuple[Edge, ...], array: Array, frame: Any) -> Non
     node.instruction = frame.f_lasti
 
 
-def save(
-    node: Operation, plan: tuple[int | None, ...], operands: Sequence[TensorState], output: TensorState
-) -> None:
+def save(node: Operation, plan: tuple[int | None, ...], operands: Sequence[TensorState], output: TensorState) -> None:
     """Keep what the plan names, and the versions it is at where any has been written to; see Note [What is saved]."""
     kept: list[Any] = []
     written = False

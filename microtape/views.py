@@ -133,18 +133,20 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any, origin: str = 
     node = cls(*parameters)
     node.x_shape = step.x_shape
     edge = edge_of(x)
+    view = make_view(output, x, (step,), origin)
     if edge is not NO_EDGE and mode.enabled:
         record(node, (x,), (edge,), (True,), output, sys._getframe(2))
-    make_view(output, x, (step,), origin)
+        view.edge, output.edge = output.edge, None
     return output
 
 
-def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation], origin: str) -> None:
-    """Make `output`, which shares the memory of `x`, a tracked view with the history it has just been given."""
+def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation], origin: str) -> View:
+    """Make `output`, which shares the memory of `x`, a tracked view with the history that it has."""
     output.version = ensure_version(x)
     before = x.meta.view if x.meta is not None else None
     if not origin:
         origin = before.origin if before is not None and before.origin else "" if mode.enabled else "no_grad"
     base, earlier = (before.base, before.steps) if before is not None else (x, ())
-    ensure_meta(output).view = View(base, (*earlier, *steps), output.edge, origin)
+    view = ensure_meta(output).view = View(base, (*earlier, *steps), output.edge, origin)
     output.edge = None
+    return view

@@ -78,7 +78,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         flag, values = st.booleans(), st.dictionaries(SMALL, VALUES, max_size=2)
         return st.builds(
             TensorRecord, st.just(number), TEXTS, shapes, st.sampled_from(DTYPES), flag, flag, maybe_node, SMALL,
-            maybe_tensor, flag, TEXTS, values,
+            maybe_tensor, flag, TEXTS, values, st.none() | VALUES,
         )  # fmt: skip
 
     def node(number: int) -> st.SearchStrategy[NodeRecord]:

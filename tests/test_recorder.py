@@ -322,6 +322,55 @@ def test_a_snapshot_shows_a_graph_without_running_it():
     assert recording.passes == ()
 
 
+def test_a_snapshot_shows_the_gradients_that_leaves_have():
+    x, unused = leaf(2.0), leaf(1.0)
+    loss = x * x + unused * 0
+    (x * 3).backward()
+    tensors = {tensor.name: tensor.grad for tensor in snapshot(loss).tensors}
+    assert tensors["x"] == 3.0
+    assert tensors["unused"] is None
+
+
+def test_a_view_names_its_base():
+    def run():
+        table = leaf([[1.0, 2.0], [3.0, 4.0]])
+        row = table[0]
+        row.sum().backward()
+
+    tensors = {tensor.name: tensor for tensor in recorded(run).tensors}
+    assert tensors["row"].base == tensors["table"].id
+
+
+def test_a_result_that_backward_unpacks_again_is_the_same_tensor():
+    def run():
+        x = leaf(0.5)
+        y = x.tanh()
+        mt.autograd.grad(y, x, create_graph=True)
+
+    recording = recorded(run)
+    (square,) = [node for node in recording.nodes if node.op == "mul" and node.pass_ == 0][:1]
+    assert [recording.tensors[operand.ref.tensor].name for operand in square.operands] == ["y", "y"]
+
+
+def test_zeros_that_a_function_is_given_are_recorded():
+    class Both(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, a, b):
+            return 2 * a + 3 * b
+
+    def run():
+        x = leaf([1.0, 2.0])
+        first, _ = Both.apply(x)
+        first.sum().backward()
+
+    step = recorded(run).passes[0].steps[1]
+    assert [gradient.tolist() for gradient in step.grad_outputs] == [[1.0, 1.0], [0.0, 0.0]]
+
+
 def test_a_snapshot_of_a_freed_graph_still_shows_its_nodes():
     x = leaf(2.0)
     loss = (x * x).exp()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from microtape import Tensor
@@ -138,13 +140,13 @@ def draw(
         RecordingError: the `.tape` file is missing or damaged.
     """
     graph = build(
-        _recording(x), step=step, pass_index=pass_index, show=show, around=around, radius=radius, max_nodes=max_nodes
+        _recording(x, sys._getframe(1)), step=step, pass_index=pass_index, show=show, around=around, radius=radius, max_nodes=max_nodes
     )
     return Drawing(graph, theme_called(theme), time_limit)
 
 
-def _recording(x: Any) -> Recording:
-    """What is to be drawn, as a recording: a live graph becomes a recording of itself."""
+def _recording(x: Any, frame: FrameType) -> Recording:
+    """What is to be drawn, as a recording: a live graph becomes one of itself, with the names that `frame` knows."""
     if isinstance(x, Recording):
         return x
     if isinstance(x, str | os.PathLike):
@@ -158,4 +160,4 @@ def _recording(x: Any) -> Recording:
                 "viz.draw() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
                 f"not {type(one).__name__}"
             )
-    return snapshot(outputs)
+    return snapshot(outputs, frame)

@@ -1,1 +1,13 @@
-"""Recordings of backward passes: the data model, the recorder, the file format, running a script."""
+"""Recordings of backward passes.
+
+model     what a recording is: immutable data, the one interface between the engine and everything that shows it
+recorder  watches the engine and writes recordings; `tape`, `names` and `places` are its parts
+file      the `.tape` file; `rows`, `packing`, `checks` and `summary` are its parts
+run       recording a script in a process of its own; `child` is that process
+words     numbers, shapes and arrays as short text
+"""
+
+from microtape.recording.model import Recording
+from microtape.recording.recorder import Recorder, record, snapshot
+
+__all__ = ["Recorder", "Recording", "record", "snapshot"]

@@ -66,17 +66,8 @@ def save(
     path = os.fspath(path)
     with _collector_paused():
         data = _to_bytes(recording, Packer(element_budget, total_budget))
-    target = os.path.realpath(path)
-    unfinished = os.path.join(os.path.dirname(target), f".tape-{secrets.token_hex(6)}")
     try:
-        try:
-            with open(unfinished, "xb") as file:
-                file.write(data)
-            os.replace(unfinished, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(unfinished)
-            raise
+        _write(os.path.realpath(path), data)
     except OSError as error:
         raise RecordingError(f"{path}: cannot be written: {_reason(error)}") from None
 
@@ -106,6 +97,22 @@ def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recor
 
 class _Refused(Exception):  # noqa: N818
     """The file is not one that we read, for a reason that is a sentence."""
+
+
+def _write(target: str, data: bytes) -> None:
+    if os.path.exists(target) and not os.path.isfile(target):  # /dev/null, a pipe: nothing to put something else in for
+        with open(target, "wb") as file:
+            file.write(data)
+        return
+    unfinished = os.path.join(os.path.dirname(target), f".tape-{secrets.token_hex(6)}")
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(data)
+        os.replace(unfinished, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(unfinished)
+        raise
 
 
 def _to_bytes(recording: Recording, packer: Packer) -> bytes:

@@ -63,6 +63,7 @@ class TensorRecord(NamedTuple):
     retains_grad: bool
     hooks: tuple[str, ...]  # names of the functions registered on it
     values: Mapping[int, Value]  # version -> value, for the versions that were seen
+    grad: Value | None = None  # its .grad when the recording was made; None: it had none
 
     @property
     def name(self) -> str:

@@ -6,9 +6,11 @@ What it has seen it holds on to, so that objects keep their identity until the r
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 from microtape.call_site import user_frame
@@ -105,7 +107,7 @@ class Recorder:
         for tensor in task.inputs:
             self.tape.adopt_tensor(tensor)
         if not self.open:
-            self.tape.find_names(user_frame(_frame_of_caller()))
+            self.tape.find_names(user_frame(sys._getframe(1)))
         self.open.append(_OpenPass(self, task, self.count))
         self.count += 1
 
@@ -169,7 +171,9 @@ class _OpenPass:
         self.dependencies = {tape.id_of(node): count for node, count in task.dependencies.items()}
         self.ready = self._ready()
         self.length = len(tape.nodes)
-        self.roots = tuple(EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.root.next_edges if edge[0] is not None)
+        self.roots = tuple(
+            EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.root.next_edges if edge[0] is not None
+        )
         self.root_tensors = tuple(tape.ref(tensor) for tensor in task.root_tensors)
         self.seeds = tuple(copied(seed) for seed in task.root.gradients)
         self.grads = tape.leaf_grads(self.dependencies)
@@ -289,12 +293,6 @@ class _OpenPass:
         return tuple([self.tape.id_of(node) for node in self.task.ready_nodes()])
 
 
-def _frame_of_caller() -> Any:
-    import sys
-
-    return sys._getframe(1)
-
-
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
     """Record what happens inside: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
@@ -314,8 +312,11 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
     return recorder.recording
 
 
-def snapshot(outputs: Any) -> Recording:
-    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are unrecorded."""
+def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
+    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are unrecorded.
+
+    Variable names are looked for from `frame` outwards, by default the caller's.
+    """
     recorder = Recorder("graph")
     tape = recorder.tape
     items = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
@@ -324,7 +325,7 @@ def snapshot(outputs: Any) -> Recording:
             tape.adopt([item])
         else:
             tape.adopt_tensor(item)
-    tape.find_names(user_frame(_frame_of_caller()))
+    tape.find_names(user_frame(frame if frame is not None else sys._getframe(1)))
     return recorder.recording
 
 

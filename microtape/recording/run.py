@@ -128,8 +128,19 @@ def _check_writable(out: str) -> None:
         raise RecordingError(f"{out}: cannot be written: it is a folder")
     if not os.path.isdir(folder):
         raise RecordingError(f"{out}: cannot be written: there is no folder {folder}")
+    if os.path.isfile(out) and not _may_be_replaced(out):
+        raise RecordingError(f"{out}: there is another file of this name, not a recording: choose another name")
     if not os.access(folder, os.W_OK):
         raise RecordingError(f"{out}: cannot be written: no permission to write in {folder}")
+
+
+def _may_be_replaced(out: str) -> bool:
+    """Whether a file is a recording or empty. Anything else was named by mistake: the script itself, most likely."""
+    try:
+        with open(out, "rb") as file:
+            return file.read(4) in (b"PK\x03\x04", b"")
+    except OSError:
+        return False
 
 
 def _run(command: Sequence[str], order: dict[str, Any]) -> int:

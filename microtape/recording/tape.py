@@ -32,12 +32,17 @@ class _TensorEntry:
     def __init__(self, number: int, shape: tuple[int, ...], dtype: str) -> None:
         self.number = number
         self.shape, self.dtype = shape, dtype
-        self.tensor: TensorState | None = None
+        self.objects: list[TensorState] = []  # the tensor, and copies of it that backward has unpacked
         self.names: list[str] = []
         self.node: int | None = None
         self.output_nr = 0
         self.base: int | None = None
         self.values: dict[int, Value] = {}
+
+    @property
+    def tensor(self) -> TensorState | None:
+        """The tensor itself, None for an output that nobody kept."""
+        return self.objects[0] if self.objects else None
 
 
 class Tape:
@@ -236,13 +241,20 @@ class Tape:
         if entry is not None:
             return entry
         if producer is None and tensor.edge is not None and tensor.edge[0] in self._ids:
-            known = self._by_edge.get((self._ids[tensor.edge[0]], tensor.edge[1]))
-            if known is not None and self._tensors[known.tensor].tensor is None:
-                entry = self._tensors[known.tensor]
+            entry = self._output_known_as(tensor)
         if entry is None:
             entry = self._new_entry(tensor.array.shape, dtype_name(tensor.array.dtype))
         self._bind(entry, tensor)
         return entry
+
+    def _output_known_as(self, tensor: TensorState) -> _TensorEntry | None:
+        """The entry of the same output, if nobody kept it, or if `tensor` is what backward made of it again."""
+        assert tensor.edge is not None
+        known = self._by_edge.get((self._ids[tensor.edge[0]], tensor.edge[1]))  # type: ignore[index]
+        entry = self._tensors[known.tensor] if known is not None else None
+        if entry is None or entry.tensor is None or entry.tensor.array is tensor.array:
+            return entry
+        return None
 
     def _new_entry(self, shape: tuple[int, ...], dtype: str) -> _TensorEntry:
         entry = _TensorEntry(len(self._tensors), shape, dtype)
@@ -250,7 +262,7 @@ class Tape:
         return entry
 
     def _bind(self, entry: _TensorEntry, tensor: TensorState) -> None:
-        entry.tensor = tensor
+        entry.objects.append(tensor)
         self._by_object[id(tensor)] = entry
         view = tensor.meta.view if tensor.meta is not None else None
         if view is not None:
@@ -325,6 +337,7 @@ class Tape:
             retains_grad=tensor is not None and tensor.meta is not None and tensor.meta.retains_grad,
             hooks=tensor_hooks(tensor) if tensor is not None else (),
             values=entry.values,
+            grad=copied(tensor.meta.grad) if tensor is not None and tensor.meta is not None else None,
         )
 
 

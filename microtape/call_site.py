@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -75,3 +76,12 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
         frame = frame.f_back
     return frame
+
+
+def user_stacklevel() -> int:
+    """`stacklevel` with which our function that asks for it warns of the user's line."""
+    level, frame = 1, sys._getframe(1)
+    target = user_frame(frame)
+    while frame is not target and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    return level

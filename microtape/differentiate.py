@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.call_site import CallSite, user_frame
+from microtape.call_site import CallSite, user_frame, user_stacklevel
 from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.node import NO_EDGE, Edge
@@ -42,7 +42,7 @@ def backward(
             "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
             "after use to break the cycle and avoid the leak.",
             UserWarning,
-            stacklevel=caller_level(),
+            stacklevel=user_stacklevel(),
         )
     roots = as_tuple(tensors)
     gradients = seeds(roots, grad_tensors, create_graph)
@@ -209,12 +209,3 @@ def caller() -> CallSite | None:
     """The user's line that called us."""
     frame = user_frame(sys._getframe(1))
     return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
-
-
-def caller_level() -> int:
-    """`stacklevel` for a warning, so that it names the user's line."""
-    level, frame = 1, sys._getframe(1)
-    target = user_frame(frame)
-    while frame is not target and frame.f_back is not None:
-        frame, level = frame.f_back, level + 1
-    return level

@@ -44,6 +44,10 @@ class GradientError(AutogradError):
     """A gradient has the wrong number, shape, dtype or type."""
 
 
+class NanGradientError(AutogradError):
+    """A node's backward returned a NaN, which anomaly mode looks for."""
+
+
 class GradcheckError(RuntimeError):
     """A derivative does not agree with its numerical estimate."""
 

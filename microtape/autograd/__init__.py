@@ -1,8 +1,20 @@
-"""torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, gradcheck."""
+"""torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, anomaly mode, gradcheck."""
 
-from microtape.autograd import function
+from microtape.anomaly import detect_anomaly, set_detect_anomaly
+from microtape.autograd import anomaly_mode, function
 from microtape.autograd.function import Function
 from microtape.differentiate import backward, grad
 from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
 
-__all__ = ["Function", "backward", "enable_grad", "function", "grad", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "anomaly_mode",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "grad",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]

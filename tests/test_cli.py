@@ -172,7 +172,7 @@ def test_a_script_that_leaves_nothing_to_show(here, command, text, code, word, c
         (["trace", "run.tape", "--pass", "two"], "pass 'two'"),
         (["trace", "run.tape", "more"], "takes no arguments"),
         (["draw", "run.tape"], "needs -o"),
-        (["demo", "nothing"], "choose one of"),
+        (["demo", "nothing"], "choose from"),
         (["record", "run.tape"], "not a Python program"),
         (["fly"], "invalid choice"),
         (["trace"], "FILE"),

@@ -19,7 +19,7 @@ from tui.bars import Heading, TimeBar
 from tui.cursor import StepCursor
 from tui.help import HelpScreen
 from tui.look import THEMES
-from tui.panes import EnginePane, LeavesPane, NodePane, SentenceBar
+from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
 from tui.prompt import GotoPrompt
 from tui.source_pane import SourcePane
 from tui.tape import TapeView
@@ -87,7 +87,7 @@ class StepperApp(App[None]):
                 yield SourcePane("source", ascii=ascii).data_bind(cursor)
                 yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
                 yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
-        yield SentenceBar("sentence", ascii=ascii).data_bind(cursor)
+        yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
         yield GotoPrompt()
         yield Footer(show_command_palette=False)
         yield Static(id="too-small")
@@ -185,7 +185,7 @@ class StepperApp(App[None]):
         self._turn_focus(-1)
 
     def _turn_focus(self, by: int) -> None:
-        order = ("tape", *PANES)
+        order = ("tape", *PANES, *(["sentence"] if self.query_one(SentencePane).overflows else []))
         at = order.index(self.focused.id) if self.focused is not None and self.focused.id in order else 0
         name = order[(at + by) % len(order)]
         if name in PANES:

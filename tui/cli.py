@@ -100,5 +100,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     add("record", commands.record, "run a script and write its recording to a file", (out, PASS), "SCRIPT")
     add("draw", commands.draw, "draw the graph as it is after some steps", (picture, STEP, PASS), "FILE")
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
-    demo.add_argument("name", nargs="?", default="mlp", help="which one (default: mlp)")
+    names = sorted(path.stem for path in commands.EXAMPLES.glob("*.py"))
+    demo.add_argument(
+        "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
+    )
     return parser, known

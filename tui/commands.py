@@ -15,6 +15,8 @@ from tui.exits import CommandError, Exit, say
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "microtape" / "examples"
+
 
 def version() -> int:
     """`microtape --version`."""
@@ -100,13 +102,7 @@ def draw(arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
-    import microtape
-
-    folder = Path(microtape.__file__).parent / "examples"
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
-    if arguments.name not in names:
-        raise CommandError(f"there is no example {arguments.name!r}; choose one of: {', '.join(names)}")
-    arguments.file, arguments.script_args = str(folder / f"{arguments.name}.py"), []
+    arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []
     arguments.passes = None
     return step(arguments)
 

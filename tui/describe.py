@@ -180,11 +180,12 @@ class Describer:
         returned = status.captured and pass_ is not None and pass_.kind == "grad"
         value = status.total if returned and status.state == "complete" else None if returned else status.grad
         room = max((self.width - len(name) - 34) // 2, 12)
+        terms = f"{status.expected} {'term' if status.expected == 1 else 'terms'}"
         words: dict[str, tuple[str, Role]] = {
             "no part": ("has no part in this pass", "dim"),
-            "none yet": (f"0 of {status.expected} terms", "dim"),
-            "partial": (f"{status.arrived} of {status.expected} terms", ""),
-            "waiting": (f"all {status.expected} terms, not added yet", ""),
+            "none yet": (f"0 of {terms}", "dim"),
+            "partial": (f"{status.arrived} of {terms}", ""),
+            "waiting": (f"{'all ' if status.expected > 1 else ''}{terms}, not added yet", ""),
             "complete": ("complete", "good"),
         }
         coming = status.state in ("partial", "waiting")

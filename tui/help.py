@@ -13,10 +13,10 @@ from textual.widgets import Static
 
 KEYS = (
     ("→ l", "one step on"),
-    ("← h", "one step back: nothing is un-run, you only look at an earlier moment"),
+    ("← h", "one step back; nothing is un-run, you look at an earlier moment"),
     ("Home", "where backward was called; again: before the first operation"),
     ("End", "after the last step, or where it failed"),
-    ("g", "go to a node by its number, a name such as w1 or mul, or a line such as :7"),
+    ("g", "go to a node: its number, a name (w1, mul), or a line (:7)"),
     ("[ ]  p", "the pass before, the next pass; p goes round"),
     ("Tab", "the next pane; 1 to 4 choose node, source, leaves, engine"),
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
@@ -47,7 +47,7 @@ class HelpScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
     HelpScreen > VerticalScroll {
-        width: 76; max-width: 100%; height: auto; max-height: 100%;
+        width: 78; max-width: 100%; height: auto; max-height: 100%;
         border: round $accent; background: $surface; padding: 0 1;
     }
     """

@@ -23,6 +23,7 @@ class Pane(ScrollView, inherit_bindings=False):
     Pane {
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         padding: 0 1;
     }
     """
@@ -89,8 +90,13 @@ class Pane(ScrollView, inherit_bindings=False):
         self.refresh()
         self.settle()
 
+    @property
+    def text_width(self) -> int:
+        """Characters to a line. The scrollbar's column is kept free, so that it never hides the end of one."""
+        return max(self.size.width - 1, 1)
+
     def _wrap(self, line: Content) -> list[Content]:
-        width = self.size.width
+        width = self.text_width
         if line.cell_length <= width:
             return [line]
         first = line.wrap(width)[0]
@@ -104,6 +110,6 @@ class Pane(ScrollView, inherit_bindings=False):
         strip = self._strips.get(row)
         if strip is None:
             text = self._lines[row] if row < len(self._lines) else Content("")
-            strip = Visual.to_strips(self, text, self.size.width, 1, self.visual_style)[0]
-            self._strips[row] = strip
+            drawn = Visual.to_strips(self, text, self.size.width, 1, self.visual_style)
+            strip = self._strips[row] = drawn[0] if drawn else Strip([])
         return strip

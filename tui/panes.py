@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.reactive import reactive
-from textual.widgets import Static
 
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
@@ -20,7 +18,7 @@ class NodePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """See `Describer.node`."""
-        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.size.width).node()]
+        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).node()]
 
 
 class LeavesPane(Pane):
@@ -28,7 +26,7 @@ class LeavesPane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """See `Describer.leaves`."""
-        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.size.width, limit=100).leaves()]
+        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
 
 
 class EnginePane(Pane):
@@ -38,19 +36,17 @@ class EnginePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Content]:
         """See `Describer.engine`."""
-        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.size.width).engine()]
+        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).engine()]
 
 
-class SentenceBar(Static):
+class SentencePane(Pane):
     """What this step did, and why."""
 
-    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+    def lines(self, cursor: StepCursor) -> list[Content]:
+        """See `sentence`."""
+        return [content(sentence(cursor), ascii=self.ascii)]
 
-    def __init__(self, id: str, *, ascii: bool = False) -> None:
-        super().__init__(id=id)
-        self._ascii = ascii
-
-    def watch_cursor(self, cursor: StepCursor | None) -> None:
-        """Say another sentence."""
-        if cursor is not None:
-            self.update(content(sentence(cursor), ascii=self._ascii), layout=False)
+    @property
+    def overflows(self) -> bool:
+        """Whether there is more to read than there is room."""
+        return self.virtual_size.height > self.size.height

@@ -17,6 +17,8 @@ from tui.timeline import Timeline
 
 NOTHING = "·"
 GAP = 1  # a space between columns
+NUMBER = 14  # characters: enough for `-0.014 ± 0.02`
+MISSING = 6  # characters: enough for ` (1/2)`
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,20 @@ class Rows:
         return Lanes.of(self.timeline.recording.nodes, self.timeline.rows)
 
     def columns(self, width: int) -> Columns:
-        """Share out a width: to the text as it needs, to value and gradient what is left, at least eight each."""
+        """Share out a width: numbers need `NUMBER` characters to be of use, then come names, then what is left."""
         number = max(len(HEADINGS[0]), len(str(self.timeline.rows[-1])) if self.timeline.rows else 0)
         limit = 4 if width < 90 else 8 if width < 120 else 16
         lanes = max(self.lanes.width(limit), 1)
         op, name, operands, shape = self._text_needed
-        op, name, shape = min(op, 14), min(name, 12 if width < 120 else 20), min(shape, 12)
-        left = width - number - lanes - op - name - shape - 7 * GAP
-        operands = max(min(operands, left - 2 * 14, 40), 8)
-        left = max(left - operands, 16)
-        value = min(self._number_needed, left // 2)
-        return Columns(number, lanes, limit, op, name, operands, shape, value, min(value + 6, left - value))
+        op, shape = min(op, 14), min(shape, 12)
+        left = width - number - lanes - op - shape - 7 * GAP
+        value = min(self._number_needed, NUMBER)
+        names = max(left - 2 * value - MISSING, 12)
+        name = min(name, max(names - operands, names // 2 - 2, 6), 20)
+        operands = min(operands, names - name, 40)
+        left = max(left - name - operands, 16)
+        value = min(self._number_needed, (left - MISSING) // 2 if left > 2 * NUMBER else left // 2)
+        return Columns(number, lanes, limit, op, name, operands, shape, value, min(value + MISSING, left - value))
 
     @cached_property
     def _text_needed(self) -> tuple[int, int, int, int]:

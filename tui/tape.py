@@ -24,6 +24,7 @@ from tui.rows import GAP, HEADINGS, Columns, Rows, fit
 
 HEADER = 1  # line of headings
 MARKER = 2  # columns of the marker
+SCROLLBAR = 1  # its column is kept free, so that it never hides the end of a number
 REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
 GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "none": " "}
 ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "none": " "}
@@ -36,6 +37,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
     TapeView {
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         & > .tape--heading { color: $text-muted; text-style: underline; }
         & > .tape--past { color: $foreground; }
         & > .tape--future { color: $text-muted; }
@@ -135,7 +137,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
     def _lay_out(self) -> None:
         if self._rows is None or self.cursor is None or not self.size.width:
             return
-        self._columns = self._rows.columns(self.size.width - MARKER)
+        self._columns = self._rows.columns(self.size.width - MARKER - SCROLLBAR)
         self._strips.clear()
         self.virtual_size = Size(self.size.width, len(self._rows.timeline.rows) + HEADER)
         self.refresh()

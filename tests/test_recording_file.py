@@ -178,6 +178,16 @@ def test_saving_follows_a_link(tmp_path: Path) -> None:
     assert load(tmp_path / "real.tape").nodes
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_not_a_file_is_written_to_rather_than_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    save(NETWORK, tmp_path / "pipe")
+    assert os.read(reader, 4) == b"PK\x03\x04"
+    os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [

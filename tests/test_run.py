@@ -486,6 +486,14 @@ def test_a_recording_that_cannot_be_written_is_found_out_before_the_script_runs(
     assert capfd.readouterr().out == ""
 
 
+def test_the_script_is_not_overwritten_by_its_recording(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(LOOP))
+    with pytest.raises(RecordingError, match="another file of this name, not a recording"):
+        record_script(script, out=script)
+    assert script.read_text() == textwrap.dedent(LOOP)
+
+
 def test_a_recording_that_cannot_be_written_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "deep").mkdir()
     text = "import shutil\nshutil.rmtree('deep')\n" + textwrap.dedent(LOOP)

@@ -1,0 +1,185 @@
+"""Anomaly mode: backward names the forward operation that an error, or a NaN, comes from.
+
+It is an observer of the engine, and costs nothing while it is off. NB: unlike torch's, every node knows its line without
+it; what the mode adds is the whole stack of calls that led there, and the search for NaN.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from itertools import islice
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from microtape.call_site import LIBRARY_FILES, user_frame, user_stacklevel
+from microtape.errors import NanGradientError
+from microtape.node import AccumulateGrad, Node
+from microtape.probe import current_step, failed_node
+from microtape.tensor_state import TensorState
+from microtape.watch import Watcher, watch
+
+if TYPE_CHECKING:
+    from microtape.engine import GraphTask
+
+STACK = "traceback_"
+"""Key of `Node.metadata`: the lines of the call stack that recorded the node, as torch keeps them."""
+CAUSE = "parent_"
+"""Key of `Node.metadata`: the node whose backward recorded this one, as torch calls it."""
+
+
+class AnomalyMode(Watcher):
+    """The observer: keeps stacks while operations are recorded, looks for NaN, and explains what failed."""
+
+    def __init__(self) -> None:
+        self.enabled = False
+        self.check_nan = True
+
+    def set(self, enabled: bool, check_nan: bool) -> None:
+        """Turn the mode on or off, for all threads."""
+        if enabled and not self.enabled:
+            watch.join(self)
+        elif self.enabled and not enabled:
+            watch.leave(self)
+        self.enabled, self.check_nan = enabled, check_nan
+
+    def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
+        """Keep the stack that recorded `node`, and the node whose backward is running, if one is."""
+        if not node.next_edges:
+            return
+        lines = stack_lines(user_frame(sys._getframe(1)))
+        step = current_step()
+        for one in (node, *[edge[0] for edge in node.next_edges if isinstance(edge[0], AccumulateGrad)]):
+            if STACK not in one.metadata:
+                one.metadata[STACK] = lines
+                if step is not None:
+                    one.metadata[CAUSE] = step[1]
+
+    def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
+        """Raise NanGradientError if the node returned a NaN."""
+        if not self.check_nan:
+            return
+        for i, gradient in enumerate(gradients):
+            array = gradient.array if isinstance(gradient, TensorState) else gradient
+            if array is not None and array.dtype.kind in "fc" and np.isnan(array).any():
+                raise NanGradientError(
+                    f"Function '{node.name()}' returned nan values in its {i}th output.", ("forward", node.call_site)
+                )
+
+    def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
+        """Warn of the node that failed: where it was recorded, and by the backward of which other nodes."""
+        node = failed_node(task, error.__traceback__) if error is not None else None
+        if node is None:
+            return
+        warn(f"Error detected in {node.name()}. ", "caused the error", node)
+        cause = node.metadata.get(CAUSE)
+        while cause is not None:
+            name = f"\n\nPrevious calculation was induced by {cause.name()}. "
+            warn(name, "induced the previous calculation", cause)
+            cause = cause.metadata.get(CAUSE)
+
+
+def warn(name: str, what: str, node: Node) -> None:
+    """Issue one warning, for the line that called backward."""
+    lines = node.metadata.get(STACK)
+    if lines is not None:
+        message = f"{name}Traceback of forward call that {what}:\n{''.join(lines)}"
+    else:
+        message = (
+            f"{name}No forward pass information available. Enable detect anomaly during forward pass for more information."
+        )
+        if node.call_site is not None:
+            message += f"\n  recorded at {node.call_site.describe()}"
+    warnings.warn(message, UserWarning, stacklevel=user_stacklevel())
+
+
+def stack_lines(frame: FrameType | None) -> list[str]:
+    """The user's frames from the outermost to `frame`, as a traceback shows them."""
+    entries = []
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename not in LIBRARY_FILES:
+            line, end_line, column, end_column = next(
+                islice(code.co_positions(), frame.f_lasti // 2, None), (None, None, None, None)
+            )
+            entries.append(
+                traceback.FrameSummary(
+                    code.co_filename,
+                    line if line is not None else frame.f_lineno,
+                    code.co_name,
+                    lookup_line=False,
+                    end_lineno=end_line,
+                    colno=column,
+                    end_colno=end_column,
+                )
+            )
+        frame = frame.f_back
+    return traceback.StackSummary.from_list(reversed(entries)).format()
+
+
+anomaly = AnomalyMode()
+
+
+class set_detect_anomaly:  # noqa: N801 - torch's name
+    """Turns anomaly mode on or off at once; used as a context, turns it back at the end.
+
+    While it is on, operations keep the call stack that recorded them; an error in backward is preceded by a warning
+    that shows the stack of the operation it belongs to; and, with `check_nan`, a gradient that is NaN raises RuntimeError.
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.before = anomaly.enabled, anomaly.check_nan
+        anomaly.set(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        anomaly.set(*self.before)
+
+
+class detect_anomaly:  # noqa: N801 - torch's name
+    """A context with anomaly mode on; see `set_detect_anomaly`. Warns that it is slow."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.before = anomaly.enabled, anomaly.check_nan
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        anomaly.set(True, self.check_nan)
+
+    def __exit__(self, *_: object) -> None:
+        anomaly.set(*self.before)
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
+    return anomaly.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode looks for NaN."""
+    return anomaly.check_nan
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Turn anomaly mode on or off."""
+    anomaly.set(mode, check_nan)
+
+
+__all__ = [
+    "detect_anomaly",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "set_anomaly_enabled",
+    "set_detect_anomaly",
+]

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from microtape import autograd, nn
+from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.dtypes import (
     complex64,
     complex128,
@@ -116,6 +117,8 @@ __all__ = [
     "int32",
     "int64",
     "int8",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "linspace",
     "load",
@@ -146,6 +149,7 @@ __all__ = [
     "reshape",
     "rsqrt",
     "save",
+    "set_anomaly_enabled",
     "set_default_dtype",
     "set_grad_enabled",
     "sigmoid",

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import threading
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microtape.engine import GraphTask
     from microtape.node import Node
 
 
-class Watcher(Protocol):
-    """What an observer of the engine is told. Those who inherit from it may leave out what they do not care for."""
+class Watcher:
+    """An observer of the engine: overrides what it wants to be told."""
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """`node` has run: its operands (tensors and constants) and the tensors it computed. Unrecorded, it has no edges."""

@@ -24,7 +24,7 @@ from microtape.call_site import LIBRARY_FILES
 from microtape.errors import RecordingError
 from microtape.recording.file import save
 from microtape.recording.recorder import Recorder
-from microtape.watch import watch
+from microtape.watch import Watcher, watch
 
 LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 PATIENCE = 3  # how often a script may swallow the exception that stops it
@@ -141,7 +141,7 @@ class Session:
             json.dump(self.report, file)
 
 
-class _AfterTheEnd:
+class _AfterTheEnd(Watcher):
     """Watches a script that goes on after the end of its recording, having swallowed what was to stop it."""
 
     def __init__(self, session: Session) -> None:
@@ -151,9 +151,6 @@ class _AfterTheEnd:
     def task_started(self, task: Any) -> None:
         if threading.get_ident() == self.thread:
             self.session.stop()
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *arguments: None
 
 
 def main() -> None:

@@ -34,10 +34,10 @@ from microtape.recording.model import (
 from microtape.recording.places import Sources
 from microtape.recording.tape import Tape, copied, hook_name, inner
 from microtape.tensor_state import version_number
-from microtape.watch import watch
+from microtape.watch import Watcher, watch
 
 
-class Recorder:
+class Recorder(Watcher):
     """A `Watcher` that makes a `Recording` of what this thread does while it is in force.
 
     `wants(n)` says whether the pass with index n is recorded in full; what a pass that is not wanted leaves behind is

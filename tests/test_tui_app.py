@@ -5,8 +5,9 @@ import re
 import handmade
 import pytest
 
-from tui.app import SMALLEST, StepperApp
+from tui.app import StepperApp
 from tui.panes import SentencePane
+from tui.stepper import SMALLEST
 from tui.tape import TapeView
 
 SMALL, LARGE = (80, 24), (140, 50)
@@ -57,7 +58,7 @@ async def test_right_steps_and_the_tape_the_node_and_the_sentence_follow(size):
 
 async def test_on_the_smallest_terminal_a_long_sentence_is_scrolled():
     async with stepper(handmade.chain(30, 5)).run_test(size=SMALLEST) as pilot:
-        while not pilot.app.query_one(SentencePane).overflows:
+        while not pilot.app.screen.query_one(SentencePane).overflows:
             await pilot.press("right")
         begin = sentence(pilot.app)
         await pilot.press("shift+tab", "pagedown")
@@ -129,7 +130,11 @@ async def test_on_a_small_terminal_every_pane_is_reached_one_at_a_time():
         seen = {}
         for name in ("node", "source", "leaves", "engine"):
             await pilot.press("tab")
-            panes = [pane for pane in ("node", "source", "leaves", "engine") if pilot.app.query_one(f"#{pane}").display]
+            panes = [
+                pane
+                for pane in ("node", "source", "leaves", "engine")
+                if pilot.app.screen.query_one(f"#{pane}").display
+            ]
             assert panes == [name]
             seen[name] = shown(pilot.app, f"#{name}")
         assert "∂z/∂x = y" in seen["node"]
@@ -148,13 +153,13 @@ async def test_the_digits_choose_a_pane_and_time_goes_on_from_there():
 
 async def test_on_a_large_terminal_all_panes_show_at_once():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        assert all(pilot.app.query_one(f"#{name}").display for name in ("node", "source", "leaves", "engine"))
+        assert all(pilot.app.screen.query_one(f"#{name}").display for name in ("node", "source", "leaves", "engine"))
 
 
 async def test_the_source_marks_the_sub_expression():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("right", "right")
-        source = pilot.app.query_one("#source")
+        source = pilot.app.screen.query_one("#source")
         line = next(y for y in range(source.size.height) if "x + y" in source.render_line(y).text)
         plain = source.render_line(0)._segments[-1].style
         marked = [s.text for s in source.render_line(line) if s.style.bgcolor != plain.bgcolor]
@@ -216,7 +221,7 @@ async def test_a_terminal_that_is_too_small_says_so_and_waits():
         await pilot.resize_terminal(50, 12)
         await pilot.pause()
         assert "50×12" in shown(pilot.app, "#too-small")
-        assert not pilot.app.query_one("#main").display
+        assert not pilot.app.screen.query_one("#main").display
         await pilot.resize_terminal(*SMALL)
         await pilot.pause()
         assert bar(pilot.app) == "step 2 of 5"
@@ -237,7 +242,7 @@ async def test_the_current_row_stays_in_view_all_the_way_up_and_down():
     async with stepper(recording).run_test(size=SMALL) as pilot:
         for key in ["right"] * 36 + ["left"] * 50:
             await pilot.press(key)
-            assert row(pilot.app, pilot.app.cursor.focus)
+            assert row(pilot.app, pilot.app.screen.cursor.focus)
 
 
 async def test_stepping_shows_the_same_as_arriving():
@@ -247,7 +252,7 @@ async def test_stepping_shows_the_same_as_arriving():
         for key in ["home", *["right"] * 15, *["left"] * 5, *["home", "home"], *["right"] * 10]:
             await pilot.press(key)
             stepped = shown(pilot.app, "#tape")
-            pilot.app.query_one("#tape").notify_style_update()
+            pilot.app.screen.query_one("#tape").notify_style_update()
             assert shown(pilot.app, "#tape") == stepped
 
 

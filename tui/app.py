@@ -1,197 +1,33 @@
-"""The stepper itself: it holds a cursor, moves it when a key is pressed, and hands it to every view."""
+"""The programs that run full-screen: what they share is here, what they show is in their screens."""
 
 from __future__ import annotations
 
-import gc
-from typing import ClassVar
-
-from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
-from textual.events import Resize
-from textual.reactive import reactive
-from textual.screen import Screen
-from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.app import App
 
 from microtape.recording.model import Recording
-from tui.bars import Heading, TimeBar
-from tui.cursor import StepCursor
-from tui.help import HelpScreen
 from tui.look import THEMES
-from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
-from tui.prompt import GotoPrompt
-from tui.source_pane import SourcePane
-from tui.tape import TapeView
-
-SMALLEST = (60, 18)
-PANES = ("node", "source", "leaves", "engine")
+from tui.stepper import StepperScreen
 
 
-class StepperScreen(Screen[None]):
-    """The one screen; its keys for the focus are named, so that the footer can show them."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.focus_next", "pane", key_display="Tab"),
-        Binding("shift+tab", "app.focus_previous", show=False),
-    ]
-
-
-class StepperApp(App[None]):
-    """Steps through the backward passes of one recording, both ways."""
+class MicrotapeApp(App[None]):
+    """A full-screen program with our themes."""
 
     TITLE = "microtape"
-    CSS_PATH = "stepper.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (116, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "move(1)", "step", key_display="→"),
-        Binding("left,h", "move(-1)", "back", key_display="←"),
-        Binding("home", "home", "start", show=False),
-        Binding("end", "end", "end", show=False),
-        Binding("g", "goto", "go to"),
-        Binding("left_square_bracket", "turn_pass(-1)", "pass", show=False),
-        Binding("right_square_bracket", "turn_pass(1)", "pass", show=False),
-        Binding("p", "next_pass", "next pass", show=False),
-        *(Binding(str(i), f"show_pane('{name}')", name, show=False) for i, name in enumerate(PANES, 1)),
-        Binding("question_mark", "help", "help", key_display="?"),
-        Binding("q", "quit", "quit"),
-    ]
-
-    cursor: reactive[StepCursor | None] = reactive(None)
-    pane: reactive[str] = reactive("node")
-
-    def __init__(self, recording: Recording, *, pass_index: int = 0, theme: str = "dark", ascii: bool = False) -> None:
+    def __init__(self, theme: str = "dark") -> None:
         super().__init__()
-        self._opening = StepCursor.open(recording, pass_index)
-        self._ascii = ascii
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
 
-    def get_default_screen(self) -> Screen[None]:
-        """See StepperScreen."""
-        return StepperScreen(id="_default")
 
-    def compose(self) -> ComposeResult:
-        """The tape, the panes, the sentence, and a bar above and below."""
-        cursor, ascii = StepperApp.cursor, self._ascii
-        yield Heading().data_bind(cursor)
-        yield TimeBar(ascii=ascii).data_bind(cursor)
-        with Container(id="main"):
-            yield TapeView("tape", ascii=ascii).data_bind(cursor)
-            with Vertical(id="panes"):
-                yield Static(id="tabs")
-                yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
-                yield SourcePane("source", ascii=ascii).data_bind(cursor)
-                yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
-                yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
-        yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
-        yield GotoPrompt()
-        yield Footer(show_command_palette=False)
-        yield Static(id="too-small")
+class StepperApp(MicrotapeApp):
+    """The stepper on one recording."""
+
+    def __init__(self, recording: Recording, *, pass_index: int = 0, theme: str = "dark", ascii: bool = False) -> None:
+        super().__init__(theme)
+        self._stepper = StepperScreen(recording, pass_index=pass_index, ascii=ascii)
 
     def on_mount(self) -> None:
-        """Open where the reader wants to begin, and let the garbage collector forget the recording."""
-        self.cursor = self._opening
-        self.query_one(TapeView).focus()
-        gc.collect()
-        gc.freeze()
-
-    # What changes
-
-    def watch_pane(self, pane: str) -> None:
-        """On a small terminal one pane shows at a time, under a line of tabs."""
-        for name in PANES:
-            self.query_one(f"#{name}").set_class(name == pane, "-chosen")
-        tabs = "  ".join(f"[b on $accent-muted] {i} {name} [/]" if name == pane else f"[$text-muted] {i} {name} [/]"
-                         for i, name in enumerate(PANES, 1))  # fmt: skip
-        self.query_one("#tabs", Static).update(tabs, layout=False)
-
-    def on_resize(self, event: Resize) -> None:
-        """A terminal that is too small says so and waits."""
-        too_small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
-        self.screen.set_class(too_small, "-too-small")
-        self.query_one("#too-small", Static).update(
-            f"This terminal has {event.size.width}×{event.size.height} characters.\n"
-            f"The stepper needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake it larger: nothing is lost. q quits."
-        )
-
-    # Moving in time
-
-    def action_move(self, moments: int) -> None:
-        """Step on, or back."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.move(moments)
-
-    def action_home(self) -> None:
-        """To where backward was called, then to before the program."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.home()
-
-    def action_end(self) -> None:
-        """To the end of the pass."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.end()
-
-    def action_turn_pass(self, by: int) -> None:
-        """To the pass before or after."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.to_pass(self.cursor.timeline.pass_index + by)
-
-    def action_next_pass(self) -> None:
-        """To the next pass, after the last to the first."""
-        if self.cursor is not None and self.cursor.recording.passes:
-            self.cursor = self.cursor.to_pass((self.cursor.timeline.pass_index + 1) % len(self.cursor.recording.passes))
-
-    def action_goto(self) -> None:
-        """Ask where to go."""
-        self.query_one(GotoPrompt).open()
-
-    def on_goto_prompt_asked(self, message: GotoPrompt.Asked) -> None:
-        """Go there, or say why not."""
-        prompt = self.query_one(GotoPrompt)
-        try:
-            if self.cursor is not None:
-                self.cursor = self.cursor.goto(message.target)
-        except LookupError as problem:
-            prompt.refuse(str(problem))
-        else:
-            prompt.action_close()
-
-    def on_goto_prompt_closed(self) -> None:
-        """Back to the tape."""
-        self.query_one(TapeView).focus()
-
-    def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
-        """A row was clicked."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.goto_node(message.node)
-
-    # Moving between panes
-
-    def action_show_pane(self, name: str) -> None:
-        """Choose a pane, and focus it."""
-        self.pane = name
-        self.query_one(f"#{name}").focus()
-
-    def action_focus_next(self) -> None:
-        """Tab: from the tape through the panes and back."""
-        self._turn_focus(1)
-
-    def action_focus_previous(self) -> None:
-        """Shift+Tab: the other way."""
-        self._turn_focus(-1)
-
-    def _turn_focus(self, by: int) -> None:
-        order = ("tape", *PANES, *(["sentence"] if self.query_one(SentencePane).overflows else []))
-        at = order.index(self.focused.id) if self.focused is not None and self.focused.id in order else 0
-        name = order[(at + by) % len(order)]
-        if name in PANES:
-            self.pane = name
-        self.query_one(f"#{name}", Widget).focus()
-
-    def action_help(self) -> None:
-        """What the keys do and the marks mean."""
-        self.push_screen(HelpScreen())
+        """Leaving the stepper is leaving the program."""
+        self.push_screen(self._stepper, lambda _: self.exit())

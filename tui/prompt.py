@@ -60,6 +60,10 @@ class GotoPrompt(Horizontal):
         self.set_class(bool(why), "-refused")
         self.query_one("#problem", Label).update(why)
 
+    def on_descendant_blur(self) -> None:
+        """Who goes elsewhere is done here."""
+        self.remove_class("-open")
+
     def on_input_changed(self) -> None:
         """Typing answers a complaint."""
         self.refuse("")

@@ -1,7 +1,7 @@
 """Anomaly mode: backward names the forward operation that an error, or a NaN, comes from.
 
-It is an observer of the engine, and costs nothing while it is off. NB: unlike torch's, every node knows its line without
-it; what the mode adds is the whole stack of calls that led there, and the search for NaN.
+It is an observer of the engine, and costs nothing while it is off. NB: unlike torch's, every node knows its line
+without it; what the mode adds is the whole stack of calls that led there, and the search for NaN.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def warn(name: str, what: str, node: Node) -> None:
         message = f"{name}Traceback of forward call that {what}:\n{''.join(lines)}"
     else:
         message = (
-            f"{name}No forward pass information available. Enable detect anomaly during forward pass for more information."
+            f"{name}No forward pass information available. Enable detect anomaly during forward pass for more "
+            "information."
         )
         if node.call_site is not None:
             message += f"\n  recorded at {node.call_site.describe()}"
@@ -127,7 +128,8 @@ class set_detect_anomaly:  # noqa: N801 - torch's name
     """Turns anomaly mode on or off at once; used as a context, turns it back at the end.
 
     While it is on, operations keep the call stack that recorded them; an error in backward is preceded by a warning
-    that shows the stack of the operation it belongs to; and, with `check_nan`, a gradient that is NaN raises RuntimeError.
+    that shows the stack of the operation it belongs to; and with `check_nan`, a gradient that is NaN raises
+    RuntimeError.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:

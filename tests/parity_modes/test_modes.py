@@ -1,0 +1,33 @@
+"""Every program about modes, saved tensors, graphs, functional, checkpoints and forward mode: torch and we see the same."""
+
+import importlib
+import pkgutil
+
+import microtape
+import parity_modes
+import pytest
+from parity.observe import differences, run
+from parity_modes.rows import PROGRAMS
+
+pytestmark = pytest.mark.parity
+
+for _module in pkgutil.iter_modules(parity_modes.__path__):
+    if _module.name.startswith("programs_"):
+        importlib.import_module(f"parity_modes.{_module.name}")
+
+
+@pytest.fixture(scope="module")
+def torch():
+    import torch
+
+    torch.set_warn_always(True)
+    torch.set_num_threads(1)
+    return torch
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_microtape_does_what_torch_does(name, torch):
+    program = PROGRAMS[name]
+    found = differences(run(program, torch), run(program, microtape))
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)

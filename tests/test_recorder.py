@@ -305,10 +305,20 @@ def test_a_backward_inside_of_backward_is_a_pass_of_its_own():
     assert len(recording.passes[0].steps) == 2
 
 
-def test_recording_while_recording_is_refused():
-    with Recorder(), pytest.raises(RuntimeError, match="already being made"):
-        record(lambda: None)
-    assert record(diamond).passes  # and the first one has let go
+def test_recordings_can_be_made_inside_of_each_other():
+    with Recorder() as outer:
+        diamond()
+        inner = record(diamond)
+        diamond()
+    diamond()
+    assert len(inner.passes) == 1
+    assert len(outer.recording.passes) == 3
+
+
+def test_equal_programs_give_equal_recordings():
+    first, second = recorded(diamond), recorded(diamond)
+    assert first.nodes == second.nodes
+    assert repr(first) == repr(second)
 
 
 def test_a_snapshot_shows_a_graph_without_running_it():

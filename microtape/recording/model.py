@@ -114,7 +114,7 @@ class NodeRecord(NamedTuple):
     kind: NodeKind
     formula: str  # "z = x · y    ∂z/∂x = y,  ∂z/∂y = x"; may be empty (a Function without one)
     place: Place | None
-    sequence_nr: int | None  # None for AccumulateGrad (it goes before all)
+    sequence_nr: int | None  # counted from the recording's first node; None for AccumulateGrad (it goes before all)
     operands: tuple[Operand, ...]
     outputs: tuple[TensorRef | None, ...]  # None: an output nobody kept
     edges: tuple[EdgeRecord, ...]

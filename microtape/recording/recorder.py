@@ -65,8 +65,6 @@ class Recorder(Watcher):
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
-        if any(isinstance(watcher, Recorder) for watcher in watch.watchers):
-            raise RuntimeError("a recording is already being made; end it before starting another")
         watch.join(self, first=True)  # before those that change what is saved
         return self
 
@@ -297,9 +295,8 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
     """Record what happens inside: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
     Called with a function, runs it and returns the Recording; an exception that it raises, inside a pass or outside of
-    one, is in the recording rather than raised. Used as a context, exceptions go their way.
-
-    Raises RuntimeError if a recording is already being made.
+    one, is in the recording rather than raised. Used as a context, exceptions go their way. Recordings may be made
+    inside of each other. NB: only the thread that makes the recording is watched.
     """
     if function is None:
         return Recorder()

@@ -313,7 +313,14 @@ class Tape:
     def records(self) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
         """Everything as data."""
         by_id = {number: node for node, number in self._ids.items()}
-        nodes = tuple(record._replace(hooks=node_hooks(by_id[record.id])) for record in self.nodes)
+        first = min([record.sequence_nr for record in self.nodes if record.sequence_nr is not None], default=0)
+        nodes = tuple(
+            record._replace(
+                hooks=node_hooks(by_id[record.id]),
+                sequence_nr=None if record.sequence_nr is None else record.sequence_nr - first,
+            )
+            for record in self.nodes
+        )
         return nodes, tuple(self._tensor_record(entry) for entry in self._tensors)
 
     def _tensor_record(self, entry: _TensorEntry) -> TensorRecord:

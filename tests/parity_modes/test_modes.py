@@ -1,12 +1,13 @@
-"""Every program about modes, saved tensors, graphs, functional, checkpoints and forward mode: torch and we see the same."""
+"""Every program about modes, hooks on saved tensors, checkpoints and forward mode sees the same on torch and here."""
 
 import importlib
 import pkgutil
 
-import microtape
-import parity_modes
 import pytest
 from parity.observe import differences, run
+
+import microtape
+import parity_modes
 from parity_modes.rows import PROGRAMS
 
 pytestmark = pytest.mark.parity

@@ -1,0 +1,34 @@
+"""The course: lessons as data, the checker of their exercises, and a learner's progress. Nothing here draws a screen.
+
+model      Course > Lesson > Exercise > Check
+load       reads a course from its folder
+predict    questions to answer before a step is shown
+observe    runs a file in a process of its own and reports what it did; `child` is that process
+plain      what it did, as plain data: told apart, and put into words
+checker    compares what a learner's file does with what the solution does
+report     a verdict in words
+workspace  the learner's files
+progress   what has been solved
+"""
+
+from lessons.checker import Verdict, check
+from lessons.load import COURSE, LessonError, load_course
+from lessons.model import Check, Course, Exercise, Lesson, Prediction, WrongAnswer
+from lessons.progress import Progress
+from lessons.workspace import Workspace
+
+__all__ = [
+    "COURSE",
+    "Check",
+    "Course",
+    "Exercise",
+    "Lesson",
+    "LessonError",
+    "Prediction",
+    "Progress",
+    "Verdict",
+    "Workspace",
+    "WrongAnswer",
+    "check",
+    "load_course",
+]

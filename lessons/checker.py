@@ -1,0 +1,111 @@
+"""Checking: a learner's file must do what the solution does, check by check.
+
+What is expected is nowhere written down: it is what the solution does. A known wrong answer is recognised in the same
+way, by doing exactly what the learner's file does, so it makes no difference how that file is written.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from lessons.load import LessonError
+from lessons.model import Check, Exercise, WrongAnswer
+from lessons.observe import SECONDS, End, Observation, Outcome, Raised, observe
+from lessons.plain import Difference, difference
+
+
+class Result(NamedTuple):
+    """How one check went."""
+
+    check: Check
+    passed: bool
+    did: Outcome | None  # None: the check was not reached
+    expected: Outcome
+    difference: Difference | None  # where the two values part, if both are values
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be said of a learner's file."""
+
+    results: tuple[Result, ...]
+    broken: Raised | None  # the file could not be run at all
+    ended: End
+    during: Check | None  # the check in which it ended, where it did not finish
+    status: int | None
+    output: str
+    untouched: bool  # the file is as shipped
+    wrong_answer: WrongAnswer | None  # the known one that does the same
+
+    @property
+    def passed(self) -> bool:
+        """Whether the exercise is solved."""
+        return self.ended == "finished" and self.broken is None and all(result.passed for result in self.results)
+
+
+def check(exercise: Exercise, file: Path, *, seconds: float = SECONDS) -> Verdict:
+    """Try a learner's file. Takes about half a second, or at most the given number of seconds longer.
+
+    Raises:
+        LessonError: the exercise itself is at fault: its solution cannot be run.
+        OSError: the learner's file cannot be read.
+    """
+    untouched = file.read_bytes() == exercise.path.read_bytes()
+    known = [exercise.solution, *(wrong.path for wrong in exercise.wrong_answers)]
+    with ThreadPoolExecutor(2) as pool:
+        own = pool.submit(observe, exercise, [file], seconds=seconds)
+        others = pool.submit(observe, exercise, known)
+        (did,), (solution, *mistakes) = own.result(), others.result()
+    expected = _expected(exercise, solution)
+    results = tuple(_result(one, did.outcomes.get(one.name), expected[one.name]) for one in exercise.checks)
+    ended_in = {one.name: one for one in exercise.checks}.get(did.during or "")
+    same = (
+        wrong
+        for wrong, mistake in zip(exercise.wrong_answers, mistakes, strict=True)
+        if did.broken is None and did.ended == "finished" and does_the_same(did, mistake)
+    )
+    passed = all(result.passed for result in results)
+    return Verdict(
+        results=results,
+        broken=did.broken,
+        ended=did.ended,
+        during=ended_in if did.ended != "finished" else None,
+        status=did.status,
+        output=did.output,
+        untouched=untouched,
+        wrong_answer=None if passed else next(same, None),
+    )
+
+
+def does_the_same(one: Observation, other: Observation) -> bool:
+    """Whether two files did the same in every check."""
+    return one.outcomes.keys() == other.outcomes.keys() and all(
+        _same(outcome, other.outcomes[name]) for name, outcome in one.outcomes.items()
+    )
+
+
+def _same(one: Outcome, other: Outcome) -> bool:
+    if one.raised is None or other.raised is None:
+        return one.raised is other.raised and difference(one.value, other.value) is None
+    return (one.raised.type, one.raised.message) == (other.raised.type, other.raised.message)
+
+
+def _expected(exercise: Exercise, solution: Observation) -> dict[str, Outcome]:
+    missing = [one.name for one in exercise.checks if one.name not in solution.outcomes]
+    if missing or solution.broken:
+        why = solution.broken.message if solution.broken else f"it does not get through {missing[0]}"
+        raise LessonError(f"{exercise.solution}: the solution itself cannot be run: {why}")
+    for name, outcome in solution.outcomes.items():
+        if outcome.raised is not None:
+            raise LessonError(f"{exercise.check}: {name} raises on the solution: {outcome.raised.message}")
+    return solution.outcomes
+
+
+def _result(one: Check, did: Outcome | None, expected: Outcome) -> Result:
+    if did is None or did.raised is not None:
+        return Result(one, False, did, expected, None)
+    found = difference(did.value, expected.value)
+    return Result(one, found is None, did, expected, found)

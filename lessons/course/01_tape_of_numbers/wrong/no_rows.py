@@ -1,0 +1,17 @@
+"""You compute the numbers, but nothing is written down: `tape.rows` stays empty. Without rows nobody can
+find the way back."""
+
+
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
+
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]

@@ -1,0 +1,100 @@
+"""What a course is made of. Everything is read from a folder by `load`; nothing here runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Check(NamedTuple):
+    """One thing that is tried with a learner's file: a function of `check.py`. Its docstring is the title."""
+
+    name: str
+    title: str
+
+
+class WrongAnswer(NamedTuple):
+    """A mistake that people make: a whole file that makes it, and what to say to somebody whose file does the same."""
+
+    name: str
+    path: Path
+    diagnosis: str
+
+
+class Prediction(NamedTuple):
+    """A question that is asked before a step of the lesson's program is shown.
+
+    It is asked after `after` steps of backward. The right answer is not written down but read from the recording:
+    `answer` is `next` for the node that comes next, or `gradient NAME` for the gradient that arrives there in all.
+    """
+
+    after: int
+    ask: str
+    answer: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A file to complete, and all that is needed to check it."""
+
+    path: Path  # as shipped
+    solution: Path
+    check: Path
+    checks: tuple[Check, ...]
+    wrong_answers: tuple[WrongAnswer, ...]
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Text to read, a program to step through, an exercise."""
+
+    number: int
+    name: str  # `tape_of_numbers`: what progress is kept under, whatever the number
+    title: str
+    summary: str
+    folder: Path
+    prose: str  # Markdown
+    program: Path
+    passes: str | None  # which passes of the program are recorded, as for `record_script`
+    predictions: tuple[Prediction, ...]
+    exercise: Exercise
+
+
+@dataclass(frozen=True)
+class Course:
+    """Lessons in their order."""
+
+    lessons: tuple[Lesson, ...]
+
+    def __iter__(self) -> Iterator[Lesson]:
+        return iter(self.lessons)
+
+    def __len__(self) -> int:
+        return len(self.lessons)
+
+    def find(self, wanted: str) -> Lesson:
+        """The lesson with this number or name; part of a name will do if it is in one name only.
+
+        Raises:
+            LookupError: there is none, or more than one; the message is for the user.
+        """
+        key = wanted.strip().lower().replace(" ", "_").replace("-", "_")
+        if key.isdecimal():
+            found = [one for one in self.lessons if one.number == int(key)]
+        else:
+            found = [one for one in self.lessons if one.name == key]
+            found = found or [one for one in self.lessons if key and key in one.name]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise LookupError(f"there is no lesson {wanted!r}: `microtape learn list` shows them all")
+        raise LookupError(f"{wanted!r} could be {', '.join(one.name for one in found)}: write a little more")
+
+    def after(self, lesson: Lesson) -> Lesson | None:
+        """The lesson that follows, None after the last."""
+        index = self.lessons.index(lesson) + 1
+        return self.lessons[index] if index < len(self.lessons) else None

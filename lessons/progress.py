@@ -1,0 +1,130 @@
+"""What a learner has done, in one readable file that is replaced as a whole, never half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+
+
+class ProgressError(OSError):
+    """Progress cannot be kept: the file cannot be read or written."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One lesson's progress."""
+
+    solved: str | None = None  # when it was first solved, as ISO date and time
+    attempts: int = 0
+    hints: int = 0  # how many were shown
+    solution_seen: bool = False
+
+
+class Progress:
+    """The progress file. It is read anew for every question, so that several windows agree."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trouble: str | None = None  # one line about a file that had to be set aside
+
+    def of(self, lesson: str) -> Record:
+        """A lesson's record, an empty one if there is none."""
+        return _record(self._read()["lessons"].get(lesson))
+
+    def solved(self) -> set[str]:
+        """The names of the lessons that are solved."""
+        return {name for name, entry in self._read()["lessons"].items() if _record(entry).solved}
+
+    def attempted(self, lesson: str, *, passed: bool) -> None:
+        """An exercise was checked."""
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        self._change(
+            lesson,
+            lambda record: replace(
+                record, attempts=record.attempts + 1, solved=record.solved or (now if passed else None)
+            ),
+        )
+
+    def hinted(self, lesson: str, count: int) -> None:
+        """So many hints have been shown."""
+        self._change(lesson, lambda record: replace(record, hints=max(record.hints, count)))
+
+    def saw_solution(self, lesson: str) -> None:
+        """The solution was shown."""
+        self._change(lesson, lambda record: replace(record, solution_seen=True))
+
+    def forget(self, lesson: str) -> None:
+        """Begin a lesson anew."""
+        self._change(lesson, lambda record: Record())
+
+    def _change(self, lesson: str, change: Callable[[Record], Record]) -> None:
+        data = self._read()
+        entry = data["lessons"].get(lesson)
+        kept = entry if isinstance(entry, dict) else {}
+        data["lessons"][lesson] = kept | asdict(change(_record(entry)))
+        write_atomically(self.path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+
+    def _read(self) -> dict[str, Any]:
+        """The file's data. One that cannot be understood is set aside, not overwritten."""
+        try:
+            data = json.loads(self.path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {"format": FORMAT, "lessons": {}}
+        except (ValueError, RecursionError):
+            data = None
+        except OSError as error:
+            raise ProgressError(f"{self.path}: cannot be read: {error.strerror}") from None
+        if isinstance(data, dict) and isinstance(data.get("lessons"), dict) and data.get("format") == FORMAT:
+            return data
+        return self._set_aside()
+
+    def _set_aside(self) -> dict[str, Any]:
+        number = 1
+        while (aside := self.path.with_name(f"progress.unreadable-{number}.json")).exists():
+            number += 1
+        self.path.replace(aside)
+        self.trouble = f"{self.path.name} could not be read; it is kept as {aside}, and a new one begins"
+        return {"format": FORMAT, "lessons": {}}
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that at every moment there is either the old one or the new one. Makes its folder.
+
+    Raises:
+        ProgressError: it cannot be written; the old one is as it was.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise ProgressError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _record(entry: Any) -> Record:
+    """A record from whatever the file holds for a lesson."""
+    if not isinstance(entry, dict):
+        return Record()
+    solved, attempts, hints = entry.get("solved"), entry.get("attempts"), entry.get("hints")
+    return Record(
+        solved=solved if isinstance(solved, str) else None,
+        attempts=attempts if isinstance(attempts, int) else 0,
+        hints=hints if isinstance(hints, int) else 0,
+        solution_seen=entry.get("solution_seen") is True,
+    )

@@ -1,0 +1,118 @@
+"""A verdict in words, for the command line and the full screen alike."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from lessons.checker import Result, Verdict
+from lessons.observe import Raised
+from lessons.plain import words
+
+Role: TypeAlias = Literal["good", "bad", "strong", "dim", ""]
+
+
+class Said(NamedTuple):
+    """A line of a report, and how to show it."""
+
+    text: str
+    role: Role = ""
+
+
+MOST_OUTPUT = 10  # lines of what the learner's file prints that are shown
+LONGEST = 300  # characters of one value
+
+
+def report(verdict: Verdict, *, ascii: bool = False) -> list[Said]:
+    """What the learner's code did, what was expected, and what that looks like, if it looks like something known."""
+    return list(_lines(verdict, ("ok", "x ") if ascii else ("✓", "✗")))
+
+
+def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
+    if verdict.untouched:
+        yield Said("The file is as it was shipped. Its comments say what to write.", "strong")
+        return
+    if verdict.broken is not None:
+        yield Said(f"{marks[1]} Your file cannot be run.", "bad")
+        yield Said(f"    {_raised(verdict.broken)}")
+    elif verdict.ended != "finished" and verdict.during is None:
+        yield Said(f"{marks[1]} Your file cannot be run.", "bad")
+        yield Said(f"    {_ended(verdict)}")
+    else:
+        first = next((result for result in verdict.results if not result.passed), None)
+        for result in verdict.results:
+            yield from _result(verdict, result, marks, in_full=result is first)
+    if verdict.passed:
+        yield Said("")
+        yield Said("Solved.", "good")
+    elif verdict.wrong_answer is not None:
+        yield Said("")
+        yield Said(verdict.wrong_answer.diagnosis, "strong")
+    yield from _printed(verdict.output)
+
+
+def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full: bool) -> Iterator[Said]:
+    """One check. Only the first that fails is told in full: one thing at a time."""
+    if result.passed:
+        yield Said(f"{marks[0]} {result.check.title}", "good")
+        return
+    if result.did is None and verdict.during != result.check:
+        yield Said(f"   {result.check.title}: not reached", "dim")
+        return
+    yield Said(f"{marks[1]} {result.check.title}", "bad")
+    if not in_full:
+        return
+    if result.difference is not None:
+        where = f"{result.difference.path}: " if result.difference.path else ""
+        yield Said(f"    {where}your code gave  {_short(result.difference.did)}")
+        yield Said(f"    {' ' * len(where)}expected        {_short(result.difference.expected)}")
+        return
+    if result.did is not None and result.did.raised is not None:
+        yield Said(f"    {_raised(result.did.raised)}")
+    else:
+        yield Said(f"    {_ended(verdict)}")
+    yield Said(f"    expected  {_short(words(result.expected.value))}")
+
+
+def _raised(raised: Raised) -> str:
+    at = f"line {raised.line}: " if raised.line is not None else ""
+    code = f"   ({raised.code})" if raised.code else ""
+    first = raised.message.strip().partition("\n")[0]
+    if raised.type == "NotImplementedError":
+        return f"{at}this part is not written yet"
+    if raised.type == "SystemExit":
+        return f"{at}your code asked Python to exit{code}"
+    if raised.type == "EOFError":
+        return f"{at}your code waits for the keyboard, and nobody is there{code}"
+    if raised.type == "MemoryError":
+        return f"{at}your code asked for more memory than an exercise may have{code}"
+    if raised.type == "AttributeError" and first.startswith("your file does not define"):
+        return f"{first}; it was there in the file as shipped"
+    return f"{at}{raised.type}: {first}{code}" if first else f"{at}{raised.type}{code}"
+
+
+def _ended(verdict: Verdict) -> str:
+    if verdict.ended == "time":
+        return "your code did not come to an end in time; is there a loop that never ends?"
+    if verdict.status is not None and verdict.status < 0:
+        return f"your code brought its process down ({signal.Signals(-verdict.status).name})"
+    return f"your code ended its process (status {verdict.status}), so nothing more could be checked"
+
+
+def _printed(output: str) -> Iterator[Said]:
+    lines = output.splitlines()
+    if not lines:
+        return
+    yield Said("")
+    yield Said("Your file printed:", "dim")
+    for line in lines[:MOST_OUTPUT]:
+        yield Said(f"    {_short(line.expandtabs())}", "dim")
+    if len(lines) > MOST_OUTPUT:
+        yield Said(f"    and {len(lines) - MOST_OUTPUT:,} lines more", "dim")
+
+
+def _short(text: str) -> str:
+    """Without control characters, which a terminal would obey, and not endless."""
+    shown = "".join(character if character.isprintable() else "�" for character in text)
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"

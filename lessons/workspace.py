@@ -1,0 +1,75 @@
+"""The learner's own files: a copy of each exercise, made when it is first needed and then never overwritten."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from lessons.model import Lesson
+from lessons.progress import Progress, write_atomically
+
+FOLDER_VARIABLE = "MICROTAPE_DATA"
+
+
+def data_folder() -> Path:
+    """Where microtape keeps a user's data: `$MICROTAPE_DATA`, or the folder that the platform has for such things."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen).expanduser() if chosen else user_data_path("microtape", appauthor=False)
+
+
+class Workspace:
+    """A folder with the learner's exercises and progress."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder if folder is not None else data_folder()
+        self.progress = Progress(self.folder / "progress.json")
+
+    def exercise(self, lesson: Lesson) -> Path:
+        """The learner's file of a lesson; it is copied from the course if there is none.
+
+        Raises OSError if that is not possible.
+        """
+        path = self.folder / "exercises" / f"{lesson.name}.py"
+        if not path.exists():
+            write_atomically(path, lesson.exercise.path.read_bytes())
+        return path
+
+    def write(self, lesson: Lesson, text: str, known: str) -> Path | None:
+        """Save the learner's text. `known` is what the file held when it was last read.
+
+        If the file has been changed by somebody else since then, that version is not lost: it is kept beside it.
+
+        Returns:
+            Where the other version was kept, None if there was none.
+        """
+        path = self.exercise(lesson)
+        there = path.read_text(encoding="utf-8", errors="replace")
+        kept = self._set_aside(path) if there not in (known, text) else None
+        if there != text:
+            write_atomically(path, text.encode())
+        return kept
+
+    def reset(self, lesson: Lesson) -> Path | None:
+        """Give the learner the exercise as shipped and forget its progress. Whoever calls this has asked first.
+
+        Returns:
+            Where the learner's file was kept, None if it was as shipped.
+        """
+        path = self.exercise(lesson)
+        kept = self._set_aside(path) if path.read_bytes() != lesson.exercise.path.read_bytes() else None
+        write_atomically(path, lesson.exercise.path.read_bytes())
+        self.progress.forget(lesson.name)
+        return kept
+
+    def _set_aside(self, path: Path) -> Path:
+        now = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+        kept = path.with_name(f"{path.stem}.{now}.py")
+        number = 1
+        while kept.exists():
+            number += 1
+            kept = path.with_name(f"{path.stem}.{now}_{number}.py")
+        path.replace(kept)
+        return kept

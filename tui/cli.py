@@ -1,4 +1,4 @@
-"""The command line: `microtape step|trace|record|draw|demo`. What a command needs is imported when it runs."""
+"""The command line: `microtape step|trace|record|draw|demo|learn`. What a command needs is imported when it runs."""
 
 from __future__ import annotations
 
@@ -104,4 +104,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )
+    learn = add(
+        "learn", commands.learn, "open a lesson; list: all of them; check [NAME]: check an exercise", (THEME, ASCII)
+    )
+    learn.add_argument("what", nargs="*", metavar="NAME", help="a lesson's name or number (default: the next one)")
     return parser, known

@@ -107,6 +107,13 @@ def demo(arguments: argparse.Namespace) -> int:
     return step(arguments)
 
 
+def learn(arguments: argparse.Namespace) -> int:
+    """Open the course."""
+    from tui.learn import learn as open_course
+
+    return open_course(arguments, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+
+
 def _print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
     from tui.trace import trace as lines
 

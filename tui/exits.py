@@ -14,6 +14,7 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     NOTHING_RECORDED = 3
     CANNOT_DRAW = 4
+    NOT_SOLVED = 5
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
@@ -24,6 +25,7 @@ MEANING = {
     Exit.BAD_INPUT: "a mistake in the command line, or a file that is missing, damaged or cannot be written",
     Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad()",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
+    Exit.NOT_SOLVED: "learn check: the exercise is not solved yet",
     Exit.INTERRUPTED: "Ctrl-C",
     Exit.BROKEN_PIPE: "whoever read the output stopped reading",
 }

@@ -42,8 +42,15 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         path = os.path.join(folder, "run.tape")
         save(recording, path)
-        root = str(Path(__file__).resolve().parent.parent)
-        subprocess.run([sys.executable, "-P", "-c", COMMAND, root, "step", path], check=False)
+        run_command("step", path)
+
+
+def run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run a `microtape` command in a process of its own, in this terminal or with its output captured."""
+    root = str(Path(__file__).resolve().parent.parent)
+    start = [sys.executable, "-P", "-c", COMMAND, root, *arguments]
+    stdin = subprocess.DEVNULL if capture else None
+    return subprocess.run(start, check=False, text=True, stdin=stdin, capture_output=capture)
 
 
 def has_terminal() -> bool:

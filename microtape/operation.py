@@ -7,17 +7,23 @@ Note [One formula for both passes]
 
 Note [What is saved]
   A formula names what it needs: `def grad_x(self, g, _x, y): return g * y`. A name that starts with an underscore is
-  not needed, `z` is the operation's result. A tensor is saved only if a formula that will be used needs it: `2 * y`
-  saves the constant and not `y`.
+  not needed, `z` is the operation's result, and a name that is neither operand nor result is an attribute of the node
+  that holds a tensor without gradient, such as a gather's `index`. A tensor is saved only if a formula that will be
+  used needs it: `2 * y` saves the constant and not `y`.
+
+Note [NaN and Inf are results]
+  A forward runs in a context of its own, where numpy does not warn of them. A context cannot be entered twice at a
+  time, so each call gets a copy, which is cheap.
 """
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,7 +36,15 @@ from microtape.tensor_state import Array, TensorState, as_array, edge_of, new_te
 from microtape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
-_RESULT = "z"
+
+_quiet = contextvars.Context()
+_quiet.run(np.seterr, all="ignore")
+quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
+
+
+Plan: TypeAlias = "tuple[int | str | None, ...]"
+"""For each saved name: an operand's number, -1 (-2, ...) for the first (second, ...) result, the name of an attribute
+of the node, or None where it is not needed."""
 
 
 class Operation(Node):
@@ -38,9 +52,10 @@ class Operation(Node):
 
     __slots__ = ()
     operands: ClassVar[tuple[str, ...]] = ("x",)
+    results: ClassVar[tuple[str, ...]] = ("z",)
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
-    plans: ClassVar[dict[tuple[bool, ...], tuple[int | None, ...]]] = {}  # which operands require grad -> what to save
+    plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # which operands require grad -> what to save
 
     forward: Any
 
@@ -54,16 +69,21 @@ class Operation(Node):
         names = [tuple(inspect.signature(formula).parameters)[2:] for formula in cls.gradients]
         cls.saved_names = tuple(name.lstrip("_") for name in names[0])
         assert all(tuple(name.lstrip("_") for name in row) == cls.saved_names for row in names), cls
-        cls.sources = tuple(cls.operands.index(name) if name != _RESULT else -1 for name in cls.saved_names)
+        cls.sources = tuple(cls.operands.index(name) if name in cls.operands else -1 for name in cls.saved_names)
         cls.plans = {mask: cls._plan(names, mask) for mask in itertools.product((False, True), repeat=len(names))}
 
     @classmethod
-    def _plan(cls, names: list[tuple[str, ...]], mask: tuple[bool, ...]) -> tuple[int | None, ...]:
-        """What to save if these operands require grad: for each saved name an operand, -1 for the result, or None."""
+    def _plan(cls, names: list[tuple[str, ...]], mask: tuple[bool, ...]) -> Plan:
+        """What to save if these operands require grad."""
         used = {name for row, wanted in zip(names, mask, strict=True) if wanted for name in row}
-        return tuple(
-            source if name in used else None for name, source in zip(cls.saved_names, cls.sources, strict=True)
-        )
+        return tuple(cls._source(name) if name in used else None for name in cls.saved_names)
+
+    @classmethod
+    def _source(cls, name: str) -> int | str:
+        """Where a formula's name is found."""
+        if name in cls.operands:
+            return cls.operands.index(name)
+        return -1 - cls.results.index(name) if name in cls.results else name
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays, as `forward` wants them."""
@@ -132,12 +152,35 @@ def call(node: Operation, *operands: Any) -> Any:
         return node.forward(*operands)
     like = type(tensor)
     tensors = [as_tensor(operand, like) for operand in operands]
-    array = as_array(node.forward(*node.arrays(tensors)))
+    array = compute(node, tensors)
     edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
     mask = tuple([edge is not NO_EDGE for edge in edges])
     if True in mask and mode.enabled and array.dtype.kind in "fc":
         return record(node, tensors, edges, mask, new_tensor(like, array), sys._getframe(2))
     return new_tensor(like, array)
+
+
+def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
+    """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
+    arrays = node.arrays(tensors)
+    try:
+        return as_array(quietly().run(node.forward, *arrays))
+    except ValueError as error:
+        raise shape_error(error, *arrays) from None
+
+
+def shape_error(error: ValueError, *arrays: Array) -> RuntimeError:
+    """numpy's complaint in torch's words, where it is that two shapes do not broadcast."""
+    if len(arrays) == 2:
+        a, b = arrays
+        ndim = max(a.ndim, b.ndim)
+        sizes = zip((1,) * (ndim - a.ndim) + a.shape, (1,) * (ndim - b.ndim) + b.shape, strict=True)
+        for dim, (m, n) in reversed(list(enumerate(sizes))):
+            if m != n and 1 not in (m, n):
+                return RuntimeError(
+                    f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {dim}"
+                )
+    return RuntimeError(str(error))
 
 
 def unary(cls: type[Unary], x: Any) -> Any:
@@ -147,7 +190,7 @@ def unary(cls: type[Unary], x: Any) -> Any:
     array = x.array
     if array.dtype.kind in "biu":
         array = array.astype(dtypes.get_default_dtype())
-    output = new_tensor(type(x), as_array(cls.forward(array)))
+    output = new_tensor(type(x), as_array(quietly().run(cls.forward, array)))
     edge = x.edge or edge_of(x)
     if edge is not NO_EDGE and mode.enabled:
         return record(cls(), (x,), (edge,), (True,), output, sys._getframe(2))
@@ -165,7 +208,11 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     a, b = x.array, y.array
     if a.dtype is not b.dtype:
         a, b = promoted(a, b)
-    output = new_tensor(type(x), as_array(cls.forward(a, b)))
+    try:
+        array = quietly().run(cls.forward, a, b)
+    except ValueError as error:
+        raise shape_error(error, a, b) from None
+    output = new_tensor(type(x), as_array(array))
     to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
     mask = (to_x is not NO_EDGE, to_y is not NO_EDGE)
     if True in mask and mode.enabled:
@@ -207,21 +254,31 @@ def attach(node: Node, edges: tuple[Edge, ...], array: Array, frame: Any) -> Non
     node.instruction = frame.f_lasti
 
 
-def save(node: Operation, plan: tuple[int | None, ...], operands: Sequence[TensorState], output: TensorState) -> None:
+def save(node: Operation, plan: Plan, operands: Sequence[TensorState], *outputs: TensorState) -> None:
     """Keep what the plan names, and the versions it is at where any has been written to; see Note [What is saved]."""
     kept: list[Any] = []
     written = False
     for source in plan:
-        if source is None:
+        item: Any
+        if isinstance(source, int):
+            item = operands[source] if source >= 0 else saved_output(outputs, -1 - source)
+        else:
+            item = getattr(node, source) if source is not None else None
+        if item is None:
             kept.append(None)
             continue
-        item: Any = operands[source] if source >= 0 else SavedTensor(output)
         if item.version is not None and item.version.number:
             written = True
         kept.append(item)
     node.saved = tuple(kept)
     if written:
         keep_versions(node)
+
+
+def saved_output(outputs: Sequence[TensorState], output_nr: int) -> Any:
+    """What to keep of a result: one without gradient, such as an argmax, cannot be part of a cycle."""
+    output = outputs[output_nr]
+    return SavedTensor(output, output_nr) if output.array.dtype.kind in "fc" else output
 
 
 def as_tensor(value: Any, like: type[_T]) -> _T:

@@ -97,3 +97,23 @@ def _dominate(high: DType | None, low: DType | None) -> DType | None:
     if _CATEGORY[low.kind] > _CATEGORY[high.kind]:
         return promote_types(high, low)
     return high
+
+
+_SCALAR_NAMES = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+
+def scalar_name(dtype: DType) -> str:
+    """What torch's messages call a dtype: `Float` for float32."""
+    return _SCALAR_NAMES.get(dtype.name, dtype.name.capitalize())

@@ -26,12 +26,13 @@ from typing import Any
 import numpy as np
 
 from microtape.call_site import CallSite
-from microtape.errors import GradientError
+from microtape.errors import GradientError, InPlaceError
 from microtape.grad_mode import mode
-from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks
+from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks, run_tensor_hooks
 from microtape.node import AccumulateGrad, Edge, Node
 from microtape.ops.broadcast import unbroadcast
-from microtape.tensor_state import TensorState
+from microtape.saved import unpack
+from microtape.tensor_state import TensorState, is_leaf, requires_grad
 from microtape.watch import watch
 
 next_task_id = itertools.count().__next__
@@ -79,6 +80,10 @@ class GraphTask:
         self.create_graph = create_graph
         self.capture = capture
         self.accumulate = accumulate
+        self.captures: dict[Node, list[Edge]] = {}
+        for edge in capture or ():
+            if edge[0] is not None:
+                self.captures.setdefault(edge[0], []).append(edge)
         self.captured: dict[Edge, Any] = {}
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
@@ -114,17 +119,17 @@ class GraphTask:
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
+        if self.capture is not None and not self.goes_on(node, gradient):
+            return
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
-        if self.capture is not None and not self.take_captured(node, gradient):
-            return
         if node.kind == "function":
             gradient = node.materialized(gradient, self.create_graph)  # type: ignore[attr-defined]
         if watcher is not None:
             watcher.node_started(self, node, gradient)
         gradients = self.evaluate(node, gradient)
         if node.hooks is not None and node.hooks.post:
-            gradients = run_hooks_after(self, node, gradients, gradient)
+            gradients = run_hooks_after(self, node, all_fitted(node, gradients), gradient)
         self.deliver(node, gradients)
         freed = not self.keep_graph and node.release()
         if watcher is not None:
@@ -138,6 +143,8 @@ class GraphTask:
         if node.kind == "function":
             return node.apply(gradient, self.create_graph)
         if gradient is None or (node.multi_output and all([one is None for one in gradient])):
+            if node.saved_names:
+                unpack(node, False)  # what was freed or overwritten is an error all the same
             return [None] * len(node.next_edges)  # Note [Undefined gradients]
         if node.multi_output or gradient.dtype.kind == "c":
             return conjugate(node.apply(conjugate(gradient), self.create_graph))  # type: ignore[no-any-return]
@@ -145,7 +152,7 @@ class GraphTask:
 
     def accumulate_grad(self, node: AccumulateGrad, gradient: Any) -> None:
         """Add what has arrived to the leaf's `.grad`."""
-        if gradient is None:
+        if gradient is None or not takes_gradients(node.variable):
             return
         if not self.create_graph and node not in self.owned:
             gradient = np.array(gradient)
@@ -234,24 +241,43 @@ class GraphTask:
                 if following is not None and following not in seen:
                     seen.add(following)
                     stack.append(following)
-        needed: set[Node] = {node for node, _ in self.capture or () if node is not None}
+        needed = set(self.captures)
         order.sort(key=lambda node: node.sequence_nr if node.kind != "accumulate" else -1)
         for node in order:  # edges lead to lower numbers, so what follows a node is decided before it
             if any([following in needed for following, _ in node.next_edges]):
                 needed.add(node)
         return needed
 
-    def take_captured(self, node: Node, gradient: Any) -> bool:
-        """Keep the gradients that were asked for. Returns whether the node is to run all the same."""
-        assert self.needed is not None
-        asked = False
-        for edge in self.capture or ():
-            if edge[0] is node:
-                asked = True
-                self.captured[edge] = gradient[edge[1]] if node.multi_output and gradient is not None else gradient
-        if not asked or self.accumulate:
+    def goes_on(self, node: Node, gradient: Any) -> bool:
+        """Keep the gradients that were asked for at this node. Returns whether the node is to run.
+
+        As in torch, what is kept has been through the tensor hooks if the walk ends here, and has not if it goes on.
+        """
+        asked = self.captures.get(node)
+        if asked is None:
             return True
-        return any([following in self.needed for following, _ in node.next_edges])
+        assert self.needed is not None
+        runs = self.accumulate or any([following in self.needed for following, _ in node.next_edges])
+        if not runs and node.hooks is not None:
+            gradient = run_tensor_hooks(self, node, gradient)
+        for edge in asked:
+            self.captured[edge] = gradient[edge[1]] if node.multi_output else gradient
+        return runs
+
+
+def all_fitted(node: Node, gradients: Sequence[Any]) -> list[Any]:
+    """A node's gradients in the shapes and dtypes that their receivers expect."""
+    return [
+        term if term is None or receiver is None else fitted(node, i, term, *receiver.output_spec(input_nr))
+        for i, ((receiver, input_nr), term) in enumerate(zip(node.next_edges, gradients, strict=True))
+    ]
+
+
+def takes_gradients(leaf: TensorState) -> bool:
+    """Whether a leaf still requires grad. Raises InPlaceError if it is a leaf no more."""
+    if not is_leaf(leaf):
+        raise InPlaceError("leaf variable has been moved into the graph interior")
+    return requires_grad(leaf)
 
 
 def fitted(node: Node, output: int, term: Any, shape: tuple[int, ...], dtype: Any) -> Any:

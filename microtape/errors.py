@@ -24,6 +24,10 @@ class ModifiedInPlaceError(AutogradError):
     """A saved tensor was overwritten between its saving and its use."""
 
 
+class DetachedInPlaceError(AutogradError):
+    """A saved tensor has lost its history to `detach_()` since."""
+
+
 class FreedGraphError(AutogradError):
     """Saved tensors were asked for after backward had freed them."""
 

@@ -19,8 +19,8 @@ import numpy as np
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.errors import GradientError, InPlaceError
 from microtape.grad_mode import _GradMode, mode
-from microtape.in_place import rebase_history
-from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
+from microtape.in_place import check_in_place, rebase_history
+from microtape.node import Edge, Node, next_sequence_nr
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.tensor_state import (
     TensorState,
@@ -110,6 +110,11 @@ class FunctionNode(Node):
         zeros = np.zeros(shape, dtype)
         return new_tensor(self.tensor_type, zeros) if as_tensor else zeros
 
+    def release(self) -> bool:
+        """See Node.release; after it `saved_tensors` raises, even if nothing was saved."""
+        freed, self.saved = bool(self.saved), None
+        return freed
+
     def _checked(self, gradients: tuple[Any, ...]) -> list[Any]:
         count = len(self.is_tensor_input)
         if len(gradients) > count and all(extra is None for extra in gradients[count:]):
@@ -124,7 +129,9 @@ class FunctionNode(Node):
         for i, (gradient, is_tensor) in enumerate(zip(gradients, self.is_tensor_input, strict=True)):
             if is_tensor:
                 if gradient is not None and not isinstance(gradient, TensorState):
-                    raise TypeError(f"expected Variable or None (got {type(gradient).__name__})")
+                    raise GradientError(
+                        f"expected Variable or None (got {type(gradient).__name__})", ("forward", self.call_site)
+                    )
                 kept.append(gradient)
             elif gradient is not None:
                 raise GradientError(
@@ -174,6 +181,22 @@ class Function(metaclass=FunctionMeta):
 
     vjp = backward
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
+            "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
+            "PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise: call `apply` on the class."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+            "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
     @classmethod
     def differentiate(cls, ctx: FunctionNode, *grad_outputs: Any) -> Any:
         """Call the user's `backward`, by whichever of its two names it has."""
@@ -187,36 +210,42 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` on the arguments and record the call. Tensors inside containers are not seen."""
-        if cls.setup_context is not Function.setup_context:
+        if has_setup_context(cls):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
         return call_function(cls, args, kwargs, sys._getframe(1))
 
 
+def has_setup_context(cls: type[Function]) -> bool:
+    """Whether `forward` has no ctx."""
+    return cls.setup_context is not Function.setup_context
+
+
 def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any) -> Any:
     """One call of a Function: run its forward unrecorded, then give the outputs their history."""
     node = cls.node_class()
     tensors = [argument for argument in args if isinstance(argument, TensorState)]
-    edges = tuple([edge_of(tensor) for tensor in tensors])
-    recorded = mode.enabled and any([edge is not NO_EDGE for edge in edges])
+    node.next_edges = tuple([edge_of(tensor) for tensor in tensors])
+    node.sequence_nr = next_sequence_nr()
     node.is_tensor_input = tuple([isinstance(argument, TensorState) for argument in args])
     node.needs_input_grad = tuple([isinstance(argument, TensorState) and requires_grad(argument) for argument in args])
+    recorded = mode.enabled and any(node.needs_input_grad)
     with _GradMode(False):
-        if cls.setup_context is not Function.setup_context:
+        if has_setup_context(cls):
             returned = cls.forward(*args, **kwargs)
             cls.setup_context(node, args, returned)
         else:
             returned = cls.forward(node, *args, **kwargs)
-    outputs = returned if isinstance(returned, tuple) else (returned,)
+    raw = returned if isinstance(returned, tuple) else (returned,)
     if tensors:
         node.tensor_type = type(tensors[0])
     if recorded:
-        place_on_tape(node, edges, outputs, frame)
-    check_dirty(node, tensors, outputs)
-    outputs = give_history(node, tensors, outputs, recorded)
+        place_on_tape(node, raw, frame)
+    count_writes(node, tensors)
+    outputs = give_history(node, tensors, raw, recorded)
     if recorded:
-        save(node, tensors, outputs)
+        save(node, tensors, raw, check_inputs=has_setup_context(cls))
     dirty = node.dirty
     node.to_save = node.dirty = node.non_differentiable = ()
     if recorded and watch.watcher is not None:
@@ -224,10 +253,8 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     return outputs if isinstance(returned, tuple) else outputs[0]
 
 
-def place_on_tape(node: FunctionNode, edges: tuple[Edge, ...], outputs: tuple[Any, ...], frame: Any) -> None:
+def place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:
     """Like `operation.attach`, for several outputs; an output that is no tensor has no shape."""
-    node.next_edges = edges
-    node.sequence_nr = next_sequence_nr()
     node.shape = [output.array.shape if isinstance(output, TensorState) else None for output in outputs]
     node.dtype = [output.array.dtype if isinstance(output, TensorState) else None for output in outputs]
     if frame.f_code.co_filename in LIBRARY_FILES:
@@ -236,104 +263,112 @@ def place_on_tape(node: FunctionNode, edges: tuple[Edge, ...], outputs: tuple[An
         node.code, node.instruction = frame.f_code, frame.f_lasti
 
 
-def check_dirty(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...]) -> None:
-    """Check that what was marked dirty was an input and is returned, and count the writes."""
+def count_writes(node: FunctionNode, tensors: list[Any]) -> None:
+    """Count one write on each tensor that was marked dirty."""
     for tensor in node.dirty:
         if not contains(tensors, tensor):
             warnings.warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input tensors should be passed to "
-                "ctx.mark_dirty().",
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+                "should be passed to ctx.mark_dirty().",
                 UserWarning,
                 stacklevel=4,
-            )
-        if not contains(outputs, tensor):
-            raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
-                "are modified inplace must all be outputs of the Function."
             )
         ensure_version(tensor).bump()
 
 
-def give_history(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
+def give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
     """The outputs as the caller gets them, each with `node` as its history where it has one."""
-    floating = [
-        isinstance(output, TensorState)
-        and output.array.dtype.kind in "fc"
-        and not contains(node.non_differentiable, output)
-        for output in outputs
-    ]
-    several = sum(floating) > 1
-    given: dict[int, Any] = {}  # an output that is returned twice stays one object
-    result = []
-    for i, output in enumerate(outputs):
+    outputs = list(raw)
+    differentiable = 0
+    for i, output in enumerate(raw):
         if not isinstance(output, TensorState):
-            result.append(output)
             continue
-        if id(output) not in given:
-            is_input = contains(tensors, output)
-            if recorded and floating[i]:
-                given[id(output)] = differentiable_output(node, i, output, is_input, several)
-            else:
-                given[id(output)] = plain_output(output, is_input, contains(node.dirty, output))
-        result.append(given[id(output)])
-    return tuple(result)
+        is_input, is_dirty = contains(tensors, output), contains(node.dirty, output)
+        if recorded and output.array.dtype.kind in "fc" and not contains(node.non_differentiable, output):
+            differentiable += 1
+            outputs[i] = differentiable_output(output, (node, i), is_input, is_dirty, len(raw))
+        else:
+            outputs[i] = plain_output(output, is_input, is_dirty)
+        if not (is_input and is_dirty) and is_view(outputs[i]):
+            view = outputs[i].meta.view
+            view.origin, view.made = "function", node.call_site
+    if differentiable > 1:
+        for output in outputs:
+            if isinstance(output, TensorState) and is_view(output):
+                output.meta.view.origin = "multi_output"  # type: ignore[union-attr]
+    if not all([contains(raw, tensor) for tensor in node.dirty]):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    return tuple(outputs)
 
 
-def differentiable_output(node: FunctionNode, output_nr: int, output: Any, is_input: bool, several: bool) -> Any:
-    """Make `node` the history of one output."""
-    if is_input and contains(node.dirty, output):
-        return rebase_dirty(node, output_nr, output, several)
+def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bool, count: int) -> Any:
+    """One of `count` outputs, with `edge` as its history. An input that was written to becomes the output itself."""
+    if is_dirty:
+        if requires_grad(output) and is_leaf(output):
+            raise InPlaceError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if is_view(output) and count > 1:
+            raise InPlaceError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+                "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+                "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+                "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
+                "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
+                "need help to do this change."
+            )
+        check_in_place(output)
+        rebase_history(output, edge)
+        return output
     if is_input:  # returned as it is: a view of it carries the node, so that the input keeps its own history
-        alias = new_tensor(type(output), output.array.view())
-        alias.edge = (node, output_nr)
-        make_view(alias, output, (), "function")
-        return alias
+        output = view_as_itself(output)
     if is_view(output):
         view = output.meta.view
-        view.edge, view.origin = (node, output_nr), "function"
+        view.edge, view.seen = edge, output.version.number
     else:
-        output.edge = (node, output_nr)
-    return output
-
-
-def rebase_dirty(node: FunctionNode, output_nr: int, output: Any, several: bool) -> Any:
-    """The input that was written to becomes the output; the very same object."""
-    if requires_grad(output) and is_leaf(output):
-        raise InPlaceError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if is_view(output):
-        if several:
-            raise InPlaceError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-                "return more than one Tensor. If this is not supported by your code, you can make the input of your "
-                "Function a non-view by cloning it."
-            )
-        rebase_history(output, node)
-    else:
-        rebase_history(output, node)
-        output.edge = (node, output_nr)
+        output.edge = edge
     return output
 
 
 def plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
-    """An output without history: an input is returned as an alias, so that its own flags stay."""
-    if is_input and not is_dirty:
-        alias = new_tensor(type(output), output.array.view())
-        alias.version = ensure_version(output)
-        return alias
+    """An output without this call in its history; an input keeps its own flags, so something else stands in for it."""
+    if not requires_grad(output):
+        return view_as_itself(output) if is_input and not is_dirty else output
+    if is_input:
+        return output.detach()
+    if not is_view(output):
+        output.detach_()
     return output
 
 
-def save(node: FunctionNode, tensors: list[Any], outputs: tuple[Any, ...]) -> None:
+def view_as_itself(tensor: Any) -> Any:
+    """A view of all of it, without a history."""
+    view = new_tensor(type(tensor), tensor.array.view())
+    make_view(view, tensor, (), "function")
+    return view
+
+
+def save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_inputs: bool) -> None:
     """Turn what `save_for_backward` was given into saved tensors; see Note [Saved tensors]."""
     kept: list[Any] = []
     sources = []
     for tensor in node.to_save:
-        edge = tensor.edge if tensor is not None else None
-        if edge is not None and edge[0] is node:
-            kept.append(SavedTensor(tensor, edge[1]))  # type: ignore[arg-type]
-        else:
+        source = next((i for i, other in enumerate(tensors) if other is tensor), -1)
+        output_nr = next((i for i, output in reversed(list(enumerate(raw))) if output is tensor), None)
+        if tensor is None or output_nr is None:
             kept.append(tensor)
-        sources.append(next((i for i, other in enumerate(tensors) if other is tensor), -1))
+        elif source >= 0 and not contains(node.dirty, tensor):
+            if check_inputs:
+                raise RuntimeError(
+                    "An input that has been returned as-is as output is being saved for backward. This is not supported "
+                    "if you override setup_context. You should return and save a view of the input instead, e.g. with "
+                    "x.view_as(x) or setup ctx inside the forward function itself."
+                )
+            kept.append(tensor)
+        else:
+            kept.append(SavedTensor(tensor, output_nr) if requires_grad(tensor) else tensor)
+        sources.append(source)
     node.sources = tuple(sources)
     node.saved_names = tuple(f"saved_tensors[{i}]" for i in range(len(kept)))
     node.saved = tuple(kept)
@@ -365,6 +400,10 @@ class Error(Node):
     """The node behind a gradient that cannot be differentiated again."""
 
     kind = "error"
+
+    def name(self) -> str:
+        """The node's name as torch shows it."""
+        return "torch::autograd::Error"
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """Raise."""

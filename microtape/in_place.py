@@ -13,40 +13,47 @@ Note [CopySlices]
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from microtape.dtypes import scalar_name
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, AccumulateGrad, Node, next_sequence_nr
-from microtape.operation import Operation, as_tensor, attach, save
+from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
+from microtape.operation import Operation, as_tensor, attach, compute, save
+from microtape.saved import SavedTensor
 from microtape.tensor_state import (
+    Array,
     TensorState,
     edge_of,
     ensure_version,
+    history_of,
     is_leaf,
     new_tensor,
     requires_grad,
 )
-from microtape.views import View
+from microtape.views import View, ViewOperation, move_retained, replay
 from microtape.watch import watch
 
 
 class CopySlices(Node):
     """The history of a base that was written to through one of its views; see Note [CopySlices]."""
 
-    __slots__ = ("function", "view")
+    __slots__ = ("function", "layout", "view")
     kind = "copy_slices"
     formula = "z = x, with the view replaced by f(view)    ∂x = g, with the view's part sent through f"
-    view: View
     function: Node
+    layout: tuple[int, ...]
+    view: tuple[ViewOperation, ...]
 
     def __init__(self, view: View, function: Node) -> None:
         super().__init__()
-        self.view = view
         self.function = function
+        self.view = view.steps
+        self.layout = layout_of(view.base.array)
 
     def name(self) -> str:
         """The node's name as torch shows it."""
@@ -54,33 +61,43 @@ class CopySlices(Node):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
+        result = empty(self.layout, self.shape, self.dtype)
         if create_graph:
-            return self._apply_tensors(gradient)
-        result = np.array(gradient)
-        window: Any = result
-        for step in self.view.steps:
-            window = step.forward(window)
-        first, *rest = self.apply_function(window.copy(), False)
-        window[...] = 0 if first is None else first
-        return [result, *rest]
-
-    def _apply_tensors(self, gradient: Any) -> Sequence[Any]:
-        result = gradient.clone()
-        window: Any = self.view.rebased(result)
-        first, *rest = self.apply_function(window.clone(), True)
-        if first is None:
-            window.zero_()
+            result = new_tensor(type(gradient), result).copy_(gradient)
+            window: Any = replay(self.view, result)
+            first, *rest = self.through_function(window.clone())
+            window.copy_(window * 0 if first is None else first)
         else:
-            window.copy_(first)
+            result[...] = gradient
+            window = replay(self.view, result)
+            first, *rest = self.through_function(window.copy())
+            window[...] = 0 if first is None else first
         return [result, *rest]
 
-    def apply_function(self, window: Any, create_graph: bool) -> Sequence[Any]:
+    def through_function(self, window: Any) -> Sequence[Any]:
         """The operation's own node on the view's part of the gradient."""
-        return self.function.apply([window] if self.function.multi_output else window, create_graph)
+        create_graph = isinstance(window, TensorState)
+        if self.function.kind != "function":
+            return self.function.apply(window, create_graph)
+        gradients = self.function.apply(
+            [window.conj()], create_graph
+        )  # conjugated for a formula of ours, not for theirs
+        return [None if gradient is None else gradient.conj() for gradient in gradients]
 
     def release(self) -> bool:
         """Free what the operation saved."""
         return self.function.release()
+
+
+def layout_of(array: Array) -> tuple[int, ...]:
+    """The array's dimensions, from the one with the longest stride to the one with the shortest."""
+    return tuple(sorted(range(array.ndim), key=lambda dim: -abs(array.strides[dim])))
+
+
+def empty(layout: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
+    """A dense array with that layout: what is a view of one array with a layout is a view of every such array."""
+    order = [layout.index(dim) for dim in range(len(layout))]
+    return np.empty([shape[dim] for dim in layout], dtype).transpose(order)
 
 
 def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
@@ -90,38 +107,47 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     tracked = mode.enabled and any([requires_grad(tensor) for tensor in tensors])
     if tracked:
         check_in_place(x)
-    value = node.forward(*node.arrays(tensors))
+    value = compute(node, tensors)
     check_result(x, value)
     if not tracked:
         write(x, value)
         return x
-    before = before_write(x)
     edges = tuple([edge_of(tensor) for tensor in tensors])
-    write(x, value)
     attach(node, edges, x.array, frame)
-    if node.saved_names:
-        save(node, node.plans[tuple([edge is not NO_EDGE for edge in edges])], [before, *tensors[1:]], x)
-    target, vertex = rebase_history(x, node)
+    plan = node.plans[tuple([edge is not NO_EDGE for edge in edges])] if node.saved_names else ()
+    before = x
+    if 0 in plan or watch.watcher is not None:  # x as it was, with the history that it had
+        before = new_tensor(type(x), x.array.copy(), edges[0])
+    write(x, value)
+    if plan:
+        save(node, plan, [before, *tensors[1:]], x)
+    target, vertex = rebase_history(x, (node, 0))
+    if target is not x:
+        saved_in_view(node, x)
     if watch.watcher is not None:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
     return x
 
 
-def before_write(x: TensorState) -> TensorState:
-    """A copy of x with its history, for a formula that needs the value from before the write."""
-    copy = new_tensor(type(x), x.array.copy())
-    copy.edge = edge_of(x)
-    return copy
+def saved_in_view(node: Node, view: TensorState) -> None:
+    """If `node` saved its result, that is the view, whose grad_fn is not `node` but leads through the base to it.
+
+    The reference is weak because the view's grad_fn leads to `node`.
+    """
+    for item in node.saved or ():
+        if type(item) is SavedTensor:
+            computed_by = history_of(view)[0]
+            assert computed_by is not None
+            item.computed_by = weakref.ref(computed_by)
 
 
 def check_in_place(x: TensorState) -> None:
     """Raise InPlaceError where a recorded write into x would make gradients wrong or ambiguous."""
     view = x.meta.view if x.meta is not None else None
     if view is not None:
-        if requires_grad(view.base) and is_leaf(view.base):
+        view.check("is being")
+        if requires_grad(x) and is_leaf(view.base):
             raise InPlaceError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-        if view.origin:
-            view.forbid("is being modified")
     if requires_grad(x) and is_leaf(x):
         raise InPlaceError("a leaf Variable that requires grad is being used in an in-place operation.")
 
@@ -134,8 +160,8 @@ def check_result(x: TensorState, value: Any) -> None:
         )
     if not np.can_cast(value.dtype, x.array.dtype, "same_kind"):
         raise RuntimeError(
-            f"result type {value.dtype.name.capitalize()} can't be cast to the desired output type "
-            f"{x.array.dtype.name.capitalize()}"
+            f"result type {scalar_name(value.dtype)} can't be cast to the desired output type "
+            f"{scalar_name(x.array.dtype)}"
         )
     if not x.array.flags.writeable:
         raise RuntimeError(
@@ -150,32 +176,30 @@ def write(x: TensorState, value: Any) -> None:
     ensure_version(x).bump()
 
 
-def rebase_history(x: TensorState, node: Node) -> tuple[TensorState, Node]:
-    """Make `node` x's history; see the notes above. Returns what has a new grad_fn now, x or its base, and that grad_fn."""
+def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
+    """Make `edge` x's history; see the notes above. Returns what has a new grad_fn now, x or its base, and that grad_fn."""
     view = x.meta.view if x.meta is not None else None
-    target = x
+    node, target = edge[0], x
+    assert node is not None
     if view is not None:
         target = view.base
-        copy_slices = CopySlices(view, node)
-        copy_slices.next_edges = (edge_of(target), *node.next_edges[1:])
-        copy_slices.sequence_nr = next_sequence_nr()
-        copy_slices.shape, copy_slices.dtype = target.array.shape, target.array.dtype
-        copy_slices.code = node.code
-        if node.code is not None:
-            copy_slices.instruction = node.instruction
-        node = copy_slices
-        view.edge = view.edge if view.edge is not None else NO_EDGE
-    move_retained(target, node)
-    target.edge = (node, 0)
+        node = copy_slices(view, node)
+        edge = (node, 0)
+    move_retained(target, history_of(target), edge)
+    target.edge = edge
+    if view is not None:
+        view.seen = -1  # its own history is made again at once, so that it stands on the tape right behind
+        view.history(x)
     return target, node
 
 
-def move_retained(x: TensorState, node: Node) -> None:
-    """A tensor that retains its gradient goes on doing so at its new grad_fn; hooks stay where they were."""
-    if x.meta is None or not x.meta.retains_grad:
-        return
-    old, output_nr = edge_of(x)
-    if old is not None and old.hooks is not None and not isinstance(old, AccumulateGrad):
-        reference = old.hooks.retain.pop(output_nr, None)
-        if reference is not None:
-            node.ensure_hooks().retain[0] = reference
+def copy_slices(view: View, function: Node) -> CopySlices:
+    """The new history of the view's base, after `function` has written into the view."""
+    node = CopySlices(view, function)
+    node.next_edges = (edge_of(view.base), *function.next_edges[1:])
+    node.sequence_nr = next_sequence_nr()
+    node.shape, node.dtype = view.base.array.shape, view.base.array.dtype
+    node.code = function.code
+    if function.code is not None:
+        node.instruction = function.instruction
+    return node

@@ -39,12 +39,15 @@ class NodeHooks:
 
     __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
 
-    def __init__(self) -> None:
+    def __init__(self, leaf: NodeHooks | None = None) -> None:
+        """`leaf` holds the hooks of a leaf, which outlive its AccumulateGrad nodes: they share those two dicts."""
         self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}  # output_nr -> hooks of that output's tensor
         self.retain: dict[int, weakref.ref[TensorState]] = {}  # output_nr -> the tensor that retains its gradient
         self.pre: dict[int, Callable[..., Any]] = {}
         self.post: dict[int, Callable[..., Any]] = {}
         self.post_accumulate: dict[int, Callable[..., Any]] = {}
+        if leaf is not None:
+            self.tensor, self.post_accumulate = leaf.tensor, leaf.post_accumulate
 
 
 class Node:
@@ -173,11 +176,22 @@ class AccumulateGrad(Node):
         self.shape, self.dtype = variable.array.shape, variable.array.dtype
         meta = variable.meta
         assert meta is not None
-        self.hooks = meta.hooks
+        if meta.hooks is not None:
+            self.hooks = NodeHooks(meta.hooks)
 
     def name(self) -> str:
         """The node's name as torch shows it."""
         return "torch::autograd::AccumulateGrad"
+
+    def ensure_hooks(self) -> NodeHooks:
+        """The node's hooks; those on the leaf itself are kept by the leaf."""
+        if self.hooks is None:
+            meta = self.variable.meta
+            assert meta is not None
+            if meta.hooks is None:
+                meta.hooks = NodeHooks()
+            self.hooks = NodeHooks(meta.hooks)
+        return self.hooks
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """Accumulate; nothing flows on. `gradient` belongs to the engine, which has copied it where it was shared."""

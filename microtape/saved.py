@@ -8,17 +8,33 @@ Note [Saved tensors]
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
-from microtape.errors import FreedGraphError, ModifiedInPlaceError
+from microtape.dtypes import scalar_name
+from microtape.errors import DetachedInPlaceError, FreedGraphError, ModifiedInPlaceError
 from microtape.node import AccumulateGrad, Edge, Node
-from microtape.tensor_state import Array, TensorState, Version, ensure_version, new_tensor, version_number
+from microtape.tensor_state import (
+    Array,
+    TensorState,
+    Version,
+    ensure_version,
+    history_of,
+    is_leaf,
+    new_tensor,
+    version_number,
+)
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
     "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
     "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
     "after calling backward."
+)
+
+DETACHED_MESSAGE = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+    "out-of-place `.detach()` instead"
 )
 
 MODIFIED_HINT = (
@@ -30,17 +46,23 @@ MODIFIED_HINT = (
 class SavedTensor:
     """An output of a node, as that node keeps it: the array and its version counter."""
 
-    __slots__ = ("array", "like", "output_nr", "version")
+    __slots__ = ("array", "computed_by", "like", "output_nr", "version")
 
     def __init__(self, tensor: TensorState, output_nr: int = 0) -> None:
         self.array = tensor.array
         self.like = type(tensor)
         self.version: Version | None = ensure_version(tensor)
         self.output_nr = output_nr
+        self.computed_by: weakref.ref[Node] | None = None  # its grad_fn, where that is not the node that keeps it
+
+    def edge(self, node: Node) -> Edge:
+        """The output's history; `node` keeps it."""
+        other = self.computed_by() if self.computed_by is not None else None
+        return (node, self.output_nr) if other is None else (other, 0)
 
     def tensor(self, node: Node) -> TensorState:
-        """The output again: the same memory and version counter, with `node` as its grad_fn."""
-        tensor = new_tensor(self.like, self.array, (node, self.output_nr))
+        """The output again: the same memory and version counter, and its history."""
+        tensor = new_tensor(self.like, self.array, self.edge(node))
         tensor.version = self.version
         return tensor
 
@@ -59,26 +81,36 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
     if saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
     values: list[Any] = []
-    written = False
+    touched = False
     for item in saved:
         if item is None:
             values.append(None)
             continue
-        if item.version is not None and item.version.number:
-            written = True
+        if item.version is not None and item.version.touched:
+            touched = True
         values.append(item.array)
-    if written:
-        check_versions(node)
+    if touched:
+        check_unchanged(node)
     if as_tensors:
         return [item.tensor(node) if type(item) is SavedTensor else item for item in saved]
     return values
 
 
-def check_versions(node: Node) -> None:
-    """Raise ModifiedInPlaceError where something that `node` saved has been written to since."""
+def check_unchanged(node: Node) -> None:
+    """Raise if something that `node` saved has been written to since, or has been detached in place."""
     for i, item in enumerate(node.saved or ()):
-        if item is not None and version_number(item) != saved_version(node, i):
+        if item is None:
+            continue
+        if type(item) is not SavedTensor and is_leaf(item) and was_result(node, i):
+            raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
+        if version_number(item) != saved_version(node, i):
             raise modified_error(node, i)
+
+
+def was_result(node: Node, index: int) -> bool:
+    """Whether the operand saved as `index` had a grad_fn at that time."""
+    source = node.sources[index]
+    return source >= 0 and not isinstance(node.next_edges[source][0], AccumulateGrad | None)
 
 
 def saved_version(node: Node, index: int) -> int:
@@ -86,22 +118,12 @@ def saved_version(node: Node, index: int) -> int:
     return node.versions[index] if node.versions is not None else 0
 
 
-def saved_edge(node: Node, index: int) -> Edge | None:
-    """Which output of which node the saved tensor `index` was when it was saved, where that is known."""
-    assert node.saved is not None
-    item, source = node.saved[index], node.sources[index]
-    if type(item) is SavedTensor:
-        return (node, item.output_nr)
-    return node.next_edges[source] if source >= 0 else None
-
-
 def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
     """torch's message for a saved tensor that was written to, and the two lines that matter."""
     assert node.saved is not None
-    item, edge = node.saved[index], saved_edge(node, index)
-    of = ""
-    if edge is not None and edge[0] is not None and not isinstance(edge[0], AccumulateGrad):
-        of = f", which is output {edge[1]} of {short_name(edge[0])},"
+    item = node.saved[index]
+    computed_by, output_nr = item.edge(node) if type(item) is SavedTensor else history_of(item)
+    of = "" if computed_by is None else f", which is output {output_nr} of {short_name(computed_by)},"
     return ModifiedInPlaceError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name(item.array)} {list(item.array.shape)}]{of} is at version {version_number(item)}; "
@@ -117,21 +139,6 @@ def short_name(node: Node) -> str:
     return name if name and (not number or number.isdigit()) else node.name()
 
 
-_TYPE_NAMES = {
-    "float16": "Half",
-    "float32": "Float",
-    "float64": "Double",
-    "int8": "Char",
-    "uint8": "Byte",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "bool": "Bool",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
-
-
 def type_name(array: Array) -> str:
     """torch's name for tensors of this dtype: `microtape.FloatTensor` for float32."""
-    return f"microtape.{_TYPE_NAMES.get(array.dtype.name, array.dtype.name.capitalize())}Tensor"
+    return f"microtape.{scalar_name(array.dtype)}Tensor"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from microtape import dtypes
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.in_place import call_, write
-from microtape.node import NO_EDGE, AccumulateGrad, Node, NodeHooks, RemovableHandle, add_hook
+from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.operation import as_operand
 from microtape.ops import arithmetic, elementwise, index, loss, product, reduction
 from microtape.ops import shape as shape_ops
@@ -23,6 +24,7 @@ from microtape.tensor_state import (
     edge_of,
     ensure_meta,
     ensure_version,
+    history_of,
     is_leaf,
     is_view,
     new_tensor,
@@ -124,23 +126,18 @@ class Tensor(TensorState):
         Raises RuntimeError for dtypes without gradients, and where a result is told to stop.
         """
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         if not self.is_leaf:
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
                     "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
                 )
-        elif is_view(self):
-            view = ensure_meta(self).view
-            assert view is not None
-            view.edge = self._own_accumulator() if requires_grad else NO_EDGE
+        elif self.meta is not None and self.meta.view is not None:
+            self.meta.view.is_source = bool(requires_grad)
         else:
             self.edge = None if requires_grad else NO_EDGE
         return self
-
-    def _own_accumulator(self) -> Any:
-        return (AccumulateGrad(self), 0)
 
     @property
     def is_leaf(self) -> bool:
@@ -150,13 +147,12 @@ class Tensor(TensorState):
     @property
     def grad_fn(self) -> Node | None:
         """The node that computed it, None for a leaf."""
-        node = edge_of(self)[0] if self.edge is not None or is_view(self) else None
-        return None if isinstance(node, AccumulateGrad) else node
+        return history_of(self)[0]
 
     @property
     def output_nr(self) -> int:
         """Which output of `grad_fn` it is."""
-        return edge_of(self)[1]
+        return history_of(self)[1]
 
     @property
     def _version(self) -> int:
@@ -178,7 +174,8 @@ class Tensor(TensorState):
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
                 "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-                "mistake, make sure you access the leaf Tensor instead.",
+                "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
+                "more information.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -200,8 +197,8 @@ class Tensor(TensorState):
                 )
             if value.array.dtype != self.array.dtype:
                 raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{value.array.dtype}' to a tensor with grad_dtype "
-                    f"'{self.array.dtype}'. The gradient must match the tensor's grad_dtype"
+                    f"attempting to assign a gradient with dtype '{dtypes.scalar_name(value.array.dtype)}' to a tensor "
+                    f"with grad_dtype '{dtypes.scalar_name(self.array.dtype)}'. The gradient must match the tensor's dtype."
                 )
         ensure_meta(self).grad = value
 
@@ -216,9 +213,15 @@ class Tensor(TensorState):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if requires_grad(self) and not dtypes.is_differentiable(value.array.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self.array = value.array
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
@@ -236,6 +239,7 @@ class Tensor(TensorState):
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         self.edge = NO_EDGE
+        ensure_version(self).touched = True  # those who saved it will look
         return self
 
     # Backward
@@ -258,14 +262,15 @@ class Tensor(TensorState):
     def accumulate(self, gradient: Any, create_graph: bool) -> None:
         """Add `gradient`, which this call may keep, to `.grad`."""
         meta = ensure_meta(self)
-        if isinstance(gradient, Tensor):
-            meta.grad = gradient.clone() if meta.grad is None else meta.grad + gradient
+        if not create_graph:
+            if meta.grad is None:
+                meta.grad = new_tensor(Tensor, np.asarray(gradient))
+            else:
+                write(meta.grad, meta.grad.array + gradient)
         elif meta.grad is None:
-            meta.grad = new_tensor(Tensor, np.asarray(gradient))
-        elif requires_grad(meta.grad):
-            meta.grad = meta.grad + new_tensor(Tensor, np.asarray(gradient))
+            meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
         else:
-            write(meta.grad, meta.grad.array + gradient)
+            meta.grad = meta.grad + gradient
 
     def retain_grad(self) -> None:
         """Keep this result's gradient in `.grad` too. Does nothing on a leaf."""
@@ -274,8 +279,6 @@ class Tensor(TensorState):
         meta = ensure_meta(self)
         if is_leaf(self) or meta.retains_grad:
             return
-        import weakref
-
         node, output_nr = edge_of(self)
         assert node is not None
         node.ensure_hooks().retain[output_nr] = weakref.ref(self)
@@ -290,8 +293,9 @@ class Tensor(TensorState):
         """Call `hook(grad)` whenever this tensor's gradient is computed; a returned tensor replaces it."""
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        _, output_nr = edge_of(self)
-        return add_hook(self._hooks().tensor.setdefault(output_nr, {}), hook)
+        node, output_nr = edge_of(self)
+        assert node is not None
+        return add_hook(node.ensure_hooks().tensor.setdefault(output_nr, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(self)` after backward has added to this leaf's `.grad`."""
@@ -299,18 +303,9 @@ class Tensor(TensorState):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not is_leaf(self):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return add_hook(self._hooks().post_accumulate, hook)
-
-    def _hooks(self) -> NodeHooks:
         node, _ = edge_of(self)
         assert node is not None
-        if not isinstance(node, AccumulateGrad):
-            return node.ensure_hooks()
-        meta = ensure_meta(self)  # a leaf's node may come and go; its hooks stay
-        if meta.hooks is None:
-            meta.hooks = NodeHooks()
-        node.hooks = meta.hooks
-        return meta.hooks
+        return add_hook(node.ensure_hooks().post_accumulate, hook)
 
     # Out of the graph
 
@@ -365,7 +360,7 @@ class Tensor(TensorState):
         if not is_leaf(self):
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment. If you were attempting to deepcopy a module, this may be because of a "
+                "moment.  If you were attempting to deepcopy a module, this may be because of a "
                 "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
             )
         result = new_tensor(type(self), self.array.copy(), None if requires_grad(self) else NO_EDGE)

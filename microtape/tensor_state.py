@@ -36,15 +36,17 @@ Array = npt.NDArray[Any]
 class Version:
     """How often some memory has been written to, and where in the program it was last; see Note [Versions]."""
 
-    __slots__ = ("number", "written")
+    __slots__ = ("number", "touched", "written")
 
     def __init__(self) -> None:
         self.number = 0
+        self.touched = False  # written to, or detached in place: who saved it has to look closer
         self.written: CallSite | None = None
 
     def bump(self) -> None:
         """Count one write by the user's current line."""
         self.number += 1
+        self.touched = True
         frame = user_frame(sys._getframe(1))
         self.written = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
@@ -97,7 +99,9 @@ def edge_of(tensor: TensorState) -> Edge:
         return tensor.edge
     meta = tensor.meta or ensure_meta(tensor)
     if meta.view is not None:
-        return meta.view.edge_of(tensor)
+        edge = meta.view.history(tensor)
+        if edge is not NO_EDGE or not requires_grad(tensor):
+            return edge
     accumulator = meta.accumulator() if meta.accumulator is not None else None
     if accumulator is None:
         accumulator = AccumulateGrad(tensor)
@@ -105,12 +109,17 @@ def edge_of(tensor: TensorState) -> Edge:
     return (accumulator, 0)
 
 
+def history_of(tensor: TensorState) -> Edge:
+    """The node that computed the tensor and which of its outputs it is; NO_EDGE for a leaf."""
+    if tensor.edge is not None:
+        return tensor.edge
+    view = tensor.meta.view if tensor.meta is not None else None
+    return view.history(tensor) if view is not None else NO_EDGE
+
+
 def is_leaf(tensor: TensorState) -> bool:
     """Whether no recorded operation computed the tensor."""
-    if tensor.edge is None and not is_view(tensor):
-        return True
-    node = edge_of(tensor)[0]
-    return node is None or isinstance(node, AccumulateGrad)
+    return history_of(tensor) is NO_EDGE
 
 
 def is_view(tensor: TensorState) -> bool:
@@ -119,10 +128,11 @@ def is_view(tensor: TensorState) -> bool:
 
 
 def requires_grad(tensor: TensorState) -> bool:
-    """Whether the tensor is part of a graph or the start of one."""
-    if tensor.edge is None:
-        return not is_view(tensor) or edge_of(tensor) is not NO_EDGE
-    return tensor.edge is not NO_EDGE
+    """Whether the tensor is part of a graph or the start of one. A view requires grad as soon as its base does."""
+    if tensor.edge is not None:
+        return tensor.edge is not NO_EDGE
+    view = tensor.meta.view if tensor.meta is not None else None
+    return view is None or view.is_source or view.edge is not NO_EDGE or requires_grad(view.base)
 
 
 def ensure_meta(tensor: TensorState) -> AutogradMeta:

@@ -4,6 +4,8 @@ Note [Views and their history]
   A view knows its base and the view operations that lead to it. As long as the base is not written to, the view's
   history is that of its own operations. Once it is, the history that counts is the base's new one: the view's grad_fn
   is then made again, the next time somebody asks, as an AsStridedBackward0 that repeats those operations.
+  A view requires grad as soon as its base does. One that was made without grad mode has no history all the same: it
+  is a leaf, and when its base is written to nobody can say what its gradient should be, so that is an error.
   NB: torch repeats them by strides and storage offset; replaying the operations gives the same gradients.
 """
 
@@ -11,77 +13,80 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
+from microtape.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge
 from microtape.operation import Unary, attach, record
-from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor
+from microtape.saved import short_name
+from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
 from microtape.watch import watch
 
-_T = TypeVar("_T", bound=TensorState)
-
-FORBIDDEN = {
+ADVICE = {
     "no_grad": (
-        "A view was created in no_grad mode and {is_modified} inplace with grad mode enabled. Given that this use case "
-        "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-        "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside "
-        "(if you want the inplace to be tracked)."
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+        "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+        "both outside (if you want the inplace to be tracked)."
     ),
     "multi_output": (
-        "{which} is a view and {is_modified} inplace. This view is the output of a function that returns multiple "
-        "views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
-        "operation by an out-of-place one."
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+        "to be modified inplace. You should replace the inplace operation by an out-of-place one."
     ),
     "function": (
-        "{which} is a view and {is_modified} inplace. This view was created inside a custom Function (or because an "
-        "input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
-        "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
-        "this by cloning the output of the custom Function."
+        "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic "
+        "to handle view+inplace would override the custom backward associated with the custom Function, leading to "
+        "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
     ),
 }
-"""Why a view may not be written to, by where it comes from."""
+"""Why a view may not be written to, and what to do instead, by where the view comes from."""
 
 
 class View:
     """How a tensor came to be a view: its root base, and the operations from there."""
 
-    __slots__ = ("base", "edge", "origin", "seen", "steps")
+    __slots__ = ("base", "edge", "is_source", "made", "origin", "seen", "steps")
 
-    def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], edge: Edge | None, origin: str) -> None:
+    def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], origin: str) -> None:
         self.base = base
         self.steps = steps
-        self.edge = edge  # None: a leaf that requires grad in its own right
-        self.origin = origin  # a key of FORBIDDEN, or "" where in-place writes are fine
-        self.seen = ensure_version(base).number  # the version that `edge` belongs to
+        self.origin = origin  # a key of ADVICE, or "" where in-place writes are fine
+        self.made: CallSite | None = None  # where, if it must not be written to
+        self.edge = NO_EDGE  # its history, as of version `seen`
+        self.seen = ensure_version(base).number
+        self.is_source = False  # whether requires_grad_() was called on the view itself
 
-    def edge_of(self, tensor: TensorState) -> Edge:
-        """Where the view's gradient goes now; see Note [Views and their history]."""
-        number = ensure_version(tensor).number
-        if self.seen != number:
-            if edge_of(self.base) is not NO_EDGE:
-                if self.origin:
-                    self.forbid("and its base or another view of its base has been modified")
-                self.edge = replayed_edge(tensor, self.base, self.steps)
+    def history(self, tensor: TensorState) -> Edge:
+        """The node that computed the view as it is now; see Note [Views and their history]."""
+        number = ensure_version(self.base).number
+        if self.seen != number and (self.edge is not NO_EDGE or requires_grad(self.base)):
+            self.check("its base or another view of its base has been")
+            self.follow_base(tensor)
             self.seen = number
-        assert self.edge is not None
         return self.edge
 
-    def forbid(self, is_modified: str) -> None:
-        """Raise the error that this view's origin calls for."""
-        node, output_nr = self.edge or NO_EDGE
-        which = f"Output {output_nr} of {node.name() if node is not None else 'an operation'}"
-        raise InPlaceError(
-            FORBIDDEN[self.origin].format(which=which, is_modified=is_modified),
-            ("view made", node.call_site if node is not None else None),
-        )
+    def follow_base(self, tensor: TensorState) -> None:
+        """Make a new history, behind the base's, for the view `tensor`."""
+        node = AsStridedBackward0(self.steps)
+        attach(node, (edge_of(self.base),), tensor.array, sys._getframe(1))
+        before, self.edge = self.edge, (node, 0)
+        move_retained(tensor, before, self.edge)
+        if watch.watcher is not None:
+            watch.watcher.operation(node, (self.base,), (tensor,), False)
 
-    def rebased(self, base: TensorState) -> TensorState:
-        """The same view of another tensor (recorded if the mode says so)."""
-        for step in self.steps:
-            base = view_call(base, type(step), *step.parameters())
-        return base
+    def check(self, what_is: str) -> None:
+        """Raise InPlaceError if the view comes from where writes to it, or to its base, would make gradients wrong."""
+        if not self.origin:
+            return
+        node, output_nr = self.edge
+        which = "" if node is None else f"Output {output_nr} of {short_name(node)} is a view"
+        if node is None or self.origin == "no_grad":
+            which = f"{which} of a view which was created in" if which else "A view was created in"
+            message = f"{which} no_grad mode and {what_is} modified inplace with grad mode enabled."
+        else:
+            message = f"{which} and {what_is} modified inplace."
+        raise InPlaceError(f"{message} {ADVICE[self.origin]}", ("view made", self.made))
 
 
 class ViewOperation(Unary):
@@ -112,17 +117,7 @@ class AsStridedBackward0(Unary):
         return g
 
 
-def replayed_edge(tensor: TensorState, base: TensorState, steps: tuple[ViewOperation, ...]) -> Edge:
-    """A new history for a view whose base has been written to."""
-    node = AsStridedBackward0(steps)
-    base_edge = edge_of(base)
-    attach(node, (base_edge,), tensor.array, sys._getframe(1))
-    if watch.watcher is not None:
-        watch.watcher.operation(node, (base,), (tensor,), False)
-    return (node, 0)
-
-
-def view_call(x: Any, cls: type[ViewOperation], *parameters: Any, origin: str = "") -> Any:
+def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     """Run and record a view operation; on an array, just look."""
     step = cls(*parameters)
     if not isinstance(x, TensorState):
@@ -130,23 +125,48 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any, origin: str = 
         return step.forward(x)
     step.x_shape = x.array.shape
     output = new_tensor(type(x), step.forward(x.array))
-    node = cls(*parameters)
-    node.x_shape = step.x_shape
-    edge = edge_of(x)
-    view = make_view(output, x, (step,), origin)
-    if edge is not NO_EDGE and mode.enabled:
-        record(node, (x,), (edge,), (True,), output, sys._getframe(2))
-        view.edge, output.edge = output.edge, None
+    view = make_view(output, x, (step,))
+    if mode.enabled:
+        edge = edge_of(x)
+        if edge is not NO_EDGE:
+            node = cls(*parameters)
+            node.x_shape = step.x_shape
+            record(node, (x,), (edge,), (True,), output, sys._getframe(2))
+            view.edge, output.edge = output.edge or NO_EDGE, None
     return output
 
 
-def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation], origin: str) -> View:
-    """Make `output`, which shares the memory of `x`, a tracked view with the history that it has."""
+def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
+    """The same view of another array or Tensor."""
+    for step in steps:
+        x = view_call(x, type(step), *step.parameters())
+    return x
+
+
+def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation], origin: str = "") -> View:
+    """Make `output`, which shares the memory of `x`, a tracked view of it, without a history yet.
+
+    A view is forbidden to be written to for its own `origin`, or else for that of the view it was made from.
+    """
     output.version = ensure_version(x)
     before = x.meta.view if x.meta is not None else None
-    if not origin:
-        origin = before.origin if before is not None and before.origin else "" if mode.enabled else "no_grad"
     base, earlier = (before.base, before.steps) if before is not None else (x, ())
-    view = ensure_meta(output).view = View(base, (*earlier, *steps), output.edge, origin)
+    origin = "no_grad" if not mode.enabled else origin
+    view = View(base, (*earlier, *steps), origin or (before.origin if before is not None else ""))
+    if view.origin:
+        frame = user_frame(sys._getframe(1))
+        view.made = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
+    ensure_meta(output).view = view
     output.edge = None
     return view
+
+
+def move_retained(tensor: TensorState, before: Edge, after: Edge) -> None:
+    """A tensor that retains its gradient goes on doing so at its new node; its hooks stay with the old one."""
+    if tensor.meta is None or not tensor.meta.retains_grad:
+        return
+    (old, old_nr), (new, new_nr) = before, after
+    if old is not None and old.hooks is not None and new is not None:
+        reference = old.hooks.retain.pop(old_nr, None)
+        if reference is not None:
+            new.ensure_hooks().retain[new_nr] = reference

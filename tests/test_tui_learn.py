@@ -95,7 +95,7 @@ async def test_h_climbs_the_ladder_of_hints(workspace):
     async with app(workspace).run_test(size=(140, 50)) as pilot:
         for hint in FIRST.exercise.hints:
             await pilot.press("h")
-            assert hint in said(pilot)
+            assert " ".join(hint.split()) in " ".join(said(pilot).split())
         await pilot.press("h")
         assert "the last hint" in said(pilot)
     assert workspace.progress.of(FIRST.name).hints == len(FIRST.exercise.hints)

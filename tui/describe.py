@@ -8,6 +8,7 @@ from microtape.recording.model import BackwardStep, ErrorRecord, NodeRecord, Sav
 from microtape.recording.words import format_shape, format_value
 from tui.cursor import LeafStatus, StepCursor
 from tui.sentence import title
+from tui.source import expression
 from tui.spans import Line, Role, Span, line, sentence_list
 
 LABEL = 9  # the column of words on the left
@@ -155,12 +156,10 @@ class Describer:
         yield from self._rest(len(node.edges), "edges")
 
     def _error(self, error: ErrorRecord) -> Iterator[Line]:
-        yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
         for role, place in error.places:
-            text = self.cursor.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.line]
-            yield line(
-                self._label(role), f"{place.file}:{place.line}", Span(f"   {text[0].strip() if text else ''}", "strong")
-            )
+            text = expression(self.cursor.recording, place)
+            yield line(self._label(role), f"{place.file}:{place.line}", Span(f"   {text}", "strong"))
+        yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
 
     # The leaves pane
 
@@ -215,7 +214,8 @@ class Describer:
                        Span(f"  and {left} more to come", "dim"))  # fmt: skip
         yield from self._rest(len(waiting), "waiting nodes")
         count = len(pass_.steps) if pass_.is_complete else len(pass_.nodes)
-        yield line(self._label("done"), f"{cursor.steps_done} of {count} nodes")
+        done = cursor.steps_done - (cursor.step is not None and cursor.step.error is not None)
+        yield line(self._label("done"), f"{done} of {count} nodes")
 
     # Pieces
 

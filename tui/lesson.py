@@ -50,6 +50,9 @@ class LessonScreen(Screen[None]):
     LessonScreen .box { border-subtitle-color: $text-muted; }
     LessonScreen #file { height: 3fr; }
     LessonScreen #verdict { height: 2fr; }
+    LessonScreen VerticalScroll {
+        scrollbar-size-vertical: 1; scrollbar-color: $panel; scrollbar-background: $background;
+    }
     LessonScreen.-narrow #work { display: none; }
     LessonScreen.-narrow.-working #work { display: block; }
     LessonScreen.-narrow.-working #prose { display: none; }
@@ -57,9 +60,9 @@ class LessonScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (116, "-wide")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "step", "step through the program"),
-        Binding("e", "edit", "edit the exercise"),
-        Binding("c", "check", "check it"),
+        Binding("s", "step", "step through it"),
+        Binding("e", "edit", "edit"),
+        Binding("c", "check", "check"),
         Binding("h", "hint", "hint"),
         Binding("tab", "other_side", "text/exercise", key_display="Tab"),
         Binding("n", "turn(1)", "next", show=False),
@@ -168,7 +171,7 @@ class LessonScreen(Screen[None]):
         hints = self.lesson.exercise.hints
         self._hints = min(self._hints + 1, len(hints))
         self._workspace.progress.hinted(self.lesson.name, self._hints)
-        shown: list[tuple[str, Role]] = [(text, "") for hint in hints[: self._hints] for text in (hint, "")]
+        shown: list[tuple[str, Role]] = [(text, "") for hint in hints[: self._hints] for text in (_flowing(hint), "")]
         more = len(hints) - self._hints
         self._say(*shown, (f"h shows the next hint ({more} more)." if more else "That was the last hint.", "dim"))
 
@@ -233,6 +236,12 @@ def _record(lesson: Lesson) -> Recording:
             why = ended.stderr.strip().rpartition("\n")[2]
             raise LessonError(f"{lesson.program} cannot be recorded: {why}")
         return load(out)
+
+
+def _flowing(markdown: str) -> str:
+    """Text whose lines are joined to paragraphs, since the pane has a width of its own; code stays as it is."""
+    paragraphs = markdown.split("\n\n")
+    return "\n\n".join(text if text.startswith(("    ", "```")) else text.replace("\n", " ") for text in paragraphs)
 
 
 def _some_editor() -> str:

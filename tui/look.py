@@ -18,7 +18,7 @@ DARK = Theme(
     foreground="#d6dbe3",
     background="#14171c",
     surface="#191d23",
-    panel="#262c36",
+    panel="#303845",
     dark=True,
     variables={"text-muted": "#8b95a5", "text-disabled": "#5c6675", "foreground-muted": "#8b95a5"},
 )

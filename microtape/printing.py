@@ -1,30 +1,52 @@
-"""How a tensor prints: as torch does."""
+"""How a tensor prints: as torch does, to the character."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from microtape import dtypes
 from microtape.errors import AutogradError
-from microtape.tensor_state import requires_grad
+from microtape.tensor_state import Array, requires_grad
 
 if TYPE_CHECKING:
     from microtape.tensor import Tensor
+
+LINE_WIDTH = 80
+DECIMALS = 4
+MOST = 1000  # elements; of more than that, only those at the edges are shown
+EDGE = 3
+
+Format = Callable[[Any], str]
 
 
 def represent(tensor: Tensor) -> str:
     """`tensor([1., 2.], requires_grad=True)`; the dtype only where it is not the default."""
     prefix = "tensor("
-    with np.printoptions(precision=4, threshold=1000, edgeitems=3, linewidth=80 - len(prefix), suppress=False):
-        body = np.array2string(tensor.array, separator=", ", prefix=prefix, formatter=None)
-    if not tensor.array.ndim:
-        body = body if tensor.array.dtype.kind != "f" else format_scalar(float(tensor.array))
-    usual = (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool)
-    parts = [body]
-    if tensor.array.dtype not in usual:
-        parts.append(f"dtype=microtape.{tensor.array.dtype.name}")
+    text = prefix + values(tensor.array, len(prefix))
+    last_line = len(text) - text.rfind("\n") + 1
+    for part in remarks(tensor):
+        if last_line + len(part) + 2 > LINE_WIDTH:
+            text += ",\n" + " " * len(prefix) + part
+            last_line = len(prefix) + len(part)
+        else:
+            text += ", " + part
+            last_line += len(part) + 2
+    return text + ")"
+
+
+def remarks(tensor: Tensor) -> list[str]:
+    """What is said after the values."""
+    array = tensor.array
+    default = dtypes.get_default_dtype()
+    parts = []
+    if array.size == 0 and array.ndim != 1:
+        parts.append(f"size={tuple(array.shape)}")
+    usual = (default,) if array.size == 0 else (default, np.result_type(default, 1j), dtypes.int64, dtypes.bool)
+    if array.dtype not in usual:
+        parts.append(f"dtype=microtape.{array.dtype.name}")
     try:
         node = tensor.grad_fn
     except AutogradError:
@@ -34,13 +56,72 @@ def represent(tensor: Tensor) -> str:
             parts.append(f"grad_fn=<{node.name().rpartition('::')[2]}>")
         elif requires_grad(tensor):
             parts.append("requires_grad=True")
-    return prefix + ", ".join(parts) + ")"
+    return parts
 
 
-def format_scalar(value: float) -> str:
-    """A 0-d float with four decimals, or none where they are all zero."""
-    if not np.isfinite(value):
-        return str(value)
-    if value == int(value) and abs(value) < 1e8:
-        return f"{value:.0f}."
-    return f"{value:.4f}" if 1e-4 <= abs(value) < 1e8 else f"{value:.4e}"
+def values(array: Array, indent: int) -> str:
+    """The elements in nested brackets; lines after the first are indented."""
+    if not array.size:
+        return "[]"
+    cut = array.size > MOST
+    shown = edges(array) if cut else array
+    one, width = complex_formatter(shown) if array.dtype.kind == "c" else formatter(shown)
+    return nested(array, indent, one, width, cut)
+
+
+def edges(array: Array) -> Array:
+    """The first and last few entries along each dimension that has many."""
+    for dim, size in enumerate(array.shape):
+        if size > 2 * EDGE:
+            array = array.take([*range(EDGE), *range(size - EDGE, size)], axis=dim)
+    return array
+
+
+def formatter(shown: Array) -> tuple[Format, int]:
+    """How to write each of these numbers, and the width of all of them (zeros, NaN and Inf may need more)."""
+    if shown.dtype.kind != "f":
+        width = max(len(str(value)) for value in shown.ravel().tolist())
+        return lambda value: str(value).rjust(width), width
+    sizes = np.abs(shown[np.isfinite(shown) & (shown != 0)].astype(np.float64))
+    whole = bool(np.all(sizes == np.ceil(sizes)))
+    scientific = sizes.size > 0 and bool(sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or sizes.min() < 1e-4)
+
+    def text(value: float) -> str:
+        if scientific:
+            return f"{value:.{DECIMALS}e}"
+        if whole:
+            return f"{value:.0f}." if np.isfinite(value) else f"{value:.0f}"
+        return f"{value:.{DECIMALS}f}"
+
+    measured = shown[np.isfinite(shown) & (shown != 0)].tolist()
+    width = max((len(text(value)) for value in measured), default=1)
+    return lambda value: text(value).rjust(width), width
+
+
+def complex_formatter(shown: Array) -> tuple[Format, int]:
+    """The same for complex numbers."""
+    real, real_width = formatter(shown.real)
+    imaginary, imaginary_width = formatter(shown.imag)
+
+    def text(value: complex) -> str:
+        part = imaginary(value.imag).lstrip()
+        return real(value.real) + (part if part[0] in "+-" else "+" + part) + "j"
+
+    return text, real_width + imaginary_width + 1
+
+
+def nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str:
+    """The elements, each of which is `width` wide; `cut` leaves out all but those at the edges."""
+    if array.ndim == 0:
+        return one(array.item())
+    few = cut and len(array) > 2 * EDGE
+    parts = [array[:EDGE], array[-EDGE:]] if few else [array]
+    if array.ndim == 1:
+        items = [[one(value) for value in part.tolist()] for part in parts]
+        flat = [*items[0], " ...", *items[1]] if few else items[0]
+        per_line = max(1, (LINE_WIDTH - indent) // (width + 2))
+        lines = [", ".join(flat[i : i + per_line]) for i in range(0, len(flat), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    rows = [[nested(row, indent + 1, one, width, cut) for row in part] for part in parts]
+    flat = [*rows[0], "...", *rows[1]] if few else rows[0]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(flat) + "]"

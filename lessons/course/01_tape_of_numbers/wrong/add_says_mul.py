@@ -1,5 +1,6 @@
-"""Your `add` computes a sum and then writes "mul" into its row. The numbers are right, and the way back would be
-wrong: whoever reads the tape believes what it says."""
+"""Your `add` computes a sum and then writes "mul" into its row. The numbers are right, and the way
+back would be wrong: whoever reads the tape believes what it says.
+"""
 
 
 class Tape:

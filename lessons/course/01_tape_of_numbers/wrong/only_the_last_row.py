@@ -1,5 +1,6 @@
-"""Only the last row is there. You replace the list of rows by a new one; append to it instead: every operation
-stays on the tape."""
+"""Only the last row is there. You replace the list of rows by a new one; append to it instead:
+every operation stays on the tape.
+"""
 
 
 class Tape:

@@ -1,5 +1,6 @@
-"""You write the rows, but nothing is computed: `tape.values` has no entry for the result. An operation does
-both."""
+"""You write the rows, but nothing is computed: `tape.values` has no entry for the result. An
+operation does both.
+"""
 
 
 class Tape:

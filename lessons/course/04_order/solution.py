@@ -1,0 +1,19 @@
+# The order of backward: one way to write it.
+#
+# The tape itself is the plan. Read from its end, every result comes after
+# all those who use it; all there is to do is to leave out the others.
+
+
+def order(rows, last):
+    visited = []
+    needed = {last}
+    for result, operands in reversed(rows):
+        if result in needed:
+            visited.append(result)
+            needed.update(operands)
+    return visited
+
+
+if __name__ == "__main__":
+    rows = [("a", ("x",)), ("b", ("a",)), ("z", ("b", "a"))]
+    print(order(rows, "z"))

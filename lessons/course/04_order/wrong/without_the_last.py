@@ -1,0 +1,12 @@
+"""You leave out `last` itself. It is the first that backward visits."""
+
+
+def order(rows, last):
+    visited = []
+    needed = {last}
+    for result, operands in reversed(rows):
+        if result in needed:
+            if result != last:
+                visited.append(result)
+            needed.update(operands)
+    return visited

@@ -1,0 +1,13 @@
+"""You deal with dimensions of size 1, but a dimension that is missing in `shape` was stretched as
+well: sum over it, too.
+"""
+
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    if gradient.ndim == len(shape):
+        for axis, size in enumerate(shape):
+            if size == 1:
+                gradient = gradient.sum(axis=axis, keepdims=True)
+    return gradient

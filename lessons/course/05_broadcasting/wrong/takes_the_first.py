@@ -1,0 +1,14 @@
+"""You cut out the first piece of the right shape. Every copy was used, so every copy counts: sum
+over them.
+"""
+
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    while gradient.ndim > len(shape):
+        gradient = gradient[0]
+    for axis, size in enumerate(shape):
+        if size == 1:
+            gradient = gradient.take([0], axis=axis)
+    return gradient

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from microtape.call_site import CallSite, user_frame, user_stacklevel
+from microtape.dtypes import DType
 from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
-from microtape.node import NO_EDGE, Edge
+from microtape.node import NO_EDGE, Edge, Node, is_array
+from microtape.ops.shape import stack
 from microtape.tensor import Size, Tensor
-from microtape.tensor_state import edge_of, new_tensor
+from microtape.tensor_state import edge_of, new_tensor, requires_grad
+
+
+class GradientEdge(NamedTuple):
+    """Where a tensor's gradient goes; stands for the tensor in `backward` and `grad`, and keeps its graph alive."""
+
+    node: Node
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor. Raises RuntimeError if it does not require grad."""
+    if not tensor.requires_grad:
+        raise NoGraphError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    node, output_nr = edge_of(tensor)
+    assert node is not None
+    return GradientEdge(node, output_nr)
 
 
 def backward(
@@ -28,13 +46,15 @@ def backward(
 
     `grad_tensors` has a gradient of the same shape for each tensor, or None for those with one element.
     `retain_graph` keeps what was saved, for another backward; it defaults to `create_graph`, which records the backward
-    pass itself. `inputs` limits what accumulates.
+    pass itself. `inputs` limits what accumulates: tensors (results among them retain their gradient from then on),
+    GradientEdges, or a dict of them. GradientEdges may stand for the tensors, too.
 
     Raises RuntimeError, with torch's wording, for a root without history, a missing or misshapen gradient, a graph
     that was freed, and a saved tensor that was overwritten.
     """
-    if inputs is not None and not as_tuple(inputs):
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    wanted = None if inputs is None else inputs_of(inputs, "backward")
+    roots = as_tuple(tensors)
+    gradients = first_gradients(roots, grad_tensors)
     if create_graph:
         warnings.warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
@@ -44,22 +64,20 @@ def backward(
             UserWarning,
             stacklevel=user_stacklevel(),
         )
-    roots = as_tuple(tensors)
-    gradients = seeds(roots, grad_tensors, create_graph)
-    capture = None if inputs is None else [input_edge(tensor) for tensor in as_tuple(inputs)]
-    task = GraphTask(
+    for tensor in wanted or ():
+        if isinstance(tensor, Tensor):
+            tensor.retain_grad()
+    GraphTask(
         root_edges(roots),
-        gradients,
+        [gradient if create_graph else gradient.array for gradient in gradients],
         keep_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
-        capture=capture,
-        root_tensors=roots,
-        inputs=() if inputs is None else as_tuple(inputs),
+        capture=None if wanted is None else [input_edge(tensor) for tensor in wanted],
+        tensor_type=Tensor,
+        root_tensors=tensors_only(roots),
+        inputs=tensors_only(wanted or ()),
         call_site=caller(),
-    )
-    task.run()
-    if inputs is not None:
-        keep_for_results(task, as_tuple(inputs), create_graph)
+    ).run()
 
 
 def grad(
@@ -72,93 +90,132 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> Any:
     """The gradients of `outputs`, summed over all of them, with respect to each of `inputs`; `.grad` is not touched.
 
-    An input that the outputs do not depend on is an error, or gives None with `allow_unused=True`, or zeros with
-    `materialize_grads=True`. The other arguments are those of `backward`.
+    Returns a tuple, or a dict where `inputs` is one. An input that the outputs do not depend on is an error, or gives
+    None with `allow_unused=True`, or zeros with `materialize_grads=True`. With `is_grads_batched`, the first dimension
+    of each of `grad_outputs` is a batch, and so is that of the results. The other arguments are those of `backward`.
     """
-    wanted, roots = as_tuple(inputs), as_tuple(outputs)
     if allow_unused is False and materialize_grads:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    roots, wanted = as_tuple(outputs), inputs_of(inputs, "grad")
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", stacklevel=2)
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use microtape.autograd.backward.",
+            FutureWarning,
+            stacklevel=user_stacklevel(),
+        )
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    unused_are_fine = bool(allow_unused) or materialize_grads
     if is_grads_batched:
-        return batched_grad(roots, wanted, grad_outputs, create_graph, bool(allow_unused), materialize_grads)
+        result = batched_gradients(roots, wanted, as_tuple(grad_outputs), keep_graph, create_graph, unused_are_fine)
+    else:
+        gradients = first_gradients(roots, grad_outputs)
+        result = gradients_of(roots, wanted, gradients, keep_graph, create_graph, unused_are_fine)
+    if materialize_grads:
+        result = [
+            zeros_for(tensor, create_graph) if gradient is None else gradient
+            for tensor, gradient in zip(wanted, result, strict=True)
+        ]
+    return dict(zip(inputs, result, strict=True)) if type(inputs) is dict else tuple(result)
+
+
+def gradients_of(
+    roots: tuple[Any, ...],
+    wanted: tuple[Any, ...],
+    gradients: Sequence[Any],
+    keep_graph: bool,
+    create_graph: bool,
+    unused_are_fine: bool,
+) -> list[Any]:
+    """Run one pass and collect what it captured; None for an input that the roots do not depend on."""
     task = GraphTask(
         root_edges(roots),
-        seeds(roots, grad_outputs, create_graph),
-        keep_graph=create_graph if retain_graph is None else retain_graph,
+        [gradient if create_graph else gradient.array for gradient in gradients],
+        keep_graph=keep_graph,
         create_graph=create_graph,
         capture=[input_edge(tensor) for tensor in wanted],
         accumulate=False,
-        root_tensors=roots,
-        inputs=wanted,
+        tensor_type=Tensor,
+        root_tensors=tensors_only(roots),
+        inputs=tensors_only(wanted),
         call_site=caller(),
     )
     task.run()
-    result = []
-    for i, (tensor, edge) in enumerate(zip(wanted, task.capture or (), strict=True)):
-        gradient = task.captured.get(edge)
-        if gradient is None:
-            if not allow_unused and not materialize_grads:
-                raise UnusedInputError(
-                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                    "allow_unused=True if this is the desired behavior."
-                )
-            result.append(new_tensor(Tensor, np.zeros_like(tensor.array)) if materialize_grads else None)
-        else:
-            result.append(gradient if isinstance(gradient, Tensor) else new_tensor(Tensor, np.array(gradient)))
-    return tuple(result)
+    result = [task.captured.get(edge) for edge in task.capture or ()]
+    unused = [i for i, gradient in enumerate(result) if gradient is None]
+    if unused and not unused_are_fine:
+        raise UnusedInputError(
+            f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
+            "allow_unused=True if this is the desired behavior."
+        )
+    return [new_tensor(Tensor, np.array(gradient)) if is_array(gradient) else gradient for gradient in result]
 
 
-def batched_grad(
+def batched_gradients(
     roots: tuple[Any, ...],
     wanted: tuple[Any, ...],
-    grad_outputs: Any,
+    batches: tuple[Any, ...],
+    keep_graph: bool,
     create_graph: bool,
-    allow_unused: bool,
-    materialize_grads: bool,
-) -> tuple[Any, ...]:
-    """`grad` for each entry of a leading batch dimension of `grad_outputs`, one pass after the other."""
-    batches = as_tuple(grad_outputs)
+    unused_are_fine: bool,
+) -> list[Any]:
+    """One pass for each entry of the leading dimension of the first gradients, stacked."""
+    count = len(batches[0])
     rows = [
-        grad(
+        gradients_of(
             roots,
             wanted,
-            tuple([batch[i] for batch in batches]),
-            retain_graph=True,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
+            first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
+            keep_graph or i + 1 < count,
+            create_graph,
+            unused_are_fine,
         )
-        for i in range(len(batches[0]))
+        for i in range(count)
     ]
-    from microtape.ops.shape import stack
-
-    return tuple([None if column[0] is None else stack(column) for column in zip(*rows, strict=True)])
+    return [None if column[0] is None else stack(column) for column in zip(*rows, strict=True)]
 
 
-def keep_for_results(task: GraphTask, inputs: tuple[Any, ...], create_graph: bool) -> None:
-    """`backward(inputs=)` gives results among the inputs a `.grad` too."""
-    for tensor, edge in zip(inputs, task.capture or (), strict=True):
-        gradient = task.captured.get(edge)
-        if gradient is not None and not tensor.is_leaf:
-            tensor.accumulate(gradient if isinstance(gradient, Tensor) else np.array(gradient), create_graph)
+def zeros_for(tensor: Any, create_graph: bool) -> Tensor:
+    """The gradient of an input that the roots do not depend on."""
+    if isinstance(tensor, GradientEdge):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    zeros = new_tensor(Tensor, np.zeros_like(tensor.array))
+    return zeros.requires_grad_(create_graph)
 
 
 def as_tuple(tensors: Any) -> tuple[Any, ...]:
     """One tensor or several."""
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    return (tensors,) if isinstance(tensors, Tensor | GradientEdge) else tuple(tensors)
+
+
+def tensors_only(things: Sequence[Any]) -> tuple[Any, ...]:
+    """The tensors, with None for a GradientEdge."""
+    return tuple([thing if isinstance(thing, Tensor) else None for thing in things])
+
+
+def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
+    """The inputs that a call of `backward` or `grad` is about. Raises TypeError or RuntimeError as torch does."""
+    if type(inputs) is dict:
+        inputs = inputs.values()
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    wanted = as_tuple(inputs)
+    if not wanted:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    return wanted
 
 
 def root_edges(roots: tuple[Any, ...]) -> list[Edge]:
     """Where backward starts. Raises NoGraphError for a root without history."""
-    edges = [edge_of(root) for root in roots]
+    edges = [as_edge(root) for root in roots]
     for i, edge in enumerate(edges):
         if edge is NO_EDGE:
             raise NoGraphError(f"element {i} of tensors does not require grad and does not have a grad_fn")
@@ -167,41 +224,74 @@ def root_edges(roots: tuple[Any, ...]) -> list[Edge]:
 
 def input_edge(tensor: Any) -> Edge:
     """The edge whose gradient is asked for. Raises RuntimeError if the tensor does not require grad."""
-    edge = edge_of(tensor)
+    edge = as_edge(tensor)
     if edge is NO_EDGE:
         raise NoGraphError("One of the differentiated Tensors does not require grad")
     return edge
 
 
-def seeds(roots: Sequence[Any], gradients: Any, create_graph: bool) -> list[Any]:
+def as_edge(tensor: Any) -> Edge:
+    """The edge of a tensor, or the one that stands for it."""
+    return (tensor.node, tensor.output_nr) if isinstance(tensor, GradientEdge) else edge_of(tensor)
+
+
+def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
     """The first gradient of each root, checked; ones for a root of one element that was given none."""
-    given = (None,) * len(roots) if gradients is None else as_tuple(gradients)
-    if len(given) != len(roots):
-        raise GradientError(f"got {len(roots)} tensors and {len(given)} gradients")
-    result: list[Any] = []
-    for i, (root, gradient) in enumerate(zip(roots, given, strict=True)):
-        if gradient is None:
-            if edge_of(root) is not NO_EDGE:
-                check_scalar(root)
-            gradient = new_tensor(Tensor, np.ones(root.array.shape, root.array.dtype))
-        elif not isinstance(gradient, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        elif gradient.array.shape != root.array.shape:
-            raise GradientError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {Size(gradient.array.shape)} and output[{i}] has a "
-                f"shape of {Size(root.array.shape)}."
-            )
-        result.append(gradient if create_graph else gradient.array)
+    gradients = (None,) * len(roots) if given is None else as_tuple(given)
+    result = [
+        first_gradient(i, root, gradient, batched)
+        for i, (root, gradient) in enumerate(zip(roots, gradients, strict=False))
+    ]
+    if len(result) < len(roots):
+        raise GradientError(f"got {len(roots)} tensors and {len(result)} gradients")
     return result
 
 
-def check_scalar(root: Any) -> None:
-    """Raise GradientError where a first gradient of one cannot be assumed."""
-    if root.array.size != 1:
-        raise GradientError("grad can be implicitly created only for scalar outputs")
-    if root.array.dtype.kind != "f":
+def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
+    """The gradient that was given for the root, checked, or ones."""
+    shape, dtype = spec_of(root)
+    if gradient is None:
+        if isinstance(root, GradientEdge) or requires_grad(root):
+            check_scalar(shape, dtype)
+        return new_tensor(Tensor, np.ones(shape, dtype))
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if gradient.array.shape != shape:
+        if batched:
+            raise GradientError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{i}] has a shape of {Size(gradient.array.shape)} "
+                f"and output[{i}] has a shape of {Size(shape)}. If you only want some tensors in "
+                "`grad_output` to be considered batched, consider using vmap."
+            )
         raise GradientError(
-            f"grad can be implicitly created only for real scalar outputs but got microtape.{root.array.dtype.name}"
+            f"Mismatch in shape: grad_output[{i}] has a shape of {Size(gradient.array.shape)} and output[{i}] has a "
+            f"shape of {Size(shape)}."
+        )
+    if (gradient.array.dtype.kind == "c") != (dtype.kind == "c"):
+        raise GradientError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of microtape.{gradient.array.dtype.name} and output[{i}] has a dtype of "
+            f"microtape.{dtype.name}."
+        )
+    return gradient
+
+
+def spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
+    """A root's shape and dtype."""
+    if isinstance(root, GradientEdge):
+        return root.node.output_spec(root.output_nr)
+    return cast(Tensor, root).array.shape, root.array.dtype
+
+
+def check_scalar(shape: tuple[int, ...], dtype: DType) -> None:
+    """Raise GradientError where a first gradient of one cannot be assumed."""
+    if any([size != 1 for size in shape]):
+        raise GradientError("grad can be implicitly created only for scalar outputs")
+    if dtype.kind != "f":
+        raise GradientError(
+            f"grad can be implicitly created only for real scalar outputs but got microtape.{dtype.name}"
         )
 
 

@@ -66,15 +66,16 @@ class GraphTask:
         create_graph: bool,
         capture: Sequence[Edge] | None = None,
         accumulate: bool = True,
-        root_tensors: Sequence[Any] = (),
-        inputs: Sequence[Any] = (),
+        tensor_type: type[TensorState],
+        root_tensors: Sequence[TensorState | None] = (),
+        inputs: Sequence[TensorState | None] = (),
         call_site: CallSite | None = None,
     ) -> None:
         self.id = next_task_id()
         self.root_tensors = root_tensors
         self.inputs = inputs
         self.call_site = call_site
-        self.tensor_type: type[TensorState] = type(root_tensors[0]) if root_tensors else TensorState
+        self.tensor_type = tensor_type
         self.root = GraphRoot(roots, gradients)
         self.keep_graph = keep_graph
         self.create_graph = create_graph

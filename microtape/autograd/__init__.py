@@ -1,7 +1,7 @@
 """torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, anomaly mode, gradcheck."""
 
 from microtape.anomaly import detect_anomaly, set_detect_anomaly
-from microtape.autograd import anomaly_mode, function, functional
+from microtape.autograd import anomaly_mode, function, functional, graph
 from microtape.autograd.function import Function
 from microtape.differentiate import backward, grad
 from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
@@ -15,6 +15,7 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "graph",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

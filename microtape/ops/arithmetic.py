@@ -153,6 +153,9 @@ class CopyBackwards(Operation):
     formula = "z = y    ∂z/∂x = 0,  ∂z/∂y = 1"
     op = "copy"
 
+    def name(self) -> str:
+        return "torch::autograd::CopyBackwards"
+
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
         return np.broadcast_to(y, x.shape).astype(x.dtype)

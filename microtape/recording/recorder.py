@@ -102,7 +102,7 @@ class Recorder(Watcher):
         if self._elsewhere():
             return
         self.tape.adopt(task.dependencies)
-        for tensor in task.inputs:
+        for tensor in [one for one in task.inputs if one is not None]:
             self.tape.adopt_tensor(tensor)
         if not self.open:
             self.tape.find_names(user_frame(sys._getframe(1)))
@@ -172,7 +172,7 @@ class _OpenPass:
         self.roots = tuple(
             EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.root.next_edges if edge[0] is not None
         )
-        self.root_tensors = tuple(tape.ref(tensor) for tensor in task.root_tensors)
+        self.root_tensors = tuple(None if tensor is None else tape.ref(tensor) for tensor in task.root_tensors)
         self.seeds = tuple(copied(seed) for seed in task.root.gradients)
         self.grads = tape.leaf_grads(self.dependencies)
         self.steps: list[BackwardStep] = []
@@ -285,6 +285,7 @@ class _OpenPass:
         return tuple(
             Capture(self.tape.ref(tensor).tensor, copied(self.task.captured.get(edge)))
             for tensor, edge in zip(self.task.inputs, self.task.capture or (), strict=False)
+            if tensor is not None
         )
 
     def _ready(self) -> tuple[int, ...]:

@@ -38,9 +38,11 @@ def test_the_first_two_commands_set_up_everything_by_themselves():
 
 def test_every_command_of_the_table_exists(capsys):
     for command in set(re.findall(r"`microtape (\w+)", README)):
-        with pytest.raises(SystemExit) as stop:
-            main([command, "--help"])
-        assert stop.value.code == 0
+        try:
+            code = main([command, "--help"])
+        except SystemExit as stop:
+            code = stop.code
+        assert code == 0
         assert command in capsys.readouterr().out
 
 

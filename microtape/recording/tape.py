@@ -16,12 +16,14 @@ from microtape.recording.model import (
     NodeRecord,
     Operand,
     SavedRecord,
+    ScopeRecord,
     TensorRecord,
     TensorRef,
     Value,
 )
 from microtape.recording.names import assignment_target, tensors_in_frames
 from microtape.recording.places import Sources
+from microtape.recording.scope import Scope, open_scopes
 from microtape.saved import SavedTensor, saved_version, short_name
 from microtape.tensor_state import TensorState, edge_of, is_leaf, requires_grad, version_number
 
@@ -55,6 +57,8 @@ class Tape:
         self._tensors: list[_TensorEntry] = []
         self._by_object: dict[int, _TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
+        self.scopes: list[ScopeRecord] = []
+        self._scope_ids: dict[Scope, int] = {}
 
     # Nodes
 
@@ -83,7 +87,23 @@ class Tape:
                 records.append(Operand(before, ""))
             else:
                 records.append(self._operand(operand))
-        return self._append(node, tuple(records), outputs, in_place, pass_, made_by)
+        number = self._append(node, tuple(records), outputs, in_place, pass_, made_by)
+        if open_scopes.innermost is not None:
+            self.nodes[number] = self.nodes[number]._replace(scope=self._scope(open_scopes.innermost))
+        return number
+
+    def _scope(self, scope: Scope) -> int:
+        """The scope's number; those that it was entered from come before it."""
+        unknown: list[Scope] = []
+        outer: Scope | None = scope
+        while outer is not None and outer not in self._scope_ids:
+            unknown.append(outer)
+            outer = outer.outer
+        for one in reversed(unknown):
+            before = None if one.outer is None else self._scope_ids[one.outer]
+            number = self._scope_ids[one] = len(self.scopes)
+            self.scopes.append(ScopeRecord(number, one.name, before))
+        return self._scope_ids[scope]
 
     def _operand(self, operand: Any) -> Operand:
         if isinstance(operand, TensorState):
@@ -100,39 +120,39 @@ class Tape:
         pass_: int | None = None,
         made_by: int | None = None,
     ) -> int:
-        number = len(self.nodes)
-        self._ids[node] = number
+        number = self._ids.setdefault(
+            node, len(self.nodes)
+        )  # it may have been adopted a moment ago, as another's history
         variable = None
         if isinstance(node, AccumulateGrad):
             variable = self.ref(node.variable).tensor
             self._tensors[variable].node = number
-        refs = tuple([self.ref(output, number) if isinstance(output, TensorState) else None for output in outputs])
+        refs = tuple([self.ref(output) if isinstance(output, TensorState) else None for output in outputs])
         for output_nr, ref in enumerate(refs):
             if ref is not None:
                 self._by_edge[number, output_nr] = ref
                 entry = self._tensors[ref.tensor]
                 entry.node, entry.output_nr = number, output_nr
         site = node.call_site
-        self.nodes.append(
-            NodeRecord(
-                id=number,
-                name=node.name().rpartition("::")[2],
-                op=op_of(node),
-                kind=cast(NodeKind, node.kind),
-                formula=formula_of(node),
-                place=self.sources.place(site) if site is not None else None,
-                sequence_nr=None if variable is not None else node.sequence_nr,
-                operands=operands,
-                outputs=refs,
-                edges=tuple([self._edge(edge) for edge in node.next_edges]),
-                saved=self._saved(node),
-                variable=variable,
-                in_place=in_place,
-                pass_=pass_,
-                made_by=made_by,
-                hooks=(),
-            )
+        record = NodeRecord(
+            id=number,
+            name=node.name().rpartition("::")[2],
+            op=op_of(node),
+            kind=cast(NodeKind, node.kind),
+            formula=formula_of(node),
+            place=self.sources.place(site) if site is not None else None,
+            sequence_nr=None if variable is not None else node.sequence_nr,
+            operands=operands,
+            outputs=refs,
+            edges=tuple([self._edge(edge) for edge in node.next_edges]),
+            saved=self._saved(node),
+            variable=variable,
+            in_place=in_place,
+            pass_=pass_,
+            made_by=made_by,
+            hooks=(),
         )
+        self.nodes[number : number + 1] = [record]
         return number
 
     def _edge(self, edge: Edge) -> EdgeRecord:
@@ -228,19 +248,19 @@ class Tape:
 
     # Tensors
 
-    def ref(self, tensor: TensorState, producer: int | None = None) -> TensorRef:
+    def ref(self, tensor: TensorState) -> TensorRef:
         """The tensor at its present version; its value is copied if this version has not been seen."""
-        entry = self._entry(tensor, producer)
+        entry = self._entry(tensor)
         version = version_number(tensor)
         if version not in entry.values:
             entry.values[version] = _frozen(tensor.array)
         return TensorRef(entry.number, version)
 
-    def _entry(self, tensor: TensorState, producer: int | None = None) -> _TensorEntry:
+    def _entry(self, tensor: TensorState) -> _TensorEntry:
         entry = self._by_object.get(id(tensor))
         if entry is not None:
             return entry
-        if producer is None and tensor.edge is not None and tensor.edge[0] in self._ids:
+        if tensor.edge is not None and tensor.edge[0] in self._ids:
             entry = self._output_known_as(tensor)
         if entry is None:
             entry = self._new_entry(tensor.array.shape, dtype_name(tensor.array.dtype))

@@ -74,6 +74,7 @@ from microtape.tensor import Size, Tensor
 if TYPE_CHECKING:
     from microtape.recording.file import load, save
     from microtape.recording.recorder import record
+    from microtape.recording.scope import scope
 
 __version__ = "0.1.0"
 
@@ -149,6 +150,7 @@ __all__ = [
     "reshape",
     "rsqrt",
     "save",
+    "scope",
     "set_anomaly_enabled",
     "set_default_dtype",
     "set_grad_enabled",
@@ -177,6 +179,7 @@ _LAZY = {
     "record": "microtape.recording.recorder",
     "load": "microtape.recording.file",
     "save": "microtape.recording.file",
+    "scope": "microtape.recording.scope",
 }
 
 

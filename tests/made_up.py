@@ -23,6 +23,7 @@ from microtape.recording.model import (
     Recording,
     SavedRecord,
     SavedUse,
+    ScopeRecord,
     TensorRecord,
     TensorRef,
     Value,
@@ -66,6 +67,8 @@ def recordings(draw: st.DrawFn) -> Recording:
     node_ids = st.integers(0, node_count - 1) if node_count else st.nothing()
     tensor_ids = st.integers(0, tensor_count - 1) if tensor_count else st.nothing()
     maybe_node, maybe_tensor = st.none() | node_ids, st.none() | tensor_ids
+    scope_count = draw(st.integers(0, 2))
+    maybe_scope = st.none() | (st.integers(0, scope_count - 1) if scope_count else st.nothing())
     refs = st.builds(TensorRef, tensor_ids, SMALL)
     saved_uses = tuples(st.builds(SavedUse, TEXT, refs, st.none() | VALUES, SMALL))
 
@@ -86,7 +89,7 @@ def recordings(draw: st.DrawFn) -> Recording:
             NodeRecord, st.just(number), TEXT, TEXT, st.sampled_from(["operation", "function", "accumulate"]), TEXT,
             st.none() | PLACES, st.none() | st.integers(), tuples(st.builds(Operand, st.none() | refs, TEXT)),
             tuples(st.none() | refs), edges(number), tuples(st.builds(SavedRecord, TEXT, refs)), maybe_tensor,
-            st.booleans(), st.none() | SMALL, maybe_node, TEXTS,
+            st.booleans(), st.none() | SMALL, maybe_node, TEXTS, maybe_scope,
         )  # fmt: skip
 
     nodes = tuple(draw(node(number)) for number in range(node_count))
@@ -131,6 +134,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         error=draw(st.none() | ERRORS),
         notes=draw(TEXTS),
         options=draw(st.dictionaries(TEXT, scalars | st.lists(scalars, max_size=2), max_size=2)),
+        scopes=tuple(ScopeRecord(k, draw(TEXT), k - 1 if k else None) for k in range(scope_count)),
     )
 
 

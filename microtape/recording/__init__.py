@@ -2,6 +2,7 @@
 
 model     what a recording is: immutable data, the one interface between the engine and everything that shows it
 recorder  watches the engine and writes recordings; `tape`, `names` and `places` are its parts
+scope     names that the user gives to parts of the program
 file      the `.tape` file; `rows`, `packing`, `checks` and `summary` are its parts
 run       recording a script in a process of its own; `child` is that process
 words     numbers, shapes and arrays as short text

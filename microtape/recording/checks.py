@@ -19,6 +19,7 @@ from microtape.recording.model import (
     Recording,
     SavedRecord,
     SavedUse,
+    ScopeRecord,
     TensorRecord,
     TensorRef,
 )
@@ -45,6 +46,8 @@ class _Checks:
     def run(self) -> None:
         for number, tensor in enumerate(self.recording.tensors):
             self._tensor(number, tensor)
+        for number, scope in enumerate(self.recording.scopes):
+            self._scope(number, scope)
         for number, node in enumerate(self.recording.nodes):
             self._node(number, node)
         before = -1
@@ -63,6 +66,12 @@ class _Checks:
         if tensor.shape:
             _all_within(tensor.shape, MOST, where)
 
+    def _scope(self, number: int, scope: ScopeRecord) -> None:
+        """An outer scope was entered before, so that whoever goes outwards comes to an end."""
+        _same(scope.id, number, f"scope {number}")
+        if scope.outer is not None and not 0 <= scope.outer < number:
+            raise Damaged(f"scope {number} refers to a scope that is not before it")
+
     def _node(self, number: int, node: NodeRecord) -> None:
         where = f"node {number}"
         _same(node.id, number, where)
@@ -74,6 +83,8 @@ class _Checks:
         self._saved(node.saved, where)
         self._tensor_id(node.variable, where)
         self._node_id(node.made_by, where)
+        if node.scope is not None and not 0 <= node.scope < len(self.recording.scopes):
+            raise Damaged(f"{where} refers to a scope that is not there")
         if node.pass_ is not None:
             _within(node.pass_, MOST, where)
 

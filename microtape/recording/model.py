@@ -92,6 +92,14 @@ class EdgeRecord(NamedTuple):
     input_nr: int
 
 
+class ScopeRecord(NamedTuple):
+    """One time that a part of the program was entered that the user named: `with microtape.scope("encoder"):`."""
+
+    id: int
+    name: str
+    outer: int | None  # the scope that it was entered from
+
+
 class SavedRecord(NamedTuple):
     """A tensor kept by a node's forward for its backward."""
 
@@ -124,6 +132,7 @@ class NodeRecord(NamedTuple):
     pass_: int | None  # the pass during which it was recorded (create_graph), None for the user's own forward
     made_by: int | None  # the node whose backward recorded it, if any
     hooks: tuple[str, ...]  # names of pre- and post-hooks registered on the node
+    scope: int | None = None  # the innermost scope it was recorded in
 
 
 class SavedUse(NamedTuple):
@@ -231,6 +240,7 @@ class Recording:
     error: ErrorRecord | None = None  # the script raised outside of a pass
     notes: tuple[str, ...] = ()  # what was left out, and the option that keeps it
     options: Mapping[str, object] = field(default_factory=dict)
+    scopes: tuple[ScopeRecord, ...] = ()  # in the order in which they were entered
 
     def value(self, ref: TensorRef | None) -> Value | None:
         """The tensor's value at that version, None where it was not recorded."""

@@ -83,6 +83,7 @@ class Recorder(Watcher):
             passes=tuple(sorted(passes, key=lambda one: one.index)),
             sources=self.sources.texts(),
             error=self.error,
+            scopes=tuple(self.tape.scopes),
         )
 
     # Watcher

@@ -217,7 +217,7 @@ def root_edges(roots: tuple[Any, ...]) -> list[Edge]:
     """Where backward starts. Raises NoGraphError for a root without history."""
     edges = [as_edge(root) for root in roots]
     for i, edge in enumerate(edges):
-        if edge is NO_EDGE:
+        if edge[0] is None:
             raise NoGraphError(f"element {i} of tensors does not require grad and does not have a grad_fn")
     return edges
 

@@ -153,11 +153,10 @@ class GraphTask:
 
     def accumulate_grad(self, node: AccumulateGrad, gradient: Any) -> None:
         """Add what has arrived to the leaf's `.grad`."""
-        if gradient is None or not takes_gradients(node.variable):
-            return
-        if not self.create_graph and node not in self.owned:
-            gradient = np.array(gradient)
-        node.apply(gradient, self.create_graph)
+        if takes_gradients(node.variable) and gradient is not None:
+            if not self.create_graph and node not in self.owned:
+                gradient = np.array(gradient)
+            node.apply(gradient, self.create_graph)
         if node.hooks is not None and node.hooks.post_accumulate:
             run_post_accumulate_hooks(node, node.variable)
 

@@ -19,7 +19,7 @@ import numpy as np
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.errors import GradientError, InPlaceError
 from microtape.grad_mode import _GradMode, mode
-from microtape.in_place import check_in_place, rebase_history
+from microtape.in_place import check_in_place, rebase_history, renewed_history
 from microtape.node import Edge, Node, next_sequence_nr
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.tensor_state import (
@@ -183,9 +183,9 @@ class Function(metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
-            "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
-            "PyTorch.",
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -193,8 +193,9 @@ class Function(metaclass=FunctionMeta):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise: call `apply` on the class."""
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
-            "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @classmethod
@@ -246,11 +247,21 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     outputs = give_history(node, tensors, raw, recorded)
     if recorded:
         save(node, tensors, raw, check_inputs=has_setup_context(cls))
-    dirty = node.dirty
+        tell(node, args, outputs)
     node.to_save = node.dirty = node.non_differentiable = ()
-    if recorded and watch.watcher is not None:
-        watch.watcher.operation(node, args, outputs, bool(dirty))
     return outputs if isinstance(returned, tuple) else outputs[0]
+
+
+def tell(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Let the observer know, if there is one; a view that was written to gets its own new history after that."""
+    written = outputs[0] if node.dirty else None
+    if written is not None and is_view(written) and contains(node.dirty, written):
+        base = written.meta.view.base
+        if watch.watcher is not None:
+            watch.watcher.operation(edge_of(base)[0], args, (base,), True)  # type: ignore[arg-type]
+        renewed_history(written)
+    elif watch.watcher is not None:
+        watch.watcher.operation(node, args, outputs, bool(node.dirty))
 
 
 def place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:
@@ -311,12 +322,12 @@ def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: boo
             raise InPlaceError("a leaf Variable that requires grad has been used in an in-place operation.")
         if is_view(output) and count > 1:
             raise InPlaceError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
-                "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
-                "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
-                "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
-                "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
-                "need help to do this change."
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+                "Tensor and a second one that does the other operations). You can ask on the forum "
+                "https://discuss.pytorch.org/ if you need help to do this change."
             )
         check_in_place(output)
         rebase_history(output, edge)
@@ -361,9 +372,9 @@ def save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_
         elif source >= 0 and not contains(node.dirty, tensor):
             if check_inputs:
                 raise RuntimeError(
-                    "An input that has been returned as-is as output is being saved for backward. This is not supported "
-                    "if you override setup_context. You should return and save a view of the input instead, e.g. with "
-                    "x.view_as(x) or setup ctx inside the forward function itself."
+                    "An input that has been returned as-is as output is being saved for backward. This is not "
+                    "supported if you override setup_context. You should return and save a view of the input instead, "
+                    "e.g. with x.view_as(x) or setup ctx inside the forward function itself."
                 )
             kept.append(tensor)
         else:

@@ -122,23 +122,24 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     if plan:
         save(node, plan, [before, *tensors[1:]], x)
     target, vertex = rebase_history(x, (node, 0))
-    if target is not x:
-        saved_in_view(node, x)
     if watch.watcher is not None:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
+    if target is not x:
+        computed_by = renewed_history(x)
+        for item in node.saved or ():
+            if type(item) is SavedTensor:  # the result, which is the view; weakly, as its new history leads to `node`
+                item.computed_by = weakref.ref(computed_by)
     return x
 
 
-def saved_in_view(node: Node, view: TensorState) -> None:
-    """If `node` saved its result, that is the view, whose grad_fn is not `node` but leads through the base to it.
-
-    The reference is weak because the view's grad_fn leads to `node`.
-    """
-    for item in node.saved or ():
-        if type(item) is SavedTensor:
-            computed_by = history_of(view)[0]
-            assert computed_by is not None
-            item.computed_by = weakref.ref(computed_by)
+def renewed_history(x: TensorState) -> Node:
+    """Give a view that was written to its new history at once, so that it stands on the tape right behind its base's."""
+    assert x.meta is not None
+    assert x.meta.view is not None
+    x.meta.view.seen = -1
+    node, _ = x.meta.view.history(x)
+    assert node is not None
+    return node
 
 
 def check_in_place(x: TensorState) -> None:
@@ -177,19 +178,17 @@ def write(x: TensorState, value: Any) -> None:
 
 
 def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
-    """Make `edge` x's history; see the notes above. Returns what has a new grad_fn now, x or its base, and that grad_fn."""
+    """Make `edge` the history of x, or of its base if it is a view; see the notes above. Returns x or the base, and its
+    new grad_fn. Afterwards, the view's own history has to be renewed.
+    """
     view = x.meta.view if x.meta is not None else None
     node, target = edge[0], x
     assert node is not None
     if view is not None:
-        target = view.base
-        node = copy_slices(view, node)
+        target, node = view.base, copy_slices(view, node)
         edge = (node, 0)
     move_retained(target, history_of(target), edge)
     target.edge = edge
-    if view is not None:
-        view.seen = -1  # its own history is made again at once, so that it stands on the tape right behind
-        view.history(x)
     return target, node
 
 

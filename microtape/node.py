@@ -30,6 +30,10 @@ Edge: TypeAlias = "tuple[Node | None, int]"
 """(node, input_nr): the node that receives a gradient, and which of its inputs."""
 
 NO_EDGE: Edge = (None, 0)
+"""Of a tensor that does not require grad. Compared by identity."""
+
+DEAD_END: Edge = (None, 0)
+"""Of a tensor that requires grad, but whose gradient goes nowhere: a view made without grad mode."""
 
 next_sequence_nr = itertools.count().__next__
 

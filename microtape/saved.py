@@ -33,8 +33,8 @@ FREED_MESSAGE = (
 )
 
 DETACHED_MESSAGE = (
-    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
-    "out-of-place `.detach()` instead"
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please "
+    "use out-of-place `.detach()` instead"
 )
 
 MODIFIED_HINT = (

@@ -118,6 +118,8 @@ class Tensor(TensorState):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if value and not dtypes.is_differentiable(self.array.dtype):
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -126,7 +128,7 @@ class Tensor(TensorState):
         Raises RuntimeError for dtypes without gradients, and where a result is told to stop.
         """
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if not self.is_leaf:
             if not requires_grad:
                 raise RuntimeError(
@@ -172,8 +174,8 @@ class Tensor(TensorState):
         if (meta is None or (meta.grad is None and not meta.retains_grad)) and not is_leaf(self):
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for "
+                "a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
                 "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
                 "more information.",
                 UserWarning,
@@ -198,7 +200,8 @@ class Tensor(TensorState):
             if value.array.dtype != self.array.dtype:
                 raise RuntimeError(
                     f"attempting to assign a gradient with dtype '{dtypes.scalar_name(value.array.dtype)}' to a tensor "
-                    f"with grad_dtype '{dtypes.scalar_name(self.array.dtype)}'. The gradient must match the tensor's dtype."
+                    f"with grad_dtype '{dtypes.scalar_name(self.array.dtype)}'. The gradient must match the tensor's "
+                    "dtype."
                 )
         ensure_meta(self).grad = value
 
@@ -294,8 +297,8 @@ class Tensor(TensorState):
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node, output_nr = edge_of(self)
-        assert node is not None
-        return add_hook(node.ensure_hooks().tensor.setdefault(output_nr, {}), hook)
+        hooks = {} if node is None else node.ensure_hooks().tensor.setdefault(output_nr, {})
+        return add_hook(hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(self)` after backward has added to this leaf's `.grad`."""
@@ -304,8 +307,7 @@ class Tensor(TensorState):
         if not is_leaf(self):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         node, _ = edge_of(self)
-        assert node is not None
-        return add_hook(node.ensure_hooks().post_accumulate, hook)
+        return add_hook({} if node is None else node.ensure_hooks().post_accumulate, hook)
 
     # Out of the graph
 

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.call_site import CallSite, user_frame
-from microtape.node import NO_EDGE, AccumulateGrad, Edge, NodeHooks
+from microtape.node import DEAD_END, NO_EDGE, AccumulateGrad, Edge, NodeHooks
 
 if TYPE_CHECKING:
     from microtape.views import View
@@ -100,8 +100,10 @@ def edge_of(tensor: TensorState) -> Edge:
     meta = tensor.meta or ensure_meta(tensor)
     if meta.view is not None:
         edge = meta.view.history(tensor)
-        if edge is not NO_EDGE or not requires_grad(tensor):
+        if edge is not NO_EDGE:
             return edge
+        if not meta.view.is_source:
+            return DEAD_END if requires_grad(meta.view.base) else NO_EDGE
     accumulator = meta.accumulator() if meta.accumulator is not None else None
     if accumulator is None:
         accumulator = AccumulateGrad(tensor)

@@ -75,6 +75,15 @@ def test_a_second_pass_adds_to_grad() -> None:
     assert rows(end, "n0")[".grad"] == "21 + 21 = 42"
 
 
+def test_a_pass_goes_by_its_number_in_the_program() -> None:
+    recording = twice()
+    second = replace(recording, passes=(recording.passes[1]._replace(index=6),))
+    assert build(recording).title == "twice.py: backward() in line 7, pass 1"
+    assert build(second).title == "twice.py: backward() in line 7, pass 7"
+    assert build(diamond()).title == "diamond.py: backward() in line 6"
+    assert rows(build(second), "n0")[".grad"] == "21 + 21 = 42"
+
+
 def test_states_follow_the_steps() -> None:
     def states(step: int | None) -> str:
         return " ".join(box(build(diamond(), step=step), f"n{node}").state for node in range(5))

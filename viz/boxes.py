@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from microtape.recording.model import NodeRecord, SavedRecord, Summary, TensorRef, Value
+from microtape.recording.moment import Moment
 from microtape.recording.words import format_shape, format_value
 from viz.characters import visible
 from viz.graph import Box, BoxState, Port, Row
-from viz.moment import Moment
 from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
 from viz.options import Detail
 
@@ -95,7 +95,7 @@ class BoxMaker:
                 f"%{node.id} {visible(node.name, 80)}",
                 f"leaf {visible(tensor.name, 200)}: {self._type(variable)}",
                 *self._capture(variable),
-                f".grad: {self._long(now.grads[variable]) if variable in now.grads else NO_GRADIENT}",
+                f".grad: {NO_GRADIENT if (grad := now.grad(variable)) is None else self._long(grad)}",
             ),
             rank=rank,
             node=node.id,
@@ -105,7 +105,7 @@ class BoxMaker:
         now = self.now
         if now.pass_ is None:
             return ""
-        step = now.evaluated.get(node)
+        step = now.step_of(node)
         if step is not None and step.error is not None:
             return "failed"
         if now.current is not None:
@@ -117,7 +117,7 @@ class BoxMaker:
             return "done"
         if node in now.ready:
             return "ready"
-        if node in now.evaluates:
+        if node in now.timeline.evaluates:
             return "future"
         return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
@@ -158,7 +158,7 @@ class BoxMaker:
         ref = outputs[output] if output < len(outputs) else None
         if ref is not None and not now.recording.tensors[ref.tensor].requires_grad:
             return [Row("grad", "not differentiable", "muted")]
-        step, came = now.evaluated.get(node), now.arrived.get((node, output))
+        step, came = now.step_of(node), now.arrived(node, output)
         if step is not None and output < len(step.grad_outputs):
             return [_gradient_row("grad", step.grad_outputs[output])]
         if came is None:
@@ -167,9 +167,10 @@ class BoxMaker:
 
     def _sum(self, key: str, node: int, output: int) -> Row:
         """What is in an input buffer: while terms are missing, how many; when one has just come, the addition."""
-        came = self.now.arrived[node, output]
+        came = self.now.arrived(node, output)
+        assert came is not None
         text = format_value(came.total, VALUE_WIDTH)
-        last, waits = came.last, self.now.waits_for.get(node, 0)
+        last, waits = came.delivery, self.now.waits_for(node)
         current = self.now.current
         just_now = current is not None and any(one is last for one in current.deliveries)
         if just_now and last is not None and last.before is not None and last.term is not None:
@@ -183,20 +184,21 @@ class BoxMaker:
     def _arriving(self, node: NodeRecord) -> list[Row]:
         """What has arrived for a leaf but is not in its `.grad` yet."""
         now = self.now
-        if "gradients" not in self.show or now.pass_ is None or node.id in now.evaluated:
+        if "gradients" not in self.show or now.pass_ is None or now.step_of(node.id) is not None:
             return []
         asked = any(one.tensor == node.variable for one in now.pass_.captures)
         key = "grad()" if asked and now.pass_.kind == "grad" else "arrived"
-        return [self._sum(key, node.id, 0)] if (node.id, 0) in now.arrived else []
+        return [self._sum(key, node.id, 0)] if now.arrived(node.id, 0) is not None else []
 
     def _leaf_gradient(self, node: NodeRecord, variable: int) -> list[Row]:
         now = self.now
-        if "gradients" not in self.show or (now.pass_ is None and variable not in now.grads):
+        grad = now.grad(variable)
+        if "gradients" not in self.show or (now.pass_ is None and grad is None):
             return []
-        if variable not in now.grads:
+        if grad is None:
             return [Row(".grad", NO_GRADIENT, "muted")]
-        row = _gradient_row(".grad", now.grads[variable])
-        step = now.evaluated.get(node.id)
+        row = _gradient_row(".grad", grad)
+        step = now.step_of(node.id)
         if step is not None and step.grad_before is not None and step.grad_before.shape == ():
             term = step.grad_outputs[0] if step.grad_outputs else None
             addition = f"{format_value(step.grad_before, 12)} + {format_value(term, 12)} = {row.text}"
@@ -217,7 +219,7 @@ class BoxMaker:
                 fine.append(f"{text} v{version}" if version else text)
             else:
                 overwritten.append(Row("saved", f"{text} v{one.ref.version}, now v{version} ✗", "alarm"))
-        step = self.now.evaluated.get(node.id)
+        step = self.now.step_of(node.id)
         if fine and step is not None and step.freed:
             fine[-1] += "  freed"
         lines = [", ".join(fine)] if len(", ".join(fine)) <= VALUE_WIDTH else fine
@@ -226,13 +228,13 @@ class BoxMaker:
 
     def _version_now(self, node: NodeRecord, saved: SavedRecord) -> int:
         """The version a saved tensor has at this moment, as far as the recording tells."""
-        step = self.now.evaluated.get(node.id)
+        step = self.now.step_of(node.id)
         used = (
             [use.version_now for use in step.saved if use.name == saved.name and use.ref == saved.ref] if step else []
         )
         if used:
             return used[0]
-        return max(saved.ref.version, self.now.written.get(saved.ref.tensor, 0))
+        return max(saved.ref.version, self.now.timeline.written.get(saved.ref.tensor, 0))
 
     def _hooks(self, *names: str) -> list[Row]:
         short = (name.rpartition("<locals>.")[2] for name in names)
@@ -273,7 +275,7 @@ class BoxMaker:
                 name = visible(recording.tensors[ref.tensor].name, 200) or f"output {output}"
                 lines.append(f"{name}: {self._type(ref.tensor)} = {self._long(recording.value(ref))}")
         for output in range(max(len(node.outputs), 1)):
-            if (came := self.now.arrived.get((node.id, output))) is not None:
+            if (came := self.now.arrived(node.id, output)) is not None:
                 lines.append(f"gradient: {self._long(came.total)}")
         if node.place is not None:
             lines.append(f"{visible(node.place.file, 80)}:{node.place.line} {code_at(recording, node.place, 120)}")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from microtape.recording.model import NodeRecord, Recording, TensorRecord, TensorRef
+from microtape.recording.moment import Moment
 from microtape.recording.words import format_value
 from viz.boxes import BoxMaker
 from viz.extent import Extent, Key, extent
@@ -13,7 +14,7 @@ from viz.failure import failure_boxes
 from viz.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.heading import notes, subtitle, title
 from viz.legend import legend
-from viz.moment import Moment, moment
+from viz.moment import moment
 from viz.naming import usual_dtype, where
 from viz.options import MAX_NODES, Detail, details
 from viz.ranks import layers
@@ -89,7 +90,7 @@ def _without_gradient(now: Moment, node: NodeRecord, drawn: set[int], constants:
     for operand in node.operands:
         if operand.ref is None:
             continue
-        maker, output = now.producer.get(operand.ref, (now.recording.tensors[operand.ref.tensor].node, 0))
+        maker, output = now.timeline.producer.get(operand.ref, (now.recording.tensors[operand.ref.tensor].node, 0))
         if maker is not None and maker in drawn and maker < node.id:
             found.setdefault((maker, output), _Use(maker, output, node.id, None))
         elif maker is None and constants and _worth_a_box(now.recording.tensors[operand.ref.tensor]):
@@ -161,7 +162,7 @@ def _travel(now: Moment, use: _Use) -> tuple[ArrowKind, str]:
     """Whether a gradient has travelled along an edge, and which."""
     if use.edge is None:
         return "value", ""
-    delivery = now.travelled.get((use.by, use.edge))
+    delivery = now.travelled(use.by, use.edge)
     if delivery is None:
         return "future", ""
     if delivery.term is None:
@@ -182,7 +183,7 @@ def _arrow_tooltip(use: _Use, kind: ArrowKind, term: str, title: str) -> str:
 def _seeds(now: Moment, which: Extent, boxes: dict[Key, Box], ranks: dict[Key, int]) -> tuple[list[Box], list[Arrow]]:
     """Where backward was called, below the outputs it was called on."""
     found, arrows = [], []
-    for number, ((node, output), seed) in enumerate(now.seeds.items()):
+    for number, ((node, output), seed) in enumerate(now.timeline.seeds.items()):
         if node not in boxes:
             continue
         text = format_value(seed, TERM_WIDTH)
@@ -193,7 +194,7 @@ def _seeds(now: Moment, which: Extent, boxes: dict[Key, Box], ranks: dict[Key, i
             Box(f"s{number}", "seed", "", title, place, (), (),
                 (f"the first gradient, {text}: backward starts here",), ranks[node] + 1, None)
         )  # fmt: skip
-        kind: ArrowKind = "now" if now.pass_ and not now.evaluated else "done"
+        kind: ArrowKind = "now" if now.pass_ and not now.steps_done else "done"
         port = output if boxes[node].ports else None
         arrows.append(Arrow(f"n{node}", port, f"s{number}", kind, text, True, f"the first gradient: {text}"))
     return found, arrows

@@ -140,7 +140,13 @@ def draw(
         RecordingError: the `.tape` file is missing or damaged.
     """
     graph = build(
-        _recording(x, sys._getframe(1)), step=step, pass_index=pass_index, show=show, around=around, radius=radius, max_nodes=max_nodes
+        _recording(x, sys._getframe(1)),
+        step=step,
+        pass_index=pass_index,
+        show=show,
+        around=around,
+        radius=radius,
+        max_nodes=max_nodes,
     )
     return Drawing(graph, theme_called(theme), time_limit)
 

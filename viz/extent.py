@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from microtape.recording.model import Recording, TensorRef
+from microtape.recording.moment import Moment
 from viz.characters import visible
 from viz.errors import DrawError, TooLargeError
-from viz.moment import Moment
 
 Key: TypeAlias = int | TensorRef  # what can have a box: a node, or a tensor that needs no gradient
 
@@ -33,7 +33,7 @@ def extent(now: Moment, around: int | str | None, radius: int, max_nodes: int) -
         DrawError: `around` names no node of this pass, `radius` is negative, or there is nothing to draw.
         TooLargeError: there would be more than `max_nodes` nodes.
     """
-    every = _of_pass(now)
+    every = tuple(node for node in now.timeline.nodes if now.is_there(node))
     if not every:
         raise DrawError("nothing to draw: no operation was recorded (does an input have requires_grad=True?)")
     if around is None:
@@ -55,17 +55,6 @@ def extent(now: Moment, around: int | str | None, radius: int, max_nodes: int) -
         )
     note = f"{len(near)} of {len(every)} nodes: those within {radius} of %{middle}"
     return Extent(near, hidden, middle, (note,) if len(near) < len(every) else ())
-
-
-def _of_pass(now: Moment) -> tuple[int, ...]:
-    """What the pass evaluates, what else the program recorded since the pass before, what the pass recorded so far."""
-    nodes, pass_ = now.recording.nodes, now.pass_
-    if pass_ is None:
-        return tuple(range(len(nodes)))
-    since = now.recording.passes[pass_.index - 1].tape if pass_.index else 0
-    own = (node for node in range(since, min(pass_.tape, len(nodes))) if nodes[node].pass_ is None)
-    made = (node for step in now.evaluated.values() for node in step.made)
-    return tuple(sorted({*pass_.nodes, *own, *made}))
 
 
 def _some_root(now: Moment, every: tuple[int, ...]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from microtape.recording.model import ErrorRecord, Recording
+from microtape.recording.model import ErrorRecord, Recording, TensorRef
+from microtape.recording.moment import Moment
 from viz.characters import visible
 from viz.extent import Key
 from viz.graph import Arrow, Box, Row
-from viz.moment import Moment
 from viz.naming import code_at, tensor_name, where
 
 MESSAGE_WIDTH = 58
@@ -36,9 +36,7 @@ def failure_boxes(now: Moment, nodes: Sequence[int], ranks: Mapping[Key, int]) -
     arrows = [Arrow("error", None, f"n{step.node}", "note", "", False, "the error was raised here")]
     drawn = set(nodes)
     for used in step.saved:
-        writer = next(
-            (maker for ref, (maker, _) in now.producer.items() if ref == (used.ref.tensor, used.version_now)), None
-        )
+        writer, _ = now.timeline.producer.get(TensorRef(used.ref.tensor, used.version_now), (None, 0))
         if used.version_now != used.ref.version and writer in drawn and writer != step.node:
             label = f"overwrote {tensor_name(now, used.ref)}"
             arrows.append(

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microtape.recording.model import ErrorRecord
+from microtape.recording.moment import Moment
 from microtape.recording.words import format_value
 from viz.characters import visible
-from viz.moment import Moment
 from viz.naming import where
 
 LINE_WIDTH = 110
 
 
 def title(now: Moment) -> str:
-    """The program and the pass: `spiral.py: backward() 2 of 3 in line 40`."""
+    """The program and the pass: `spiral.py: backward() in line 40, pass 2`."""
     name = visible(now.recording.title, 60)
     if now.pass_ is None:
         return name
-    which = f" {now.pass_.index + 1} of {len(now.recording.passes)}" if len(now.recording.passes) > 1 else ""
     place = f" in {where(now.recording, now.pass_.place)}" if now.pass_.place else ""
-    return f"{name}: {now.pass_.kind}(){which}{place}"
+    number = f", pass {now.pass_.index + 1}" if len(now.recording.passes) > 1 or now.pass_.index else ""
+    return f"{name}: {now.pass_.kind}(){place}{number}"
 
 
 def subtitle(now: Moment) -> str:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from microtape.recording.model import NodeRecord, Operand, Place, Recording, TensorRef
+from microtape.recording.moment import Moment
 from microtape.recording.words import format_shape, format_value
 from viz.characters import visible
-from viz.moment import Moment
 
 NAME_WIDTH = 24
 TITLE_WIDTH = 52
@@ -22,7 +22,7 @@ def tensor_name(now: Moment, ref: TensorRef | None) -> str:
     tensor = recording.tensors[ref.tensor]
     if tensor.name:
         return visible(tensor.name, NAME_WIDTH)
-    made = now.producer.get(ref) or ((tensor.node, tensor.output_nr) if tensor.node is not None else None)
+    made = now.timeline.producer.get(ref) or ((tensor.node, tensor.output_nr) if tensor.node is not None else None)
     if made is not None:
         node, output = made
         return f"%{node}.{output}" if len(recording.nodes[node].outputs) > 1 else f"%{node}"

@@ -1,0 +1,212 @@
+"""What a pass looks like over time: look-ups over a `Recording`, worked out once. Nothing is run again.
+
+A `Timeline` is a pass with everything that one asks about it, indexed. A `Moment` is the pass after some of its steps:
+what has arrived where, what has travelled along which edge. `steps_done` counts evaluated nodes: 0 is when backward has
+been called and nothing has been evaluated yet.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from microtape.recording.model import BackwardStep, Delivery, Pass, Recording, TensorRef, Value
+
+SEED = -1  # the "step" that put the first gradient into a root's buffer
+
+
+class Arrival(NamedTuple):
+    """A gradient that came into an input buffer of a node."""
+
+    step: int  # during which it came; SEED for the first gradient
+    delivery: Delivery | None  # None for the seed
+    total: Value | None  # the sum there, with it
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """A pass of a recording, or a program that never called backward: then `pass_` is None and there are no steps."""
+
+    recording: Recording
+    position: int = 0  # which of `recording.passes`
+
+    @cached_property
+    def pass_(self) -> Pass | None:
+        """The pass. Raises IndexError where the recording has passes, but not this one."""
+        if not self.recording.passes and self.position == 0:
+            return None
+        count = len(self.recording.passes)
+        if not 0 <= self.position < count:
+            raise IndexError(f"there is no pass {self.position}: the recording has {count}")
+        return self.recording.passes[self.position]
+
+    @cached_property
+    def steps(self) -> tuple[BackwardStep, ...]:
+        """The evaluated nodes, in the order of evaluation."""
+        return self.pass_.steps if self.pass_ else ()
+
+    def at(self, steps_done: int | None = None) -> Moment:
+        """The pass after that many steps; None is its end, without any step in the foreground.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        count = len(self.steps)
+        if steps_done is None:
+            last = self.steps[-1] if self.steps else None
+            return Moment(self, count, last if last is not None and last.error is not None else None)
+        if not 0 <= steps_done <= count:
+            raise IndexError(f"there is no step {steps_done}: the pass has {count}")
+        return Moment(self, steps_done, self.steps[steps_done - 1] if steps_done else None)
+
+    @cached_property
+    def step_of(self) -> Mapping[int, BackwardStep]:
+        """Node -> the step that evaluated it."""
+        return {step.node: step for step in self.steps}
+
+    @cached_property
+    def made_at(self) -> Mapping[int, int]:
+        """Node -> the index of the step that recorded it (create_graph)."""
+        return {node: step.index for step in self.steps for node in step.made}
+
+    @cached_property
+    def nodes(self) -> tuple[int, ...]:
+        """What the pass evaluates, what else the program recorded since the pass before, what the pass recorded."""
+        nodes, pass_ = self.recording.nodes, self.pass_
+        if pass_ is None:
+            return tuple(range(len(nodes)))
+        since = self.recording.passes[self.position - 1].tape if self.position else 0
+        own = (node for node in range(since, min(pass_.tape, len(nodes))) if nodes[node].pass_ is None)
+        return tuple(sorted({*pass_.nodes, *own, *self.made_at}))
+
+    @cached_property
+    def evaluates(self) -> frozenset[int]:
+        """The nodes that the pass evaluates from beginning to end."""
+        return frozenset(self.pass_.nodes) if self.pass_ else frozenset()
+
+    @cached_property
+    def seeds(self) -> Mapping[tuple[int, int], Value | None]:
+        """(node, output) -> the first gradient."""
+        if self.pass_ is None:
+            return {}
+        roots = zip(self.pass_.roots, self.pass_.seeds, strict=True)
+        return {(root.node, root.input_nr): seed for root, seed in roots if root.node is not None}
+
+    @cached_property
+    def arrivals(self) -> Mapping[tuple[int, int], tuple[Arrival, ...]]:
+        """(node, output) -> what came into that buffer, in order."""
+        found = {slot: [Arrival(SEED, None, seed)] for slot, seed in self.seeds.items()}
+        for step in self.steps:
+            for one in step.deliveries:
+                found.setdefault((one.node, one.input_nr), []).append(Arrival(step.index, one, one.total))
+        return {slot: tuple(came) for slot, came in found.items()}
+
+    @cached_property
+    def countdown(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Node -> (step, how many gradients it waited for after it), for every gradient that came."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for step in self.steps:
+            for one in step.deliveries:
+                found.setdefault(one.node, []).append((step.index, one.dependencies_left))
+        return {node: tuple(left) for node, left in found.items()}
+
+    @cached_property
+    def travelled(self) -> Mapping[tuple[int, int], tuple[int, Delivery]]:
+        """(node, which of its edges) -> the step in which a gradient went along it, and that gradient."""
+        return {(step.node, one.output): (step.index, one) for step in self.steps for one in step.deliveries}
+
+    @cached_property
+    def accumulated(self) -> Mapping[int, tuple[int, Value]]:
+        """Leaf tensor -> the step that changed its `.grad`, and what it was then."""
+        found = {}
+        for step in self.steps:
+            variable = self.recording.nodes[step.node].variable
+            if variable is not None and step.grad_after is not None:
+                found[variable] = (step.index, step.grad_after)
+        return found
+
+    @cached_property
+    def producer(self) -> Mapping[TensorRef, tuple[int, int]]:
+        """A tensor at a version -> (the node that computed it, which of its outputs)."""
+        nodes = self.recording.nodes
+        return {ref: (node.id, k) for node in nodes for k, ref in enumerate(node.outputs) if ref is not None}
+
+    @cached_property
+    def written(self) -> Mapping[int, int]:
+        """Tensor -> its version after the program's last recorded write to it before the pass."""
+        tape = self.pass_.tape if self.pass_ else len(self.recording.nodes)
+        found: dict[int, int] = {}
+        for ref, (node, _) in self.producer.items():
+            if node < tape:
+                found[ref.tensor] = max(ref.version, found.get(ref.tensor, 0))
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Moment:
+    """A pass after `steps_done` steps."""
+
+    timeline: Timeline
+    steps_done: int
+    current: BackwardStep | None  # the step in the foreground: the one just taken, or the one that failed
+
+    @property
+    def recording(self) -> Recording:
+        """The recording it is a moment of."""
+        return self.timeline.recording
+
+    @property
+    def pass_(self) -> Pass | None:
+        """The pass it is a moment of; None where the program never called backward."""
+        return self.timeline.pass_
+
+    @property
+    def failed(self) -> BackwardStep | None:
+        """The step that raised, if this moment is after it."""
+        last = self.timeline.steps[self.steps_done - 1] if self.steps_done else None
+        return last if last is not None and last.error is not None else None
+
+    @property
+    def ready(self) -> tuple[int, ...]:
+        """The ready queue, next node first."""
+        if self.steps_done:
+            return self.timeline.steps[self.steps_done - 1].ready
+        return self.pass_.ready if self.pass_ else ()
+
+    def step_of(self, node: int) -> BackwardStep | None:
+        """The step that evaluated the node, if it has been taken."""
+        step = self.timeline.step_of.get(node)
+        return step if step is not None and step.index < self.steps_done else None
+
+    def is_there(self, node: int) -> bool:
+        """Whether the node has been recorded yet: backward itself may record it later."""
+        return self.timeline.made_at.get(node, -1) < self.steps_done
+
+    def arrived(self, node: int, output: int) -> Arrival | None:
+        """The last gradient that came into the buffer, with the sum there."""
+        came = self.timeline.arrivals.get((node, output), ())
+        count = bisect_left(came, self.steps_done, key=lambda one: one.step)
+        return came[count - 1] if count else None
+
+    def travelled(self, node: int, edge: int) -> Delivery | None:
+        """The gradient that has gone along one of the node's edges."""
+        found = self.timeline.travelled.get((node, edge))
+        return found[1] if found is not None and found[0] < self.steps_done else None
+
+    def waits_for(self, node: int) -> int:
+        """How many gradients the node still waits for."""
+        left = self.timeline.countdown.get(node, ())
+        count = bisect_left(left, self.steps_done, key=lambda one: one[0])
+        if count:
+            return left[count - 1][1]
+        return self.pass_.dependencies.get(node, 0) if self.pass_ else 0
+
+    def grad(self, tensor: int) -> Value | None:
+        """The `.grad` of a leaf; without any pass, as it was when the recording was made."""
+        if self.pass_ is None:
+            return self.recording.tensors[tensor].grad
+        found = self.timeline.accumulated.get(tensor)
+        return found[1] if found is not None and found[0] < self.steps_done else self.pass_.grads.get(tensor)

@@ -124,13 +124,14 @@ class GraphTask:
             return
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
+        arrived = gradient
         if node.kind == "function":
             gradient = node.materialized(gradient, self.create_graph)  # type: ignore[attr-defined]
         if watcher is not None:
             watcher.node_started(self, node, gradient)
         gradients = self.evaluate(node, gradient)
         if node.hooks is not None and node.hooks.post:
-            gradients = run_hooks_after(self, node, all_fitted(node, gradients), gradient)
+            gradients = run_hooks_after(self, node, all_fitted(node, gradients), arrived)
         self.deliver(node, gradients)
         freed = not self.keep_graph and node.release()
         if watcher is not None:

@@ -132,6 +132,8 @@ class FunctionNode(Node):
                     raise GradientError(
                         f"expected Variable or None (got {type(gradient).__name__})", ("forward", self.call_site)
                     )
+                if gradient is not None:
+                    self._check_real(len(kept), gradient)
                 kept.append(gradient)
             elif gradient is not None:
                 raise GradientError(
@@ -140,6 +142,16 @@ class FunctionNode(Node):
                     ("forward", self.call_site),
                 )
         return kept
+
+    def _check_real(self, output: int, gradient: TensorState) -> None:
+        receiver, input_nr = self.next_edges[output]
+        if receiver is None or gradient.array.dtype.kind != "c" or receiver.output_spec(input_nr)[1].kind == "c":
+            return
+        raise GradientError(
+            f"Function {self.name()} returned an invalid gradient at index {output} - got a complex one for a real input. "
+            "Return its real part",
+            ("forward", self.call_site),
+        )
 
 
 class FunctionMeta(type):

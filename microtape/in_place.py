@@ -133,7 +133,7 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
 
 
 def renewed_history(x: TensorState) -> Node:
-    """Give a view that was written to its new history at once, so that it stands on the tape right behind its base's."""
+    """Give a view that was written to its new history now, so that it stands on the tape right behind its base's."""
     assert x.meta is not None
     assert x.meta.view is not None
     x.meta.view.seen = -1

@@ -331,11 +331,11 @@ class Tensor(TensorState):
         return self.array.tolist()
 
     def __float__(self) -> float:
-        self._warn_of_conversion()
+        self._check_conversion()
         return float(self.item())
 
     def __int__(self) -> int:
-        self._warn_of_conversion()
+        self._check_conversion()
         return int(self.item())
 
     def __index__(self) -> int:
@@ -343,7 +343,9 @@ class Tensor(TensorState):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.item())
 
-    def _warn_of_conversion(self) -> None:
+    def _check_conversion(self) -> None:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         if requires_grad(self):
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"

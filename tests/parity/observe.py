@@ -48,14 +48,14 @@ class Flags(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """An exception, with the program's lines that it came through."""
+    """An exception, and the program's outermost line that it came through."""
 
     type: type[BaseException]
     message: str
-    lines: tuple[int, ...]
+    line: int
 
     def __repr__(self) -> str:
-        return f"{self.type.__name__} at {self.lines}: {self.message}"
+        return f"{self.type.__name__} at {self.line}: {self.message}"
 
 
 @dataclass
@@ -82,12 +82,13 @@ class See:
         self._add([None if tensor is None else self._value(tensor) for tensor in tensors])
 
     @contextmanager
-    def raising(self) -> Iterator[None]:
-        """Compare the exception that the body raises."""
+    def raising(self, *, text: bool = True) -> Iterator[None]:
+        """Compare the exception that the body raises; with `text=False` only its type."""
         try:
             yield
         except Exception as error:
-            self._add(self._raised(error))
+            raised = self._raised(error)
+            self._add(raised if text else raised._replace(message=""))
         else:
             self._add("nothing was raised")
 
@@ -111,10 +112,7 @@ class See:
         nodes = reachable(roots)
         numbers = {id(node): number for number, node in enumerate(nodes)}
         self._add(
-            [
-                (node.name(), [(numbers.get(id(to)), input_nr) for to, input_nr in node.next_functions])
-                for node in nodes
-            ]
+            [(node.name(), [(numbers.get(id(to)), input_nr) for to, input_nr in node.next_functions]) for node in nodes]
         )
 
     def _add(self, seen: Any) -> None:
@@ -147,9 +145,11 @@ class See:
         return as_microtape(str(thing))  # a dtype
 
     def _raised(self, error: BaseException) -> Raised:
-        lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
+        lines = [
+            frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file
+        ]
         message = getattr(error, "summary", None) or str(error)
-        return Raised(type(error), as_microtape(message), tuple(lines))
+        return Raised(type(error), as_microtape(message), lines[0] if lines else 0)
 
 
 def reachable(roots: Any) -> list[Any]:
@@ -169,7 +169,7 @@ def reachable(roots: Any) -> list[Any]:
 def as_microtape(text: str) -> str:
     """Torch's text as microtape would say it."""
     text = re.sub(r" \(Triggered internally at .*\)$", "", text, flags=re.DOTALL)
-    return text.replace("torch.", "microtape.").replace("microtape.nn.utils", "torch.nn.utils")
+    return re.sub(r"(?<![\w#])torch\.(?!nn\.utils)", "microtape.", text)
 
 
 def run(program: Program, mt: Any) -> list[Event]:

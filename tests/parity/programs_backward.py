@@ -78,14 +78,21 @@ def must_be_equal(mt, see):
     with see.raising():
         (x * 2).backward(mt.tensor(1.0))
     with see.raising():
-        mt.autograd.backward([x.sum(), x * 2], [None, mt.tensor([[1.0, 2.0, 3.0]])])
-    with see.raising():
         mt.autograd.grad(x.sum(), x, mt.tensor([1.0]))
     with see.raising():
         (x * 2).backward(2)
     with see.raising():
         (x * 2).backward([1.0, 2.0, 3.0])
     see.value(x.grad)
+
+
+@shows(
+    "2 gradient's shape", differs="the second mismatch of a list is reported as such; torch fails at saying which it is"
+)
+def of_the_second_of_two_roots(mt, see):
+    x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with see.raising():
+        mt.autograd.backward([x.sum(), x * 2], [None, mt.tensor([[1.0, 2.0, 3.0]])])
 
 
 @shows("2 gradient's shape")
@@ -526,7 +533,7 @@ def adds_in_place_unless_recorded(mt, see):
     (x * x).sum().backward()
     first = x.grad
     (x * x).sum().backward()
-    see(x.grad is first, x.grad._version)
+    see(x.grad is first)
     see.value(x.grad)
     (x * x).sum().backward(create_graph=True)
     see(x.grad is first)

@@ -10,7 +10,8 @@
         wrong/*.py    known wrong answers; the docstring says what is wrong
 
 The header has a `title` and a `summary`, may have `passes` (which passes of the program are recorded: "2", "1-3" or
-"all"), and any number of `[[predict]]` tables with `after`, `ask`, `answer` and `because`, see `Prediction`.
+"all"), and any number of `[[predict]]` tables with `pass` (1 if left out), `after`, `ask`, `answer` and `because`:
+see `Prediction`.
 """
 
 from __future__ import annotations
@@ -117,13 +118,15 @@ def _tables(path: Path, header: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _prediction(path: Path, table: dict[str, Any]) -> Prediction:
-    after = table.get("after")
-    if not isinstance(after, int) or isinstance(after, bool) or after < 0:
+    after, number = table.get("after"), table.get("pass", 1)
+    if type(after) is not int or after < 0:
         raise LessonError(f"{path}: a prediction needs after = a number of steps, 0 for before the first")
+    if type(number) is not int or number < 1:
+        raise LessonError(f"{path}: a prediction's pass is a number from 1, not {number!r}")
     answer = _text(path, table, "answer")
-    if not re.fullmatch(r"next|gradient \S+", answer):
-        raise LessonError(f'{path}: a prediction\'s answer is "next" or "gradient NAME", not {answer!r}')
-    return Prediction(after, _text(path, table, "ask"), answer, _text(path, table, "because"))
+    if not re.fullmatch(r"next|(gradient|grad) \S+", answer):
+        raise LessonError(f'{path}: a prediction\'s answer is "next", "gradient NAME" or "grad NAME", not {answer!r}')
+    return Prediction(number, after, _text(path, table, "ask"), answer, _text(path, table, "because"))
 
 
 def _exercise(folder: Path) -> Exercise:

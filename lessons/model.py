@@ -26,10 +26,12 @@ class WrongAnswer(NamedTuple):
 class Prediction(NamedTuple):
     """A question that is asked before a step of the lesson's program is shown.
 
-    It is asked after `after` steps of backward. The right answer is not written down but read from the recording:
-    `answer` is `next` for the node that comes next, or `gradient NAME` for the gradient that arrives there in all.
+    It is asked after `after` steps of a pass. The right answer is not written down but read from the recording:
+    `answer` is `next` for the node that comes next, `gradient NAME` for the gradient that arrives there in all, or
+    `grad NAME` for a leaf's .grad when the pass has added to it.
     """
 
+    pass_number: int  # which of the recorded passes, from 1
     after: int
     ask: str
     answer: str

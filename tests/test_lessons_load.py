@@ -31,7 +31,7 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
     prose = LESSON.replace(HEADER, PREDICT.format("gradient y").replace("[[", 'passes = "1-3"\n[['))
     (lesson,) = load_course(write_lesson(tmp_path, lesson=prose))
     assert lesson.passes == "1-3"
-    assert lesson.predictions == (Prediction(1, "Which?", "gradient y", "So."),)
+    assert lesson.predictions == (Prediction(1, 1, "Which?", "gradient y", "So."),)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,13 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
         ({"lesson": LESSON.replace("+++\n#", 'passes = "some"\n+++\n#')}, r"'some': give a number"),
         (
             {"lesson": LESSON.replace(HEADER, PREDICT.format("why"))},
-            r'answer is "next" or "gradient NAME", not \'why\'',
+            r'answer is "next", "gradient NAME" or "grad NAME", not \'why\'',
         ),
         ({"lesson": LESSON.replace(HEADER, PREDICT.format("next").replace("= 1", "= -1"))}, r"needs after = a number"),
+        (
+            {"lesson": LESSON.replace(HEADER, PREDICT.format("next").replace("after", "pass = 0\nafter"))},
+            "number from 1",
+        ),
         ({"lesson": LESSON.replace("+++\n#", "predict = 3\n+++\n#")}, r"a table of its own under \[\[predict\]\]"),
         ({"hints": "one\n---\n\n---\nthree\n"}, r"hints\.md: a hint is empty"),
         ({"check": "x = 1\n"}, r"check\.py: there is no check; write a function"),

@@ -15,25 +15,36 @@ def recording():
         y = x * 3
         z = (y * x).sum()
         z.backward()
+        (x * y.detach()).sum().backward()
     return recorder.recording
 
 
 @pytest.mark.parametrize(
     ("after", "answer", "right"),
     [(0, "next", "z"), (1, "next", "%2"), (2, "next", "y"), (3, "next", "x"), (0, "gradient x", "[6, 12]"),
-     (2, "gradient y", "[1, 2]")],
+     (2, "gradient y", "[1, 2]"), (1, "grad x", "[6, 12]")],
 )  # fmt: skip
 def test_the_right_answer_is_read_from_the_recording(recording, after, answer, right):
-    assert right_answer(recording, recording.passes[0], Prediction(after, "?", answer, "")) == right
+    assert right_answer(recording, Prediction(1, after, "?", answer, "")) == right
+
+
+def test_a_later_pass_brings_a_gradient_of_its_own_and_adds_it(recording):
+    assert right_answer(recording, Prediction(2, 2, "?", "gradient x", "")) == "[3, 6]"
+    assert right_answer(recording, Prediction(2, 2, "?", "grad x", "")) == "[9, 18]"
 
 
 @pytest.mark.parametrize(
-    ("after", "answer", "message"),
-    [(9, "next", "what comes after step 9 of 4"), (0, "gradient w", "the gradient of w, and no gradient arrives")],
+    ("number", "after", "answer", "message"),
+    [
+        (1, 9, "next", "what comes after step 9 of 4"),
+        (1, 0, "gradient w", "for the gradient of w, and there is none"),
+        (1, 0, "grad y", "for the grad of y, and there is none"),
+        (3, 0, "next", "about pass 3 of 2"),
+    ],
 )
-def test_a_question_without_an_answer_is_the_lessons_fault(recording, after, answer, message):
+def test_a_question_without_an_answer_is_the_lessons_fault(recording, number, after, answer, message):
     with pytest.raises(LessonError, match=message):
-        right_answer(recording, recording.passes[0], Prediction(after, "?", answer, ""))
+        right_answer(recording, Prediction(number, after, "?", answer, ""))
 
 
 @pytest.mark.parametrize(

@@ -22,18 +22,18 @@ class LessonStepper(StepperScreen):
 
     def __init__(self, recording: Recording, predictions: tuple[Prediction, ...], *, ascii: bool = False) -> None:
         super().__init__(recording, ascii=ascii)
-        self._open = {one.after: one for one in predictions}
+        self._open = {(one.pass_number - 1, one.after): one for one in predictions}
 
     def action_move(self, moments: int) -> None:
         """Step on, after an answer where there is a question."""
         cursor = self.cursor
         question = None
         if cursor is not None and moments > 0 and not cursor.is_forward and cursor.timeline.pass_ is not None:
-            question = self._open.pop(cursor.steps_done, None)
+            question = self._open.pop((cursor.timeline.pass_index, cursor.steps_done), None)
         if question is None or cursor is None or cursor.timeline.pass_ is None:
             super().action_move(moments)
             return
-        right = right_answer(cursor.recording, cursor.timeline.pass_, question)
+        right = right_answer(cursor.recording, question)
         self.app.push_screen(PredictScreen(question, right), lambda _: super(LessonStepper, self).action_move(moments))
 
 

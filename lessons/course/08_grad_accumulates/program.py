@@ -1,0 +1,11 @@
+import microtape as mt
+
+w = mt.tensor(2.0, requires_grad=True)
+
+first = w * 4
+first.backward()
+print("w.grad =", w.grad.item())
+
+second = w * 6
+second.backward()
+print("w.grad =", w.grad.item())

@@ -1,0 +1,17 @@
+"""You empty `w.grad` after each loss, but not before the first. What somebody else had left there
+got into your first gradient.
+"""
+
+
+def gradient_of_each(w, xs):
+    gradients = []
+    for x in xs:
+        loss = (w * x) ** 2
+        loss.backward()
+        gradients.append(w.grad.item())
+        w.grad = None
+    return gradients
+
+
+def was_reached(w):
+    return w.grad is not None

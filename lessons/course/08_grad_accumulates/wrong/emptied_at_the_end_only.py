@@ -1,0 +1,17 @@
+"""You empty `w.grad` once, when all is over. In between the gradients add up: each one in your
+list has those before it inside.
+"""
+
+
+def gradient_of_each(w, xs):
+    gradients = []
+    for x in xs:
+        loss = (w * x) ** 2
+        loss.backward()
+        gradients.append(w.grad.item())
+    w.grad = None
+    return gradients
+
+
+def was_reached(w):
+    return w.grad is not None

@@ -1,0 +1,16 @@
+"""You never empty `w.grad`, so every gradient in your list has all those before it inside. Set
+`w.grad = None` before each backward.
+"""
+
+
+def gradient_of_each(w, xs):
+    gradients = []
+    for x in xs:
+        loss = (w * x) ** 2
+        loss.backward()
+        gradients.append(w.grad.item())
+    return gradients
+
+
+def was_reached(w):
+    return w.grad is not None

@@ -1,0 +1,18 @@
+"""You take a gradient of zero for no gradient. Zero is an answer: backward has come and found that
+`w` makes no difference. Only None says that it has not come.
+"""
+
+
+def gradient_of_each(w, xs):
+    gradients = []
+    for x in xs:
+        w.grad = None
+        loss = (w * x) ** 2
+        loss.backward()
+        gradients.append(w.grad.item())
+    w.grad = None
+    return gradients
+
+
+def was_reached(w):
+    return bool(w.grad)

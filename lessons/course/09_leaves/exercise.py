@@ -1,0 +1,38 @@
+# Leaves.
+#
+# `make_weight` gives a tensor with `values`, each times `scale`. It is
+# a leaf and requires a gradient.
+#
+# `gradient_in_the_middle` computes hidden = 3·x and loss = Σ hidden²,
+# calls backward on the loss, and gives the gradient of `hidden` as a
+# list of numbers.
+#
+# `why_none` is given a tensor whose `.grad` is None and gives the first
+# of these reasons that holds:
+#
+#     "requires no gradient"
+#     "is not a leaf"        nor was retain_grad called in time
+#     "not reached"          no backward has come to it
+#
+# Complete all three.
+
+import microtape as mt
+
+
+def make_weight(values, scale):
+    raise NotImplementedError
+
+
+def gradient_in_the_middle(x):
+    raise NotImplementedError
+
+
+def why_none(tensor):
+    raise NotImplementedError
+
+
+if __name__ == "__main__":
+    w = make_weight([1.0, 2.0], 0.1)
+    print(w, w.is_leaf)
+    print(gradient_in_the_middle(w))
+    print(why_none(w * 2))

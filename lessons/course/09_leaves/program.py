@@ -1,0 +1,12 @@
+import microtape as mt
+
+w = mt.tensor([1.0, 2.0], requires_grad=True)
+
+hidden = w * 3
+squares = hidden * hidden
+loss = squares.sum()
+
+loss.backward()
+
+print("w.grad =", w.grad.tolist())
+print("hidden is a leaf:", hidden.is_leaf)

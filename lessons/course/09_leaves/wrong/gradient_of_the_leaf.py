@@ -1,0 +1,24 @@
+"""That is the gradient of `x`, at the end of the way. The one that was asked for is that of
+`hidden`, a station before it.
+"""
+
+import microtape as mt
+
+
+def make_weight(values, scale):
+    return mt.tensor([value * scale for value in values], requires_grad=True)
+
+
+def gradient_in_the_middle(x):
+    hidden = x * 3
+    loss = (hidden * hidden).sum()
+    loss.backward()
+    return x.grad.tolist()
+
+
+def why_none(tensor):
+    if not tensor.requires_grad:
+        return "requires no gradient"
+    if not tensor.is_leaf and not tensor.retains_grad:
+        return "is not a leaf"
+    return "not reached"

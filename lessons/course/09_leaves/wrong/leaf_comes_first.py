@@ -1,0 +1,25 @@
+"""You ask first whether it is a leaf. A tensor that requires no gradient counts as a leaf, too, so
+your answer for it is that backward has not come. Ask whether it requires a gradient first.
+"""
+
+import microtape as mt
+
+
+def make_weight(values, scale):
+    return mt.tensor([value * scale for value in values], requires_grad=True)
+
+
+def gradient_in_the_middle(x):
+    hidden = x * 3
+    hidden.retain_grad()
+    loss = (hidden * hidden).sum()
+    loss.backward()
+    return hidden.grad.tolist()
+
+
+def why_none(tensor):
+    if tensor.is_leaf:
+        return "not reached"
+    if not tensor.requires_grad:
+        return "requires no gradient"
+    return "is not a leaf"

@@ -1,0 +1,25 @@
+"""You ask only whether it retains its gradient. A leaf does not have to be asked to:
+`retains_grad` is False for it, and it keeps its gradient all the same.
+"""
+
+import microtape as mt
+
+
+def make_weight(values, scale):
+    return mt.tensor([value * scale for value in values], requires_grad=True)
+
+
+def gradient_in_the_middle(x):
+    hidden = x * 3
+    hidden.retain_grad()
+    loss = (hidden * hidden).sum()
+    loss.backward()
+    return hidden.grad.tolist()
+
+
+def why_none(tensor):
+    if not tensor.requires_grad:
+        return "requires no gradient"
+    if not tensor.retains_grad:
+        return "is not a leaf"
+    return "not reached"

@@ -1,0 +1,23 @@
+"""Your weight is a leaf, but it does not require a gradient: no operation on it is recorded."""
+
+import microtape as mt
+
+
+def make_weight(values, scale):
+    return mt.tensor([value * scale for value in values])
+
+
+def gradient_in_the_middle(x):
+    hidden = x * 3
+    hidden.retain_grad()
+    loss = (hidden * hidden).sum()
+    loss.backward()
+    return hidden.grad.tolist()
+
+
+def why_none(tensor):
+    if not tensor.requires_grad:
+        return "requires no gradient"
+    if not tensor.is_leaf and not tensor.retains_grad:
+        return "is not a leaf"
+    return "not reached"

@@ -1,0 +1,16 @@
+"""`w = w - ...` makes a new tensor and gives it the name `w` inside your function. The tensor that
+you were handed has not changed: write into it with `-=`.
+"""
+
+import microtape as mt
+
+
+def step(w, rate):
+    with mt.no_grad():
+        w = w - rate * w.grad
+    return w
+
+
+def loss_for(guess, target):
+    gap = guess - target.detach()
+    return gap * gap

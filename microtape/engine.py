@@ -163,12 +163,13 @@ class GraphTask:
 
     def deliver(self, node: Node, gradients: Sequence[Any]) -> None:
         """Add each gradient into the buffer behind its edge and count the delivery; after the last, a node is ready."""
-        dependencies, buffers, watcher = self.dependencies, self.buffers, watch.watcher
-        for output, (edge, term) in enumerate(zip(node.next_edges, gradients, strict=True)):
+        dependencies, buffers, owned, watcher = self.dependencies, self.buffers, self.owned, watch.watcher
+        for output, edge in enumerate(node.next_edges):
             receiver: Any = edge[0]
             left = dependencies.get(receiver)
             if left is None:
                 continue  # no gradient is wanted there
+            term = gradients[output]
             if term is not None:
                 if receiver.multi_output:
                     term = self.add_to_slot(node, output, edge, term)
@@ -176,7 +177,12 @@ class GraphTask:
                     if term.shape != receiver.shape or term.dtype is not receiver.dtype:
                         term = fitted(node, output, term, receiver.shape, receiver.dtype)
                     total = buffers.get(receiver)
-                    buffers[receiver] = term if total is None else self.added(receiver, total, term)
+                    if total is None:
+                        buffers[receiver] = term
+                    elif receiver in owned:
+                        total += term
+                    else:
+                        buffers[receiver] = self.added(receiver, total, term)
             dependencies[receiver] = left = left - 1
             if watcher is not None:
                 watcher.delivered(self, node, output, term, self.buffered(edge))

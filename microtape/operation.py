@@ -134,10 +134,16 @@ class Binary(Operation):
                 self.grad_x(gradient) if to_x is not NO_EDGE else None,
                 self.grad_y(gradient) if to_y is not NO_EDGE else None,
             )
-        x, y, *z = unpack(self, create_graph)
+        saved = unpack(self, create_graph)
+        if len(saved) != 2:
+            return (
+                self.grad_x(gradient, *saved) if to_x is not NO_EDGE else None,
+                self.grad_y(gradient, *saved) if to_y is not NO_EDGE else None,
+            )
+        x, y = saved
         return (
-            None if to_x is NO_EDGE else self.grad_x(gradient, x, y, *z) if z else self.grad_x(gradient, x, y),
-            None if to_y is NO_EDGE else self.grad_y(gradient, x, y, *z) if z else self.grad_y(gradient, x, y),
+            self.grad_x(gradient, x, y) if to_x is not NO_EDGE else None,
+            self.grad_y(gradient, x, y) if to_y is not NO_EDGE else None,
         )
 
 

@@ -125,7 +125,7 @@ class FunctionNode(Node):
                 f"(expected {count}, got {len(gradients)})",
                 ("forward", self.call_site),
             )
-        kept = []
+        kept: list[Any] = []
         for i, (gradient, is_tensor) in enumerate(zip(gradients, self.is_tensor_input, strict=True)):
             if is_tensor:
                 if gradient is not None and not isinstance(gradient, TensorState):

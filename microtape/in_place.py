@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from microtape.dtypes import scalar_name
-from microtape.errors import InPlaceError
+from microtape.errors import FreedGraphError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
 from microtape.operation import Operation, as_tensor, attach, compute, save
-from microtape.saved import SavedTensor
+from microtape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tensor_state import (
     Array,
     TensorState,
@@ -34,6 +34,7 @@ from microtape.tensor_state import (
     is_leaf,
     new_tensor,
     requires_grad,
+    version_number,
 )
 from microtape.views import View, ViewOperation, move_retained, replay
 from microtape.watch import watch
@@ -45,7 +46,7 @@ class CopySlices(Node):
     __slots__ = ("function", "layout", "view")
     kind = "copy_slices"
     formula = "z = x, with the view replaced by f(view)    ∂x = g, with the view's part sent through f"
-    function: Node
+    function: Node | None  # None once freed
     layout: tuple[int, ...]
     view: tuple[ViewOperation, ...]
 
@@ -61,32 +62,35 @@ class CopySlices(Node):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
+        if self.function is None:
+            raise FreedGraphError(FREED_MESSAGE, ("recorded", self.call_site))
         result = empty(self.layout, self.shape, self.dtype)
         if create_graph:
             result = new_tensor(type(gradient), result).copy_(gradient)
             window: Any = replay(self.view, result)
-            first, *rest = self.through_function(window.clone())
+            first, *rest = through(self.function, window.clone())
             window.copy_(window * 0 if first is None else first)
         else:
             result[...] = gradient
             window = replay(self.view, result)
-            first, *rest = self.through_function(window.copy())
+            first, *rest = through(self.function, window.copy())
             window[...] = 0 if first is None else first
         return [result, *rest]
 
-    def through_function(self, window: Any) -> Sequence[Any]:
-        """The operation's own node on the view's part of the gradient."""
-        create_graph = isinstance(window, TensorState)
-        if self.function.kind != "function":
-            return self.function.apply(window, create_graph)
-        gradients = self.function.apply(
-            [window.conj()], create_graph
-        )  # conjugated for a formula of ours, not for theirs
-        return [None if gradient is None else gradient.conj() for gradient in gradients]
-
     def release(self) -> bool:
-        """Free what the operation saved."""
-        return self.function.release()
+        """Free the operation's node and with it what it saved."""
+        freed, self.function = self.function is not None, None
+        return freed
+
+
+def through(function: Node, window: Any) -> Sequence[Any]:
+    """The node of the operation that wrote into the view, on the view's part of the gradient."""
+    create_graph = isinstance(window, TensorState)
+    if function.kind != "function":
+        return function.apply(window, create_graph)
+    window = window.conj()  # it comes conjugated for a formula of ours, and this one is the user's
+    gradients = function.apply([window], create_graph)
+    return [None if gradient is None else gradient.conj() for gradient in gradients]
 
 
 def layout_of(array: Array) -> tuple[int, ...]:
@@ -118,9 +122,13 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     before = x
     if 0 in plan or watch.watcher is not None:  # x as it was, with the history that it had
         before = new_tensor(type(x), x.array.copy(), edges[0])
-    write(x, value)
     if plan:
         save(node, plan, [before, *tensors[1:]], x)
+    write(x, value)
+    if -1 in plan:  # the result is x as it is now; the operands were saved as they were
+        node.versions = tuple(
+            [version_number(x) if source == -1 else saved_version(node, i) for i, source in enumerate(plan)]
+        )
     target, vertex = rebase_history(x, (node, 0))
     if watch.watcher is not None:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)

@@ -32,7 +32,7 @@ Edge: TypeAlias = "tuple[Node | None, int]"
 NO_EDGE: Edge = (None, 0)
 """Of a tensor that does not require grad. Compared by identity."""
 
-DEAD_END: Edge = (None, 0)
+DEAD_END: Edge = (None, int("0"))  # computed, or Python would make it the very object that NO_EDGE is
 """Of a tensor that requires grad, but whose gradient goes nowhere: a view made without grad mode."""
 
 next_sequence_nr = itertools.count().__next__

@@ -26,13 +26,13 @@ STEP_3 = """\
   %2 mul had 5 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 15 to x and 10 to y.
   What was used more than once adds up: x has 6 + 15 = 21 and y has 6 + 10 = 16.
   Next: y, leaves go first.
-  %2 MulBackward0   sequence number 2
+  %2 MulBackward0   x · y   sequence nr 2
   rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x
   came in  5
   kept     x = x  2   version 0
            y = y  3   version 0
-  sends    → x  6 + 15 = 21   ready
-           → y  6 + 10 = 16   ready
+  sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready
+           → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready
   freed    what it had kept
 
 ── Leaves ──────────────────────────────────────────────────────────────────────

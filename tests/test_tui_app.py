@@ -52,7 +52,7 @@ async def test_right_steps_and_the_tape_the_node_and_the_sentence_follow(size):
         assert row(pilot.app, 2).startswith("▶")
         assert row(pilot.app, 0).startswith("+")
         assert row(pilot.app, 1).startswith("+")
-        assert "sends    → x  6 + 15 = 21   ready" in shown(pilot.app, "#node")
+        assert "sends → x g · y = 5 · 3 = 15, 6 + 15 = 21 ready" in " ".join(shown(pilot.app, "#node").split())
         assert "x has 6 + 15 = 21" in sentence(pilot.app)
 
 

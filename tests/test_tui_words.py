@@ -64,13 +64,13 @@ def test_the_forward_part_is_told_as_well():
 
 def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
     assert node_pane(handmade.diamond(), 3) == [
-        "%2 MulBackward0   sequence number 2",
+        "%2 MulBackward0   x · y   sequence nr 2",
         "rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x",
         "came in  5",
         "kept     x = x  2   version 0",
         "         y = y  3   version 0",
-        "sends    → x  6 + 15 = 21   ready",
-        "         → y  6 + 10 = 16   ready",
+        "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
+        "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
         "freed    what it had kept",
     ]
 

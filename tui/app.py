@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from textual.app import App
 
 from microtape.recording.model import Recording
 from tui.look import THEMES
-from tui.stepper import StepperScreen
+from tui.stepper import StepperOptions, StepperScreen
 
 
 class MicrotapeApp(App[None]):
@@ -24,9 +26,9 @@ class MicrotapeApp(App[None]):
 class StepperApp(MicrotapeApp):
     """The stepper on one recording."""
 
-    def __init__(self, recording: Recording, *, pass_index: int = 0, theme: str = "dark", ascii: bool = False) -> None:
+    def __init__(self, recording: Recording, *, theme: str = "dark", **options: Unpack[StepperOptions]) -> None:
         super().__init__(theme)
-        self._stepper = StepperScreen(recording, pass_index=pass_index, ascii=ascii)
+        self._stepper = StepperScreen(recording, **options)
 
     def on_mount(self) -> None:
         """Leaving the stepper is leaving the program."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from microtape.recording.model import BackwardStep, NodeRecord, Recording, TensorRef, Value
+from microtape.recording.model import BackwardStep, Delivery, NodeRecord, Recording, TensorRef, Value
+from tui.phases import Phase, PhaseKind, phases
 from tui.timeline import Arrival, Timeline
 
 State: TypeAlias = Literal["done", "current", "future", "made", "outside"]
@@ -39,11 +40,15 @@ class LeafStatus:
 class StepCursor:
     """A moment of one pass: `position` counts the forward operations first, then the backward steps.
 
-    Moving never fails: a cursor stops at either end.
+    A moment inside of the step that ends at `position` has `part`, the number of its last phase that is over; None is
+    the step's end. Moving never fails: a cursor stops at either end. With `hides_next` nobody who asks the cursor is
+    told what will run next, so that a reader can be asked to predict it.
     """
 
     timeline: Timeline
     position: int
+    part: int | None = None
+    hides_next: bool = False
 
     @classmethod
     def open(cls, recording: Recording, pass_index: int = 0) -> StepCursor:
@@ -61,8 +66,28 @@ class StepCursor:
     # Moving
 
     def move(self, moments: int) -> StepCursor:
-        """That many moments on, or back where negative."""
-        return replace(self, position=min(max(self.position + moments, 0), self.timeline.last))
+        """That many moments on, or back where negative. Out of the inside of a step, the first one leads to its end."""
+        if self.part is not None and moments > 0:
+            moments -= 1
+        return self._at(min(max(self.position + moments, 0), self.timeline.last))
+
+    def _at(self, position: int) -> StepCursor:
+        return replace(self, position=position, part=None)
+
+    def move_inside(self, by: Literal[1, -1]) -> StepCursor:
+        """The next moment inside of a step, or the one before; among the user's operations, a whole one."""
+        if by > 0:
+            if self.part is None:
+                return self.move(1)._enter(0)
+            return self._enter(self.part + 1)
+        if self.part is None:
+            inner = len(self.phases) - 2
+            return self._enter(inner) if inner >= 0 else self.move(-1)
+        return self._enter(self.part - 1) if self.part else self.move(-1)
+
+    def _enter(self, part: int) -> StepCursor:
+        """The moment after that phase of the step that ends here; after the last one, the step's end."""
+        return replace(self, part=part if part < len(self.phases) - 1 else None)
 
     def forward(self) -> StepCursor:
         """The next moment."""
@@ -75,16 +100,18 @@ class StepCursor:
     def home(self) -> StepCursor:
         """Where backward was called; from there, before the first operation."""
         start = len(self.timeline.forward)
-        return replace(self, position=start if self.position > start else 0)
+        return self._at(start if self.position > start else 0)
 
     def end(self) -> StepCursor:
         """After the last step."""
-        return replace(self, position=self.timeline.last)
+        return self._at(self.timeline.last)
 
     def to_pass(self, index: int) -> StepCursor:
         """Another pass of the recording, at its beginning. An index beyond the ends stops there."""
         index = min(max(index, 0), max(len(self.timeline.recording.passes) - 1, 0))
-        return self if index == self.timeline.pass_index else StepCursor.open(self.timeline.recording, index)
+        if index == self.timeline.pass_index:
+            return self
+        return replace(StepCursor.open(self.timeline.recording, index), hides_next=self.hides_next)
 
     def goto(self, target: str) -> StepCursor:
         """To the next moment of a node: by number (`12`, `%12`), line (`:7`), the user's name or the operation's.
@@ -104,7 +131,7 @@ class StepCursor:
             if any(wanted(timeline.node(node)) for node in timeline.rows):
                 raise LookupError(f"{target.strip()!r} has no step in this pass")
             raise LookupError(f"there is no {target.strip()!r} here")
-        return replace(self, position=next((m for m in moments if m > self.position), moments[0]))
+        return self._at(next((m for m in moments if m > self.position), moments[0]))
 
     def goto_node(self, node: int) -> StepCursor:
         """To the step that evaluates this node; where there is none, to the operation that records it, or nowhere."""
@@ -161,9 +188,32 @@ class StepCursor:
         return self.timeline.steps[self.steps_done].node if self.position < self.timeline.last else None
 
     @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The moments inside of the step that ends here; none where there is no step."""
+        return phases(self.timeline.node(self.step.node), self.step) if self.step else ()
+
+    @property
+    def phase(self) -> Phase | None:
+        """The phase that is just over, None at the end of a step and outside of one."""
+        return None if self.part is None else self.phases[self.part]
+
+    def is_over(self, kind: PhaseKind) -> bool:
+        """Whether the (last) phase of that kind is over, in the step that ends here."""
+        if self.part is None:
+            return True
+        return all(phase.kind != kind for phase in self.phases[self.part + 1 :])
+
+    @property
+    def deliveries(self) -> tuple[Delivery, ...]:
+        """What the current step has delivered by now."""
+        if self.step is None or self.part is None:
+            return self.step.deliveries if self.step else ()
+        return self.step.deliveries[: sum(one.kind == "deliver" for one in self.phases[: self.part + 1])]
+
+    @property
     def focus(self) -> int | None:
         """The node to look at: the current one, else the one to come, else none."""
-        return self.node if self.node is not None else self.next_node
+        return self.node if self.node is not None or self.hides_next else self.next_node
 
     @property
     def frontier(self) -> int:
@@ -195,18 +245,44 @@ class StepCursor:
     @property
     def delivered_to(self) -> frozenset[int]:
         """The nodes that the current step handed a gradient to."""
-        return frozenset(one.node for one in self.step.deliveries) if self.step else frozenset()
+        return frozenset(one.node for one in self.deliveries)
 
     @property
     def ready(self) -> tuple[int, ...]:
-        """The ready queue, next node first."""
+        """The ready queue, next node first; in the order of the tape where what comes next is hidden."""
         if self.is_forward or self.timeline.pass_ is None:
             return ()
-        return self.step.ready if self.step else self.timeline.pass_.ready
+        queue = self.step.ready if self.step else self.timeline.pass_.ready
+        if self.step is not None and self.part is not None:
+            before = (
+                self.timeline.steps[self.steps_done - 2].ready if self.steps_done > 1 else self.timeline.pass_.ready
+            )
+            here = {*before, *(one.node for one in self.deliveries if not one.dependencies_left)}
+            queue = tuple(node for node in queue if node in here)
+        return tuple(sorted(queue)) if self.hides_next else queue
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """The nodes that have something in their buffer and wait for more, first come first."""
+        if self.part is None:
+            return self.timeline.waiting(self.steps_done)
+        found = dict.fromkeys(self.timeline.waiting(self.steps_done - 1))
+        for one in self.deliveries:
+            if one.dependencies_left:
+                found[one.node] = None
+            else:
+                found.pop(one.node, None)
+        return tuple(found)
 
     def arrived(self, node: int) -> tuple[Arrival, ...]:
         """What has come into a node's input buffer, the seed included."""
-        return () if self.is_forward else self.timeline.arrived(node, self.steps_done)
+        if self.is_forward:
+            return ()
+        if self.part is None or self.step is None:
+            return self.timeline.arrived(node, self.steps_done)
+        before = self.timeline.arrived(node, self.steps_done - 1)
+        now = sum(one.node == node for one in self.deliveries)
+        return self.timeline.arrived(node, self.steps_done)[: len(before) + now]
 
     def dependencies_left(self, node: int) -> int:
         """How many deliveries the node still waits for."""
@@ -249,7 +325,7 @@ class StepCursor:
         state: LeafState = "partial"
         if node not in pass_.dependencies:
             state = "no part"
-        elif self.has_run(node):
+        elif self.has_run(node) and (node != self.node or self.part is None):
             state = "complete"
             grad = pass_.steps[self.timeline.evaluated_at[node]].grad_after if record.is_leaf else grad
         elif not arrived:

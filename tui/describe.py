@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microtape.recording.model import BackwardStep, ErrorRecord, NodeRecord, SavedUse, Value
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
+from microtape.recording.words import format_number, format_shape, format_value
 from tui.cursor import LeafStatus, StepCursor
+from tui.rule import index_text
 from tui.sentence import title
 from tui.source import expression
 from tui.spans import Line, Role, Span, line, sentence_list
+from tui.working import formula, worked
 
 LABEL = 9  # the column of words on the left
 MANY = 12  # entries of a list before it is cut short, saying how many there are
@@ -34,20 +36,24 @@ class Describer:
         node = cursor.timeline.node(cursor.focus)
         yield self._heading(node)
         if node.formula:
-            yield line(
-                Span("rule".ljust(LABEL), "label"), Span("   ".join(p for p in node.formula.split("  ") if p), "op")
-            )
-        if cursor.step is not None:
-            yield from self._step(node, cursor.step)
-        else:
+            yield line(self._label("rule"), Span("   ".join(p for p in node.formula.split("  ") if p), "op"))
+        if cursor.step is None:
             yield from self._operation(node)
+            return
+        yield from self._step(node, cursor.step)
+        if cursor.part is not None:
+            count = len(cursor.phases)
+            yield line(self._label(""), Span(f"inside of the step: {cursor.part + 1} of {count} done", "dim"))
 
     def _heading(self, node: NodeRecord) -> Line:
-        number = "" if node.sequence_nr is None else f"   sequence number {node.sequence_nr}"
+        number = "" if node.sequence_nr is None else f"   sequence nr {node.sequence_nr}"
         kind = Span(node.name, "leaf" if node.kind == "accumulate" else "op")
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
-        called = line("   ", Span(names, "name")) if names else ()
-        return line(Span(f"%{node.id} ", "strong"), kind, *called, Span(number, "dim"))
+        here = formula(self.cursor, node)
+        called = line("   ", Span(here, "op")) if here else line("   ", Span(names, "name")) if names else ()
+        heading = line(Span(f"%{node.id} ", "strong"), kind, *called)
+        fits = sum(len(span.text) for span in heading) + len(number) <= self.width
+        return line(*heading, Span(number, "dim")) if fits else heading
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """Before backward: what it computes, from what, and what it keeps."""
@@ -82,16 +88,19 @@ class Describer:
         for hook in step.hooks:
             yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})", "dim"),
                        *line("  ", self._value(hook.before, 20), " became ", self._value(hook.after, 20)))  # fmt: skip
-        for i, use in enumerate(step.saved):
-            yield self._saved("kept" if i == 0 else "", use)
-        if node.variable is not None:
+        cursor = self.cursor
+        if cursor.is_over("unpack"):
+            for i, use in enumerate(step.saved):
+                yield self._saved("kept" if i == 0 else "", use)
+        if node.variable is not None and cursor.is_over("accumulate"):
             yield from self._accumulated(step)
-        yield from self._sent(node, step)
-        if step.error is not None:
+        if cursor.is_over("apply"):
+            yield from self._sent(node, step)
+        if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
-        elif step.freed:
+        elif step.freed and cursor.is_over("free"):
             yield line(self._label("freed"), Span("what it had kept", "dim"))
-        if step.made:
+        if step.made and cursor.is_over("free"):
             yield line(self._label("recorded"), *sentence_list([title(self.cursor, n) for n in step.made], 6))
 
     def _terms(self, node: NodeRecord) -> Iterator[Line]:
@@ -118,6 +127,24 @@ class Describer:
             Span(f"   {versions}", "bad" if stale else "dim"), Span(view, "dim"),
         )  # fmt: skip
 
+    def _computed(self, step: BackwardStep, one: Delivery) -> Line:
+        """`g · y = 5 · 3 = 15`: the rule with this node's names; with the numbers of one element if there are many."""
+        found = worked(self.cursor, step, one.output)
+        width = (self.width - LABEL - 30) // 3
+        if found is None or one.term is None:
+            return () if one.before is not None else line(self._value(one.term, 2 * width))
+        rule = line(Span(found.text, "op"), " = ")
+        if not found.numbers:
+            return line(*rule, self._value(one.term, 2 * width))
+        if not one.term.shape and found.numbers == format_value(one.term, 20):
+            return line(*rule, self._value(one.term, 2 * width))
+        if found.result is None or not found.index:
+            return line(*rule, Span(found.numbers, "value"), " = ", self._value(one.term, 2 * width))
+        element = Span(f"  ({index_text(found.index)}: {found.numbers} = {format_number(found.result)})", "dim")
+        if found.numbers == format_number(found.result):
+            return line(*rule, self._value(one.term, 2 * width))
+        return line(*rule, self._value(one.term, 2 * width), element)
+
     def _accumulated(self, step: BackwardStep) -> Iterator[Line]:
         grad = line(Span(".grad", "leaf"), "  ")
         if step.grad_before is None:
@@ -135,6 +162,8 @@ class Describer:
 
     def _sent(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
         by_output = {one.output: one for one in step.deliveries}
+        yet = len(self.cursor.deliveries)
+        to_come = {one.output for one in step.deliveries[yet:]}
         for output, edge in enumerate(node.edges[: self.limit]):
             label = self._label("sends" if output == 0 else "")
             delivery = by_output.get(output)
@@ -149,11 +178,22 @@ class Describer:
                         Span(": not asked for", "dim"),
                     )
             else:
-                total = self._sum(delivery.before, delivery.term, delivery.total, (self.width - LABEL - 30) // 3)
-                left = delivery.dependencies_left
-                after = Span(f"   waits for {left} more", "dim") if left else Span("   ready", "good")
-                yield line(label, "→ ", *title(self.cursor, edge.node), "  ", *total, after)
+                yield self._delivery(label, step, delivery, sent=output not in to_come)
         yield from self._rest(len(node.edges), "edges")
+
+    def _delivery(self, label: Span, step: BackwardStep, one: Delivery, *, sent: bool) -> Line:
+        """To whom, what by the rule, and what it makes of the sum that is there."""
+        to = line("→ ", *title(self.cursor, one.node), "  ")
+        computed = self._computed(step, one) if one.term is not None else line(Span("nothing (None)", "dim"))
+        if not sent:
+            return line(label, Span("not yet ", "dim"), *to, *computed)
+        total: Line = ()
+        if one.before is not None and one.term is not None:
+            added = self._sum(one.before, one.term, one.total, (self.width - LABEL - 30) // 3)
+            total = line(",  " if computed else "", *added)
+        left = one.dependencies_left
+        after = Span(f"   waits for {left} more", "dim") if left else Span("   ready", "good")
+        return line(label, *to, *computed, *total, after)
 
     def _error(self, error: ErrorRecord) -> Iterator[Line]:
         for role, place in error.places:
@@ -203,10 +243,10 @@ class Describer:
             yield line(Span("The engine sleeps until backward is called.", "dim"))
             return
         yield line(
-            self._label("ready"),
+            self._label("can run" if cursor.hides_next else "ready"),
             *(sentence_list([title(cursor, n) for n in cursor.ready], 6) or (Span("nothing", "dim"),)),
         )
-        waiting = cursor.timeline.waiting(cursor.steps_done)
+        waiting = cursor.waiting
         for i, node in enumerate(waiting[: self.limit]):
             left = cursor.dependencies_left(node)
             total = next(iter(cursor.buffer(node).values()), None)
@@ -214,7 +254,8 @@ class Describer:
                        Span(f"  and {left} more to come", "dim"))  # fmt: skip
         yield from self._rest(len(waiting), "waiting nodes")
         count = len(pass_.steps) if pass_.is_complete else len(pass_.nodes)
-        done = cursor.steps_done - (cursor.step is not None and cursor.step.error is not None)
+        unfinished = cursor.part is not None or (cursor.step is not None and cursor.step.error is not None)
+        done = cursor.steps_done - unfinished
         yield line(self._label("done"), f"{done} of {count} nodes")
 
     # Pieces

@@ -14,6 +14,7 @@ from textual.widgets import Static
 KEYS = (
     ("→ l", "one step on"),
     ("← h", "one step back; nothing is un-run, you look at an earlier moment"),
+    ("⇧→ ⇧←", "inside of a step: take, unpack, compute, each delivery, free; also L and H"),
     ("Home", "where backward was called; again: before the first operation"),
     ("End", "after the last step, or where it failed"),
     ("g", "go to a node: its number, a name (w1, mul), or a line (:7)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
 from microtape.recording.words import format_shape, format_value
 from tui.cursor import StepCursor
+from tui.phases import Phase
 from tui.spans import Line, Role, Span, line, sentence_list
 
 WIDTH = 28  # of a number or array inside a sentence
@@ -36,6 +37,8 @@ class _Writer:
 
     def write(self) -> Line:
         cursor, pass_ = self.cursor, self.cursor.timeline.pass_
+        if cursor.step is not None and cursor.phase is not None:
+            return self._inside(cursor.step, cursor.phase)
         if cursor.step is not None:
             return self._backward(cursor.step)
         if cursor.is_forward and cursor.node is None:
@@ -100,6 +103,46 @@ class _Writer:
             *self._sums(sent), *self._waiting(step), *self._made(step), *self._next(),
         )  # fmt: skip
 
+    def _inside(self, step: BackwardStep, phase: Phase) -> Line:
+        """One moment inside of a step."""
+        name = title(self.cursor, step.node)
+        if phase.kind == "take":
+            arrived = self.cursor.arrived(step.node)
+            received = next((value for value in step.grad_outputs if value is not None), None)
+            whole = f", the sum of {len(arrived)} terms" if len(arrived) > 1 else ""
+            return line(
+                *name, " waits for nothing more. It takes ", self._number(received, "gradient"), whole,
+                ", out of its input buffer.",
+            )  # fmt: skip
+        if phase.kind == "unpack":
+            kept = [
+                line(Span(use.name, "op"), " = ", self._number(use.value, "value"), f" (version {use.ref.version})")
+                for use in step.saved
+            ]
+            return line(
+                *name, " unpacks what its forward kept: ", *sentence_list(kept), ". Nobody has written to it since."
+            )
+        if phase.kind == "apply":
+            rule = derivatives(self.cursor.timeline.node(step.node).formula)
+            terms = [self._number(one.term, "gradient") for one in step.deliveries]
+            by = f" by its rule {rule}" if rule else ""
+            return line(
+                *name, f" computes{by}: ", *sentence_list([line(term) for term in terms]), ". Nothing is sent yet."
+            )
+        one = step.deliveries[phase.delivery]
+        to = title(self.cursor, one.node)
+        left = (
+            f"It waits for {one.dependencies_left} more"
+            if one.dependencies_left
+            else "It waits for nothing more: it is ready"
+        )
+        if one.term is None:
+            return line(*to, " is told that no gradient will come from ", *name, f". {left}.")
+        if one.before is None:
+            was = "nothing was in its buffer before"
+            return line(*to, " gets ", self._number(one.term, "gradient"), f"; {was}. {left}.")
+        return line(*to, " has ", *self._sum(one.before, one.term, one.total), f": gradients add up. {left}.")
+
     def _accumulate(self, node: NodeRecord, step: BackwardStep) -> Line:
         name = title(self.cursor, node.id)
         gradient = step.grad_outputs[0] if step.grad_outputs else None
@@ -139,6 +182,8 @@ class _Writer:
 
     def _next(self) -> Line:
         ready, following = self.cursor.ready, self.cursor.next_node
+        if following is not None and self.cursor.hides_next:
+            return ()
         if following is None:
             pass_ = self.cursor.timeline.pass_
             return line(f" That was the last step: {pass_.kind} is done.") if pass_ and pass_.is_complete else ()

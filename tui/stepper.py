@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Literal, TypedDict
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -27,6 +28,14 @@ SMALLEST = (60, 18)
 PANES = ("node", "source", "leaves", "engine")
 
 
+class StepperOptions(TypedDict, total=False):
+    """How a stepper opens: on which pass, in ASCII, without telling what runs next."""
+
+    pass_index: int
+    ascii: bool
+    hides_next: bool
+
+
 class StepperScreen(Screen[None]):
     """Steps through the backward passes of one recording, both ways."""
 
@@ -37,6 +46,8 @@ class StepperScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "move(1)", "step", key_display="→"),
         Binding("left,h", "move(-1)", "back", key_display="←"),
+        Binding("shift+right,L", "move_inside(1)", "inside", show=False),
+        Binding("shift+left,H", "move_inside(-1)", "inside", show=False),
         Binding("home", "home", "start", show=False),
         Binding("end", "end", "end", show=False),
         Binding("g", "goto", "go to"),
@@ -53,9 +64,11 @@ class StepperScreen(Screen[None]):
     cursor: reactive[StepCursor | None] = reactive(None)
     pane: reactive[str] = reactive("node")
 
-    def __init__(self, recording: Recording, *, pass_index: int = 0, ascii: bool = False) -> None:
+    def __init__(
+        self, recording: Recording, *, pass_index: int = 0, ascii: bool = False, hides_next: bool = False
+    ) -> None:
         super().__init__()
-        self._opening = StepCursor.open(recording, pass_index)
+        self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
@@ -108,6 +121,11 @@ class StepperScreen(Screen[None]):
         """Step on, or back."""
         if self.cursor is not None:
             self.cursor = self.cursor.move(moments)
+
+    def action_move_inside(self, by: Literal[1, -1]) -> None:
+        """The next moment inside of a step, or the one before."""
+        if self.cursor is not None:
+            self.cursor = self.cursor.move_inside(by)
 
     def action_home(self) -> None:
         """To where backward was called, then to before the program."""

@@ -201,7 +201,8 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
             return (("tape--failed",), "failed") if failed else (("tape--current",), "current")
         if node in self._delivered:
             return ("tape--delivered",), "delivered"
-        return (), "next" if cursor.node is None and node == cursor.next_node else "none"
+        is_next = cursor.node is None and node == cursor.next_node and not cursor.hides_next
+        return (), "next" if is_next else "none"
 
     def _style(self, *names: str) -> Style:
         style = self._styles.get(names)
@@ -215,7 +216,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
 
 def _changed(old: StepCursor, new: StepCursor) -> set[int] | None:
     """The rows that look different after a move of one moment; None where it may be any row."""
-    if abs(old.position - new.position) != 1 or old.is_forward != new.is_forward:
+    if abs(old.position - new.position) > 1 or old.is_forward != new.is_forward:
         return None
     low, high = sorted((old.frontier, new.frontier))
     if high - low > REPAINT_ALL:

@@ -1,0 +1,82 @@
+"""Reading a formula that was written for people as arithmetic on single numbers."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import numpy as np
+
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ", "0123456789-xyzn")
+FUNCTIONS: Mapping[str, Callable[[float], float]] = {
+    "ln": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "sign": np.sign,
+    "sqrt": np.sqrt,
+    "sigma": lambda x: 1 / (1 + np.exp(-x)),
+}
+OPERATORS: Mapping[type[ast.AST], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.Gt: operator.gt,
+    ast.Lt: operator.lt,
+    ast.Eq: operator.eq,
+}
+
+
+def evaluate(text: str, numbers: Mapping[str, float]) -> float | None:
+    """What `g · (1 - z²)` is for these numbers; None for what is not arithmetic. Division by zero gives Inf or NaN."""
+    tree = _parse(text)
+    if tree is None:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return float(_value(tree, {name: np.float64(x) for name, x in numbers.items()}))
+    except (LookupError, TypeError, ArithmeticError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str) -> ast.expr | None:
+    condition = re.fullmatch(r"(.*?)\(?(\S+) where (.+), else ([^)]+)\)?", text)
+    if condition:
+        before, yes, test, no = condition.groups()
+        text = f"{before}(({yes}) if ({test}) else ({no}))"
+    text = text.replace("·", "*").replace("√", "sqrt ").replace("σ", "sigma").replace("½", "0.5")
+    text = re.sub(r"([\d⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ]*[⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ])", lambda m: f"**({m[1].translate(SUPERSCRIPTS)})", text)
+    text = re.sub(r"(\d)([a-z])", r"(\1*\2)", text)
+    text = re.sub(r"\b(ln|sin|cos|sign|sqrt) ([a-z])\b", r"\1(\2)", text)
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _value(tree: ast.expr, numbers: Mapping[str, float]) -> float:
+    """Walks the few kinds of expression that there are; LookupError for any other."""
+    match tree:
+        case ast.Constant(value=int() | float() as number):
+            return np.float64(number)
+        case ast.Name(id="e"):
+            return np.float64(math.e)
+        case ast.Name(id=name):
+            return numbers[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, numbers)
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATORS[type(op)](_value(left, numbers), _value(right, numbers))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return OPERATORS[type(op)](_value(left, numbers), _value(right, numbers))
+        case ast.IfExp(test=test, body=yes, orelse=no):
+            return _value(yes if _value(test, numbers) else no, numbers)
+        case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
+            return FUNCTIONS[name](_value(argument, numbers))
+    raise LookupError(ast.dump(tree))

@@ -1,0 +1,178 @@
+"""A node's formula with the user's names in it, and its local rule worked out with a step's numbers.
+
+The formulas are written for people, `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`. A rule is shown with numbers only where it
+can be read as arithmetic *and* gives the number that was recorded: what is shown is never a guess.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.recording.model import BackwardStep, NodeRecord, Value
+from microtape.recording.words import format_number
+from tui.arithmetic import evaluate
+
+GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
+SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")
+SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ]*[ˣʸᶻ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ]*")
+LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ", "0123456789-+xyz")
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """The rule for one operand: its symbol, the text on the right, and whether that is still to be multiplied by g."""
+
+    symbol: str
+    text: str
+    is_local: bool
+
+    @property
+    def whole(self) -> str:
+        """The gradient that is sent: `g · y`."""
+        if not self.is_local:
+            return self.text
+        if self.text in ("1", "-1"):
+            return self.text.replace("1", "g")
+        return f"g · ({self.text})" if re.search(r"[ -]", self.text) else f"g · {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A formula in its parts: what is computed, and a gradient for each operand that can have one."""
+
+    result: str
+    gradients: tuple[Gradient, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A rule worked out for one of a node's gradients: `g · y`, and, if it is arithmetic, its numbers at an element."""
+
+    text: str  # "g · y", with the user's names
+    numbers: str  # "1 · 5"; empty where the rule is not arithmetic on single elements
+    index: tuple[int, ...]  # which element of the gradient
+    result: Any  # that element as it was recorded; None where there is none
+
+
+@lru_cache(maxsize=256)
+def parse(formula: str) -> Rule:
+    """The parts of a formula."""
+    found = list(GRADIENT.finditer(formula))
+    if not found:
+        return Rule(" ".join(formula.split()), ())
+    ends = [*(match.start() for match in found[1:]), len(formula)]
+    gradients = tuple(
+        Gradient(match[1], formula[match.end() : end].strip().rstrip(","), "/" in match[0])
+        for match, end in zip(found, ends, strict=True)
+    )
+    return Rule(formula[: found[0].start()].strip(), gradients)
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    """Put names (or numbers) in the place of the symbols: `z = eˣ` becomes `y = e^scores`."""
+
+    def raised(match: re.Match[str]) -> str:
+        exponent = match[0].translate(LOWER)
+        return f"^({exponent})" if len(exponent) > 1 else f"^{exponent}"
+
+    return SYMBOL.sub(lambda match: names.get(match[1], match[0]), SUPERSCRIPT.sub(raised, text))
+
+
+def gradient_of(node: NodeRecord, output: int) -> Gradient | None:
+    """The rule for the gradient that goes along one of the node's edges, None where the formula does not say."""
+    gradients = parse(node.formula).gradients
+    if node.kind in ("copy_slices", "error") or len(gradients) != len(node.edges):
+        return None
+    return gradients[output]
+
+
+def symbols(node: NodeRecord) -> tuple[str, ...]:
+    """What the formula calls the node's tensor operands, in their order; nothing where it cannot be told."""
+    gradients = parse(node.formula).gradients
+    operands = [one for one in node.operands if one.ref is not None]
+    if node.kind in ("copy_slices", "error") or not len(gradients) == len(node.edges) == len(operands):
+        return ()
+    return tuple(one.symbol for one in gradients)
+
+
+def work_out(
+    node: NodeRecord,
+    step: BackwardStep,
+    output: int,
+    names: Mapping[str, str],
+    values: Callable[[str], Value | None],
+    index: tuple[int, ...] | None = None,
+) -> Worked | None:
+    """The rule for one of the node's gradients, with names and with the numbers of one element.
+
+    Args:
+        node: the node, which has run.
+        step: its step.
+        output: which of its gradients.
+        names: symbol -> what to call it.
+        values: symbol -> its value, None where that is not known.
+        index: an element of the gradient; by default the largest, since a zero explains little.
+    """
+    gradient = gradient_of(node, output)
+    if gradient is None:
+        return None
+    term = next((one.term for one in step.deliveries if one.output == output), None)
+    text = fill(gradient.whole, names)
+    if not isinstance(term, np.ndarray) or not term.size or term.dtype.kind not in "f":
+        return Worked(text, "", (), None)
+    index = largest(term) if index is None else index
+    result = term[index].item()
+    used = {match for match in SYMBOL.findall(fill(gradient.whole, {})) if match not in "en"}
+    numbers = {}
+    for symbol in used:
+        value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)
+        numbers[symbol] = element(value, term.shape, index)
+    known = {symbol: number for symbol, number in numbers.items() if number is not None}
+    if len(known) < len(numbers) or not _agrees(evaluate(gradient.whole, known), result, term.dtype):
+        return Worked(text, "", index, result)
+    return Worked(text, fill(gradient.whole, {symbol: _number(x) for symbol, x in known.items()}), index, result)
+
+
+def largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
+    """The index of the element farthest from zero; of a NaN, where there is one."""
+    at = int(np.argmax(np.where(np.isnan(array), np.inf, np.abs(array))))
+    return tuple(int(i) for i in np.unravel_index(at, array.shape))
+
+
+def element(value: Value | None, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
+    """The element that broadcasting puts at that index of an array of that shape."""
+    if not isinstance(value, np.ndarray) or value.ndim > len(shape) or value.dtype.kind not in "fiub":
+        return None
+    sizes = zip(value.shape, shape[len(shape) - value.ndim :], index[len(shape) - value.ndim :], strict=True)
+    at = []
+    for size, wanted, i in sizes:
+        if size not in (1, wanted):
+            return None
+        at.append(0 if size == 1 else i)
+    return float(value[tuple(at)])
+
+
+def index_text(index: tuple[int, ...]) -> str:
+    """`[3, 1]`, nothing for a scalar."""
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def _number(x: float) -> str:
+    text = format_number(x)
+    return f"({text})" if text.startswith("-") else text
+
+
+def _agrees(computed: float | None, recorded: float, dtype: Any) -> bool:
+    if computed is None:
+        return False
+    if math.isnan(recorded) or math.isinf(recorded):
+        return computed == recorded or (math.isnan(computed) and math.isnan(recorded))
+    return math.isclose(computed, recorded, rel_tol=1e4 * float(np.finfo(dtype).eps), abs_tol=1e-30)

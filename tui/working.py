@@ -1,0 +1,66 @@
+"""The rule of a cursor's recording worked out: which names and which numbers the symbols of a formula stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microtape.recording.model import BackwardStep, NodeRecord, Value
+from microtape.recording.words import format_shape
+from tui.cursor import StepCursor
+from tui.rows import Rows
+from tui.rule import Worked, fill, gradient_of, symbols, work_out
+
+
+def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
+    """What the formula's symbols are called in the user's program; empty where the formula does not tell."""
+    found: dict[str, str] = {}
+    rows = Rows(cursor.timeline)
+    operands = [one for one in node.operands if one.ref is not None]
+    for symbol, operand in zip(symbols(node), operands, strict=False):
+        found[symbol] = rows.operand(operand)
+    if found and node.outputs and node.outputs[0] is not None:
+        found["z"] = found["Z"] = cursor.recording.label(node.id)
+    return found
+
+
+def values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
+    """The values of the formula's symbols: as they were unpacked, else as they were computed."""
+    recording = cursor.recording
+    operands = [one.ref for one in node.operands if one.ref is not None]
+    found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
+    if node.outputs:
+        found["z"] = found["Z"] = recording.value(node.outputs[0])
+    if step is not None:
+        found.update((use.name, use.value) for use in step.saved)
+    return found
+
+
+def formula(cursor: StepCursor, node: NodeRecord) -> str:
+    """What the node computed, with the user's names: `z = product · total`, or `x · y`; else nothing."""
+    known = names(cursor, node)
+    if not known:
+        return ""
+    result = node.formula.partition("    ")[0].strip()
+    filled = fill(result, known)
+    if filled == result:
+        return ""
+    name, _, computed = filled.partition(" = ")
+    return computed if name.startswith("%") else filled  # the number stands beside it anyway
+
+
+def worked(cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None) -> Worked | None:
+    """The rule for one gradient of a step, in names and numbers; see `rule.work_out`."""
+    node = cursor.timeline.node(step.node)
+    gradient = gradient_of(node, output)
+    if gradient is None:
+        return None
+    known = values(cursor, node, step)
+    found = work_out(node, step, output, names(cursor, node), known.get, index)
+    if found is None or found.numbers or "G" not in gradient.text:
+        return found
+    # A product of matrices: the shapes are what there is to see.
+    shapes = {symbol: value.shape for symbol, value in known.items() if value is not None}
+    if step.grad_outputs and step.grad_outputs[0] is not None:
+        shapes["G"] = step.grad_outputs[0].shape
+    written = {symbol: f"({format_shape(shape)})" for symbol, shape in shapes.items() if len(shape) == 2}
+    return Worked(found.text, fill(gradient.text, written), (), None)

@@ -90,7 +90,7 @@ def does_the_same(one: Observation, other: Observation) -> bool:
 def _same(one: Outcome, other: Outcome) -> bool:
     if one.raised is None or other.raised is None:
         return one.raised is other.raised and difference(one.value, other.value) is None
-    return (one.raised.type, one.raised.message) == (other.raised.type, other.raised.message)
+    return (one.raised.type, one.raised.summary) == (other.raised.type, other.raised.summary)
 
 
 def _expected(exercise: Exercise, solution: Observation) -> dict[str, Outcome]:

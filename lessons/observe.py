@@ -40,6 +40,11 @@ class Raised(NamedTuple):
     line: int | None
     code: str
 
+    @property
+    def summary(self) -> str:
+        """The first line of the message; those below it name files and lines."""
+        return self.message.strip().partition("\n")[0]
+
 
 class Outcome(NamedTuple):
     """What a check saw: a value, or an exception."""

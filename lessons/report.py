@@ -78,7 +78,7 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
 def _raised(raised: Raised) -> str:
     at = f"line {raised.line}: " if raised.line is not None else ""
     code = f"   ({raised.code})" if raised.code else ""
-    first = raised.message.strip().partition("\n")[0]
+    first = raised.summary
     if raised.type == "NotImplementedError":
         return f"{at}this part is not written yet"
     if raised.type == "SystemExit":

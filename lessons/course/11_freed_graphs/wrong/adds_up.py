@@ -1,0 +1,10 @@
+"""`x.grad` is not emptied between the losses, so each gradient has those before it inside."""
+
+
+def gradients(x, shared, losses):
+    h = shared(x)
+    found = []
+    for i, loss in enumerate(losses):
+        loss(h).backward(retain_graph=i < len(losses) - 1)
+        found.append(x.grad.item())
+    return found

@@ -1,0 +1,11 @@
+"""You detach the shared part. Then no gradient can get from the losses to `x` at all."""
+
+
+def gradients(x, shared, losses):
+    h = shared(x).detach()
+    found = []
+    for i, loss in enumerate(losses):
+        x.grad = None
+        loss(h).backward(retain_graph=i < len(losses) - 1)
+        found.append(x.grad.item())
+    return found

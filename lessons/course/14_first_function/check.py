@@ -1,0 +1,72 @@
+import microtape as mt
+
+
+def output(exercise):
+    """The output for 3 rows of 3 numbers, a weight of 2 × 3 and a bias"""
+    return exercise.Linear.apply(*_tensors()).detach()
+
+
+def output_without_bias(exercise):
+    """The output without a bias"""
+    input, weight, _ = _tensors()
+    return exercise.Linear.apply(input, weight, None).detach()
+
+
+def gradients(exercise):
+    """The gradients of input, weight and bias"""
+    input, weight, bias = _tensors()
+    _backward(exercise.Linear.apply(input, weight, bias))
+    return {"input.grad": input.grad, "weight.grad": weight.grad, "bias.grad": bias.grad}
+
+
+def gradients_without_bias(exercise):
+    """The gradients of input and weight without a bias"""
+    input, weight, _ = _tensors()
+    _backward(exercise.Linear.apply(input, weight, None))
+    return {"input.grad": input.grad, "weight.grad": weight.grad}
+
+
+def only_what_is_needed(exercise):
+    """What backward returns where only the weight needs a gradient"""
+    ctx = _Context()
+    exercise.Linear.forward(ctx, *_tensors())
+    ctx.needs_input_grad = (False, True, False)
+    with mt.no_grad():
+        for_input, for_weight, for_bias = exercise.Linear.backward(ctx, mt.ones(3, 2))
+    return {"for the input": for_input, "for the weight": for_weight, "for the bias": for_bias}
+
+
+def overwritten(exercise):
+    """Somebody overwrites the weight between forward and backward"""
+    input, weight, bias = _tensors()
+    result = exercise.Linear.apply(input, weight, bias)
+    with mt.no_grad():
+        weight.mul_(100.0)
+    try:
+        _backward(result)
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+        return "is noticed"
+    return "is not noticed"
+
+
+class _Context:
+    """Stands in for ctx, to see what backward returns."""
+
+    needs_input_grad = (True, True, True)
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+
+def _tensors():
+    return (
+        mt.tensor([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0], [6.0, 8.0, 9.0]], requires_grad=True),
+        mt.tensor([[0.5, -1.0, 2.0], [2.0, 1.0, 0.0]], requires_grad=True),
+        mt.tensor([0.1, -0.1], requires_grad=True),
+    )
+
+
+def _backward(result):
+    result.backward(mt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))

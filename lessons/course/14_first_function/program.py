@@ -1,0 +1,24 @@
+import microtape as mt
+
+
+class Cube(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (x,) = ctx.saved_tensors
+        return grad_z * 3 * x * x
+
+
+x = mt.tensor(2.0, requires_grad=True)
+
+cube = Cube.apply(x)
+half = cube * 0.5
+
+half.backward()
+
+print("half   =", half.item())
+print("x.grad =", x.grad.item())

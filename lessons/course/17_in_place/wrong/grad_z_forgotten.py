@@ -1,0 +1,23 @@
+"""Your backward returns the slope alone. It has to be multiplied by what came in, grad_z."""
+
+import microtape as mt
+
+
+def loss(x):
+    y = x.exp()
+    y = y + 1
+    return (y * y).sum()
+
+
+class SquareInPlace(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.clone())
+        x.mul_(x)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (x,) = ctx.saved_tensors
+        return 2 * x

@@ -1,0 +1,22 @@
+"""Your loss forgets to add the 1."""
+
+import microtape as mt
+
+
+def loss(x):
+    y = x.exp()
+    return (y * y).sum()
+
+
+class SquareInPlace(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.clone())
+        x.mul_(x)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (x,) = ctx.saved_tensors
+        return grad_z * 2 * x

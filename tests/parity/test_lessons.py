@@ -1,0 +1,38 @@
+"""The lessons with torch in their first line: the programs, the solutions and the texts print the same."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import pytest
+
+from lessons import Lesson, load_course
+
+COURSE = load_course()
+BLOCK = re.compile(r"^```python\n(.*?)^```(?:\s+```output\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+
+
+def printed(source: str, module: str, namespace: dict[str, object]) -> str:
+    """What the code prints when `mt` is that module."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(source.replace("import microtape as mt", f"import {module} as mt"), module, "exec"), namespace)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("file", ["program", "solution"])
+@pytest.mark.parametrize("lesson", COURSE, ids=[lesson.name for lesson in COURSE])
+def test_it_prints_the_same(lesson: Lesson, file: str) -> None:
+    source = (lesson.program if file == "program" else lesson.exercise.solution).read_text()
+    ours = printed(source, "microtape", {"__name__": "__main__"})
+    assert ours == printed(source, "torch", {"__name__": "__main__"})
+    assert ours
+
+
+@pytest.mark.parametrize("lesson", COURSE, ids=[lesson.name for lesson in COURSE])
+def test_what_the_text_says_holds_for_torch(lesson: Lesson) -> None:
+    namespace: dict[str, object] = {}
+    for code, output in BLOCK.findall(lesson.prose):
+        assert printed(code, "torch", namespace).replace("torch.", "microtape.") == output

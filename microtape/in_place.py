@@ -113,6 +113,7 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
         check_in_place(x)
     value = compute(node, tensors)
     check_result(x, value)
+    check_overlap(x, tensors[1:])
     if not tracked:
         write(x, value)
         return x
@@ -177,6 +178,29 @@ def check_result(x: TensorState, value: Any) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
+
+
+def check_overlap(x: TensorState, others: Sequence[TensorState]) -> None:
+    """Raise RuntimeError where another operand is a part of what is written to, or the same memory in another order."""
+    for other in others:
+        if other is x or other.version is None or other.version is not x.version:
+            continue
+        ours, theirs = x.array, other.array
+        if not (is_dense(ours) and is_dense(theirs)) or (ours.ctypes.data, ours.strides) == (
+            theirs.ctypes.data,
+            theirs.strides,
+        ):
+            continue
+        if np.may_share_memory(ours, theirs):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation."
+            )
+
+
+def is_dense(array: Array) -> bool:
+    """Whether the array's elements lie beside each other in memory, in whichever order."""
+    return array.transpose(layout_of(array)).flags.c_contiguous
 
 
 def write(x: TensorState, value: Any) -> None:

@@ -15,7 +15,7 @@ from microtape.grad_mode import mode
 from microtape.in_place import call_, write
 from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.operation import as_operand
-from microtape.ops import arithmetic, elementwise, index, loss, product, reduction
+from microtape.ops import arithmetic, elementwise, index, loss, parts, product, reduction
 from microtape.ops import shape as shape_ops
 from microtape.printing import represent
 from microtape.tensor_state import (
@@ -98,7 +98,7 @@ class Tensor(TensorState):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(len(self.array)))
+        return iter(parts.unbind(self))
 
     def __repr__(self) -> str:
         return represent(self)
@@ -472,6 +472,8 @@ class Tensor(TensorState):
         """The last two dimensions swapped."""
         return shape_ops.transpose(self, -2, -1)  # type: ignore[no-any-return]
 
+    unbind, split, chunk = parts.unbind, parts.split, parts.chunk
+
     def __getitem__(self, key: Any) -> Tensor:
         return index.index(self, key)  # type: ignore[no-any-return]
 
@@ -486,13 +488,7 @@ class Tensor(TensorState):
 
     # In place
 
-    def add_(self, other: Any, *, alpha: float = 1) -> Tensor:
-        """Add in place."""
-        return arithmetic.binary_(arithmetic.AddBackward0, self, other if alpha == 1 else alpha * other)  # type: ignore[no-any-return]
-
-    def sub_(self, other: Any, *, alpha: float = 1) -> Tensor:
-        """Subtract in place."""
-        return arithmetic.binary_(arithmetic.SubBackward0, self, other if alpha == 1 else alpha * other)  # type: ignore[no-any-return]
+    add_, sub_, fill_, zero_ = arithmetic.add_, arithmetic.sub_, arithmetic.fill_, arithmetic.zero_
 
     def mul_(self, other: Any) -> Tensor:
         """Multiply in place."""
@@ -543,14 +539,6 @@ class Tensor(TensorState):
     def copy_(self, source: Any) -> Tensor:
         """Write `source` into this tensor's memory."""
         return arithmetic.copy_(self, source)  # type: ignore[no-any-return]
-
-    def fill_(self, value: float) -> Tensor:
-        """Write one number everywhere."""
-        return arithmetic.copy_(self, as_operand(value, self))  # type: ignore[no-any-return]
-
-    def zero_(self) -> Tensor:
-        """Write zeros."""
-        return self.fill_(0)
 
     # Comparisons never require grad
 

@@ -12,14 +12,16 @@ Note [Views and their history]
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from microtape.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge
-from microtape.operation import Unary, attach, record
+from microtape.operation import Operation, Unary, attach, record
 from microtape.saved import short_name
 from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
 from microtape.watch import watch
@@ -135,6 +137,58 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
             record(node, (x,), (edge,), (True,), output, sys._getframe(2))
             view.edge, output.edge = output.edge or NO_EDGE, None
     return output
+
+
+class MultiViewOperation(Operation):
+    """An operation with several results, all of which look at its operand's memory."""
+
+    __slots__ = ()
+    operands = ()
+    multi_output = True
+    grad_x: Callable[[list[Any]], Any]
+
+    def parts(self, shape: tuple[int, ...]) -> Sequence[ViewOperation]:
+        """A view operation for each result, for an operand of this shape."""
+        raise NotImplementedError
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """See Node.apply."""
+        first = next(one for one in gradient if one is not None)
+        return (
+            self.grad_x(
+                [
+                    zeros_like(first, shape) if one is None else one
+                    for one, shape in zip(gradient, self.shape, strict=True)
+                ]
+            ),
+        )
+
+
+def zeros_like(gradient: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros of that shape, an array or a Tensor as the gradient is."""
+    if isinstance(gradient, TensorState):
+        return new_tensor(type(gradient), np.zeros(shape, gradient.array.dtype))
+    return np.zeros(shape, gradient.dtype)
+
+
+def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
+    """Run and record an operation with several views as its results; on an array, just look."""
+    steps = node.parts(x.shape)
+    for step in steps:
+        step.x_shape = x.shape
+    if not isinstance(x, TensorState):
+        return tuple([step.forward(x) for step in steps])
+    outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
+    views = [make_view(output, x, (step,), "multi_output") for output, step in zip(outputs, steps, strict=True)]
+    edge = edge_of(x)
+    if mode.enabled and edge is not NO_EDGE:
+        attach(node, (edge,), x.array, sys._getframe(2))
+        node.shape, node.dtype = [output.array.shape for output in outputs], [x.array.dtype] * len(outputs)
+        for output_nr, view in enumerate(views):
+            view.edge = (node, output_nr)
+        if watch.watcher is not None:
+            watch.watcher.operation(node, (x,), tuple(outputs), False)
+    return tuple(outputs)
 
 
 def replay(steps: Sequence[ViewOperation], x: Any) -> Any:

@@ -6,6 +6,7 @@ elementwise  exp, log, tanh, relu, ...
 reduction    sum, mean, max, ...
 shape        views: reshape, transpose, expand, ...; cat, stack
 index        x[...]
+parts        unbind, split, chunk
 product      @, matrix products
 loss         softmax, cross-entropy
 """

@@ -27,6 +27,30 @@ class AddBackward0(Binary):
         return g
 
 
+class ScaledAdd(Binary):
+    """Addition with a factor."""
+
+    __slots__ = ("alpha",)
+    formula = "z = x + α · y    ∂z/∂x = 1,  ∂z/∂y = α"
+    op = "add"
+
+    def __init__(self, alpha: float) -> None:
+        super().__init__()
+        self.alpha = alpha
+
+    def name(self) -> str:
+        return "AddBackward0"
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x + np.multiply(y, self.alpha, dtype=y.dtype)
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any) -> Any:
+        return g * self.alpha
+
+
 class SubBackward0(Binary):
     formula = "z = x - y    ∂z/∂x = 1,  ∂z/∂y = -1"
     forward = staticmethod(np.subtract)
@@ -36,6 +60,23 @@ class SubBackward0(Binary):
 
     def grad_y(self, g: Any) -> Any:
         return -g
+
+
+class ScaledSub(ScaledAdd):
+    """Subtraction with a factor."""
+
+    __slots__ = ()
+    formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
+    op = "sub"
+
+    def name(self) -> str:
+        return "SubBackward0"
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x - np.multiply(y, self.alpha, dtype=y.dtype)
+
+    def grad_y(self, g: Any) -> Any:
+        return -g * self.alpha
 
 
 class RsubBackward1(Binary):
@@ -167,6 +208,42 @@ class CopyBackwards(Operation):
         return g
 
 
+class FillBackward3(CopyBackwards):
+    """A 0-d tensor everywhere."""
+
+    op = "fill"
+
+    def name(self) -> str:
+        return "FillBackward3"
+
+
+class FillBackward2(Unary):
+    """A number everywhere."""
+
+    __slots__ = ("value",)
+    formula = "z = c    ∂z/∂x = 0"
+    op = "fill"
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = value
+
+    def forward(self, x: Any) -> Any:
+        return np.full_like(x, self.value)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+
+class ZeroBackward0(Unary):
+    formula = "z = 0    ∂z/∂x = 0"
+    op = "zero"
+    forward = staticmethod(np.zeros_like)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+
 class ToCopyBackward0(Unary):
     """A cast."""
 
@@ -187,12 +264,12 @@ class ToCopyBackward0(Unary):
 
 def add(x: Any, y: Any, *, alpha: float = 1) -> Any:
     """`x + alpha · y`."""
-    return binary(AddBackward0, x, y if alpha == 1 else alpha * y)
+    return binary(AddBackward0, x, y) if alpha == 1 else call(ScaledAdd(alpha), x, operand(y, x))
 
 
 def sub(x: Any, y: Any, *, alpha: float = 1) -> Any:
     """`x - alpha · y`."""
-    return binary(SubBackward0, x, y if alpha == 1 else alpha * y)
+    return binary(SubBackward0, x, y) if alpha == 1 else call(ScaledSub(alpha), x, operand(y, x))
 
 
 def rsub(x: Any, y: Any) -> Any:
@@ -234,6 +311,32 @@ def copy_(x: TensorState, y: Any) -> Any:
     return call_(CopyBackwards(), x, y)
 
 
+def fill_(x: TensorState, value: Any) -> Any:
+    """Write a number or a 0-d tensor everywhere. Raises RuntimeError for a tensor with dimensions."""
+    if not isinstance(value, TensorState):
+        return call_(FillBackward2(value), x)
+    if value.array.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions."
+        )
+    return call_(FillBackward3(), x, value)
+
+
+def zero_(x: TensorState) -> Any:
+    """Write zeros."""
+    return call_(ZeroBackward0(), x)
+
+
+def add_(x: TensorState, y: Any, *, alpha: float = 1) -> Any:
+    """Add `alpha · y` in place."""
+    return call_(AddBackward0() if alpha == 1 else ScaledAdd(alpha), x, operand(y, x))
+
+
+def sub_(x: TensorState, y: Any, *, alpha: float = 1) -> Any:
+    """Subtract `alpha · y` in place."""
+    return call_(SubBackward0() if alpha == 1 else ScaledSub(alpha), x, operand(y, x))
+
+
 def to(x: TensorState, dtype: Any) -> Any:
     """x in another dtype; x itself if it has that one."""
     return x if x.array.dtype == dtype else call(ToCopyBackward0(np.dtype(dtype)), x)
@@ -241,4 +344,9 @@ def to(x: TensorState, dtype: Any) -> Any:
 
 def binary_(cls: type[Operation], x: TensorState, y: Any) -> Any:
     """Write `cls.forward(x, y)` into x."""
-    return call_(cls(), x, y if isinstance(y, TensorState) else as_operand(y, x))
+    return call_(cls(), x, operand(y, x))
+
+
+def operand(value: Any, other: TensorState) -> TensorState:
+    """`value` as the other operand beside a tensor."""
+    return value if isinstance(value, TensorState) else as_operand(value, other)

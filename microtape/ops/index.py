@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
+from microtape.in_place import call_
 from microtape.operation import Operation, call
-from microtape.ops.arithmetic import copy_
-from microtape.ops.shape import unsqueeze
+from microtape.ops.arithmetic import copy_, fill_, operand
+from microtape.ops.shape import expand, unsqueeze, view
 from microtape.tensor_state import TensorState
 from microtape.views import ViewOperation, view_call
 
@@ -51,6 +53,17 @@ class SliceBackward0(ViewOperation):
 
     def grad_x(self, g: Any) -> Any:
         return place(g, self.key, self.x_shape)
+
+
+class AliasBackward0(ViewOperation):
+    __slots__ = ()
+    formula = "z = x    ∂x = g"
+
+    def forward(self, x: Any) -> Any:
+        return x.view()
+
+    def grad_x(self, g: Any) -> Any:
+        return g
 
 
 class PlaceBackward0(Operation):
@@ -115,6 +128,9 @@ class IndexPutBackward1(Operation):
     op = "index_put"
     formula = "z = x with y at [indices]    ∂x = g, 0 at the indices,  ∂y = g[indices]"
 
+    def name(self) -> str:
+        return "IndexPutBackward0"
+
     def __init__(self, key: tuple[Any, ...]) -> None:
         super().__init__()
         self.key = key
@@ -143,7 +159,10 @@ def index(x: TensorState, key: Any) -> Any:
     key = key if isinstance(key, tuple) else (key,)
     if any(is_advanced(one) for one in key):
         return call(IndexBackward0(tuple(plain(one) for one in key)), x)
-    return basic(x, key)
+    if len(key) == 1 and isinstance(key[0], slice):
+        return sliced(x, 0, key[0])
+    result = basic(x, key)
+    return view_call(x, AliasBackward0) if result is x else result
 
 
 def basic(x: Any, key: tuple[Any, ...]) -> Any:
@@ -159,11 +178,8 @@ def basic(x: Any, key: tuple[Any, ...]) -> Any:
             x = unsqueeze(x, dim)
             dim += 1
         elif isinstance(one, slice):
-            start, stop, step = one.indices(x.shape[dim])
-            if step <= 0:
-                raise ValueError("step must be greater than zero")
-            if (start, stop, step) != (0, x.shape[dim], 1) or len(key) == 1:
-                x = view_call(x, SliceBackward0, dim, slice(start, max(start, stop), step))
+            if one.indices(x.shape[dim]) != (0, x.shape[dim], 1):
+                x = sliced(x, dim, one)
             dim += 1
         else:
             i, size = int(one), x.shape[dim]
@@ -173,17 +189,29 @@ def basic(x: Any, key: tuple[Any, ...]) -> Any:
     return x
 
 
+def sliced(x: Any, dim: int, part: slice) -> Any:
+    """A view of a part of x along `dim`. Raises ValueError for a step that is not positive."""
+    start, stop, step = part.indices(x.shape[dim])
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    return view_call(x, SliceBackward0, dim, slice(start, max(start, stop), step))
+
+
 def set_index(x: TensorState, key: Any, value: Any) -> None:
     """`x[key] = value`, in place: through a view, so that autograd sees a CopySlices, or by index arrays."""
-    from microtape.in_place import call_
-    from microtape.operation import as_operand
-
     key = key if isinstance(key, tuple) else (key,)
-    value = value if isinstance(value, TensorState) else as_operand(value, x)
+    value = operand(value, x)
     if any(is_advanced(one) for one in key):
         call_(IndexPutBackward1(tuple(plain(one) for one in key)), x, value)
+        return
+    target = basic(x, key)
+    if value.array.shape == target.array.shape:
+        copy_(target, value)
+    elif value.array.ndim == 0:
+        fill_(target, value)
     else:
-        copy_(basic(x, key), value)
+        ones = itertools.takewhile(lambda size: size == 1, value.array.shape)
+        copy_(target, expand(view(value, value.array.shape[len(list(ones)) :]), target.array.shape))
 
 
 def is_advanced(one: Any) -> bool:

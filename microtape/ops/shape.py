@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, call
+from microtape.operation import Operation, Unary, call
+from microtape.saved import type_name
 from microtape.tensor_state import TensorState
 from microtape.views import ViewOperation, view_call
 
@@ -27,11 +28,26 @@ class ViewBackward0(ViewOperation):
         return g.reshape(self.x_shape)
 
 
+class InOrder(Unary):
+    """A copy with its elements in order, so that it can be reshaped."""
+
+    __slots__ = ()
+    formula = "z = x    ∂z/∂x = 1"
+    op = "clone"
+    forward = staticmethod(np.ascontiguousarray)
+
+    def name(self) -> str:
+        return "CloneBackward0"
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
 class UnsafeViewBackward0(Operation):
-    """A reshape that had to copy."""
+    """A reshape of a copy."""
 
     __slots__ = ("shape_", "x_shape")
-    formula = "z = a copy of x in another shape    ∂x = g in x's shape"
+    formula = "z = x in another shape    ∂x = g in x's shape"
     op = "reshape"
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -189,7 +205,7 @@ def reshape(x: Any, *shape: Any) -> Any:
         return x.reshape(wanted)
     if np.shares_memory(x.array, x.array.reshape(wanted)) or x.array.size == 0:
         return view_call(x, ViewBackward0, wanted)
-    return call(UnsafeViewBackward0(wanted), x)
+    return call(UnsafeViewBackward0(wanted), call(InOrder(), x))
 
 
 def view(x: Any, *shape: Any) -> Any:
@@ -233,10 +249,21 @@ def t(x: Any) -> Any:
 
 
 def expand(x: Any, *shape: Any) -> Any:
-    """x repeated along dimensions of size 1, without a copy. -1 keeps a size."""
+    """x repeated along dimensions of size 1, without a copy; -1 keeps a size. Raises RuntimeError if x does not fit."""
     wanted = sizes(shape)
     lead = len(wanted) - x.ndim
-    full = tuple(x.shape[i - lead] if size == -1 else size for i, size in enumerate(wanted))
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({type_name(x.array)}{list(x.shape)}, size={list(wanted)}): the number of sizes provided "
+            f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({x.ndim})"
+        )
+    full = tuple(x.shape[i - lead] if size == -1 and i >= lead else size for i, size in enumerate(wanted))
+    for i, size in enumerate(full):
+        if i >= lead and x.shape[i - lead] not in (1, size):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({size}) must match the existing size ({x.shape[i - lead]}) at "
+                f"non-singleton dimension {i}.  Target sizes: {list(full)}.  Tensor sizes: {list(x.shape)}"
+            )
     return view_call(x, ExpandBackward0, full)
 
 

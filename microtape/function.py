@@ -22,6 +22,7 @@ from microtape.grad_mode import _GradMode, mode
 from microtape.in_place import check_in_place, rebase_history, renewed_history
 from microtape.node import Edge, Node, next_sequence_nr
 from microtape.saved import SavedTensor, keep_versions, unpack
+from microtape.saved_attributes import RawSavedTensor, all_raw_saved
 from microtape.tensor_state import (
     TensorState,
     edge_of,
@@ -83,6 +84,10 @@ class FunctionNode(Node):
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved. Raises FreedGraphError after backward has freed it, ModifiedInPlaceError if overwritten."""
         return tuple(unpack(self, True))
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[RawSavedTensor, ...]:
+        return all_raw_saved(self)
 
     # What the engine calls
 

@@ -24,6 +24,7 @@ from microtape.errors import FreedGraphError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
 from microtape.operation import Operation, as_tensor, attach, compute, save
+from microtape.packed_tensor import PackedTensor
 from microtape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tensor_state import (
     Array,
@@ -136,7 +137,7 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     if target is not x:
         computed_by = renewed_history(x)
         for item in node.saved or ():
-            if type(item) is SavedTensor:  # the result, which is the view; weakly, as its new history leads to `node`
+            if isinstance(item, SavedTensor | PackedTensor) and item.is_output:  # the view, whose history leads to `node`
                 item.computed_by = weakref.ref(computed_by)
     return x
 
@@ -205,6 +206,8 @@ def is_dense(array: Array) -> bool:
 
 def write(x: TensorState, value: Any) -> None:
     """Put `value` into x's memory and count the write."""
+    if watch.watcher is not None:
+        watch.watcher.writing(x)
     x.array[...] = value
     ensure_version(x).bump()
 

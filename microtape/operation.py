@@ -32,7 +32,8 @@ from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
 from microtape.saved import SavedTensor, keep_versions, unpack
-from microtape.tensor_state import Array, TensorState, as_array, edge_of, new_tensor
+from microtape.saved_attributes import define_saved_attributes
+from microtape.tensor_state import NUMBER, Array, TensorState, as_array, edge_of, new_tensor
 from microtape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
@@ -63,8 +64,13 @@ class Operation(Node):
         super().__init_subclass__(**kwargs)
         if "op" not in vars(cls):
             cls.op = cls.__name__.rstrip("0123456789").removesuffix("Backward").lower()
-        if not cls.operands or not all(hasattr(cls, f"grad_{operand}") for operand in cls.operands):
-            return
+        if cls.operands and all(hasattr(cls, f"grad_{operand}") for operand in cls.operands):
+            cls._read_formulas()
+        define_saved_attributes(cls)
+
+    @classmethod
+    def _read_formulas(cls) -> None:
+        """Learn from the formulas' parameters what is to be saved; see Note [What is saved]."""
         cls.gradients = tuple(getattr(cls, f"grad_{operand}") for operand in cls.operands)
         names = [tuple(inspect.signature(formula).parameters)[2:] for formula in cls.gradients]
         cls.saved_names = tuple(name.lstrip("_") for name in names[0])
@@ -296,9 +302,11 @@ def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
     """A tensor without history around an array or number."""
     if isinstance(value, TensorState):
         return value  # type: ignore[return-value]  # a sibling class of tensor
-    if dtype is None and isinstance(value, bool | int | float | complex):
-        dtype = dtypes.of_number(value)
-    return new_tensor(like, np.asarray(value, dtype))
+    if not isinstance(value, bool | int | float | complex):
+        return new_tensor(like, np.asarray(value, dtype))
+    number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
+    number.meta = NUMBER
+    return number
 
 
 def as_operand(value: Any, other: TensorState) -> TensorState:
@@ -308,7 +316,9 @@ def as_operand(value: Any, other: TensorState) -> TensorState:
     """
     if isinstance(value, int | float | complex):  # bool is an int
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        return new_tensor(type(other), np.asarray(value, dtype))
+        number = new_tensor(type(other), np.asarray(value, dtype))
+        number.meta = NUMBER
+        return number
     if isinstance(value, np.ndarray | np.generic):
         return new_tensor(type(other), np.asarray(value))
     raise TypeError(f"unsupported operand type(s): '{type(other).__name__}' and '{type(value).__name__}'")

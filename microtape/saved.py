@@ -3,7 +3,7 @@
 Note [Saved tensors]
   An input is saved as the very Tensor object: it was there before the node, so no cycle can arise. An output must not
   be, because it refers to the node that would refer to it; its array and version counter are saved instead, in a
-  `SavedTensor`, and the Tensor is made again when it is needed.
+  `SavedTensor`, and the Tensor is made again when it is needed. Where hooks are in force, both become a `PackedTensor`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from microtape.dtypes import scalar_name
 from microtape.errors import DetachedInPlaceError, FreedGraphError, ModifiedInPlaceError
 from microtape.node import AccumulateGrad, Edge, Node
+from microtape.packed_tensor import PackedTensor
 from microtape.tensor_state import (
     Array,
     TensorState,
@@ -47,6 +48,7 @@ class SavedTensor:
     """An output of a node, as that node keeps it: the array and its version counter."""
 
     __slots__ = ("array", "computed_by", "like", "output_nr", "version")
+    is_output = True
 
     def __init__(self, tensor: TensorState, output_nr: int = 0) -> None:
         self.array = tensor.array
@@ -80,6 +82,8 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
     saved = node.saved
     if saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
+    if as_tensors:
+        return [unpack_tensor(node, i) for i in range(len(saved))]
     values: list[Any] = []
     touched = False
     for item in saved:
@@ -90,21 +94,33 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
             touched = True
         values.append(item.array)
     if touched:
-        check_unchanged(node)
-    if as_tensors:
-        return [item.tensor(node) if type(item) is SavedTensor else item for item in saved]
+        for i in range(len(saved)):
+            check_unchanged(node, i)
     return values
 
 
-def check_unchanged(node: Node) -> None:
+def unpack_tensor(node: Node, index: int) -> Any:
+    """One of the tensors that `node` saved, with its history; None where it was not needed. Raises as `unpack` does."""
+    if node.saved is None:
+        raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
+    item = node.saved[index]
+    if item is None:
+        return None
+    if item.version is not None and item.version.touched:
+        check_unchanged(node, index)
+    return item if isinstance(item, TensorState) else item.tensor(node)
+
+
+def check_unchanged(node: Node, index: int) -> None:
     """Raise if something that `node` saved has been written to since, or has been detached in place."""
-    for i, item in enumerate(node.saved or ()):
-        if item is None:
-            continue
-        if type(item) is not SavedTensor and is_leaf(item) and was_result(node, i):
-            raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
-        if version_number(item) != saved_version(node, i):
-            raise modified_error(node, i)
+    assert node.saved is not None
+    item = node.saved[index]
+    if item is None or type(item) is PackedTensor:
+        return
+    if type(item) is not SavedTensor and is_leaf(item) and was_result(node, index):
+        raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
+    if version_number(item) != saved_version(node, index):
+        raise modified_error(node, index)
 
 
 def was_result(node: Node, index: int) -> bool:

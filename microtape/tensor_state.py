@@ -83,6 +83,10 @@ _T = TypeVar("_T", bound=TensorState)
 _new = object.__new__
 
 
+NUMBER = AutogradMeta()
+"""The `meta` of a tensor that an operation has put around a Python number. Such tensors never reach the user."""
+
+
 def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
     """A tensor of the class `like` around `array`, without copying."""
     tensor = _new(like)

@@ -1,25 +1,28 @@
 """The one place where an observer can stand: whoever joins is told of every operation and every backward step.
 
 Nobody watches most of the time, and then each of the hooks below costs one attribute look-up. The recorder stands
-here, and so does every mode that does more than watch: anomaly mode, saved-tensor hooks, inference mode, forward-mode AD.
+here, and so does every mode that does more than watch: anomaly mode, saved-tensor hooks, inference mode, forward AD.
 """
 
 from __future__ import annotations
 
 import threading
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microtape.engine import GraphTask
     from microtape.node import Node
+    from microtape.tensor_state import TensorState
 
 
 class Watcher:
     """An observer of the engine: overrides what it wants to be told."""
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """`node` has run: its operands (tensors and constants) and the tensors it computed. Unrecorded, it has no edges."""
+        """`node` was recorded: its operands (tensors and constants) and the tensors it computed."""
+
+    def writing(self, tensor: TensorState) -> None:
+        """The memory of `tensor` is about to be overwritten."""
 
     def task_started(self, task: GraphTask) -> None:
         """A call of backward has counted its dependencies and is about to evaluate the first node."""
@@ -50,6 +53,11 @@ class Watchers(Watcher):
         """See Watcher."""
         for member in self.members:
             member.operation(node, operands, outputs, in_place)
+
+    def writing(self, tensor: TensorState) -> None:
+        """See Watcher."""
+        for member in self.members:
+            member.writing(tensor)
 
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""

@@ -17,6 +17,7 @@ from microtape.call_site import user_frame
 from microtape.engine import GraphTask
 from microtape.errors import AutogradError
 from microtape.node import Node
+from microtape.packed_tensor import PackedTensor
 from microtape.recording.model import (
     BackwardStep,
     Capture,
@@ -217,11 +218,18 @@ class _OpenPass:
     def _saved_uses(self, node: Node) -> tuple[SavedUse, ...]:
         """What the node is about to unpack: value, version saved, version now."""
         uses = []
-        kept = [item for item in inner(node).saved or () if item is not None]
-        for record, item in zip(self.tape.saved_of(node), kept, strict=False):
-            now, array = version_number(item), item.array
-            value = self.tape.value_of(record.ref) if now == record.ref.version else None
-            uses.append(SavedUse(record.name, record.ref, copied(array) if value is None else value, now))
+        function = inner(node)
+        kept = dict(zip(function.saved_names, function.saved or (), strict=False))
+        for record in self.tape.saved_of(node):
+            item = kept.get(record.name)
+            if item is None:
+                continue
+            value, now = self.tape.value_of(record.ref), record.ref.version
+            if not isinstance(item, PackedTensor):  # which only its hook could unpack, and has no version
+                now = version_number(item)
+                if value is None or now != record.ref.version:
+                    value = copied(item.array)
+            uses.append(SavedUse(record.name, record.ref, value, now))
         return tuple(uses)
 
     def deliver(self, node: Node, output: int, term: Any, total: Any) -> None:

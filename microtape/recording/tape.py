@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.node import AccumulateGrad, Edge, Node
+from microtape.packed_tensor import PackedTensor
 from microtape.recording.model import (
     EdgeRecord,
     NodeKind,
@@ -230,7 +231,7 @@ class Tape:
         function = inner(node)
         records = []
         for i, item in enumerate(function.saved or ()):
-            if item is None:
+            if item is None or isinstance(item, PackedTensor):  # what was packed before we watched is not known
                 continue
             if isinstance(item, SavedTensor):
                 ref = self._by_edge.get((self._ids[node], item.output_nr))

@@ -1,0 +1,100 @@
+"""A saved tensor that a pair of hooks has packed: what the user's function made of it stands in its place.
+
+Nobody can tell whether what was packed has been written to, so versions are not checked, as in torch.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from microtape.grad_mode import _GradMode
+from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
+from microtape.tensor_state import (
+    Array,
+    TensorState,
+    edge_of,
+    ensure_meta,
+    ensure_version,
+    new_tensor,
+    requires_grad,
+    version_number,
+)
+
+Pack = Callable[[Any], Any]
+Unpack = Callable[[Any], Any]
+
+PACK_MODIFIES = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+    "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+    "perform in-place operations on the input to a pack hook."
+)
+
+
+class PackedTensor:
+    """What a node keeps of a tensor that was packed, and where its history is found again.
+
+    `own_output` is the edge of an output of the node that keeps it, whose reference must be weak. The pack hook is
+    given `tensor`, or what is to be `seen` in its place.
+    """
+
+    __slots__ = ("__weakref__", "_accumulator", "_edge", "computed_by", "is_output", "packed", "unpack_hook")
+    version = None
+
+    def __init__(
+        self,
+        tensor: TensorState,
+        own_output: Edge | None,
+        pack_hook: Pack,
+        unpack_hook: Unpack,
+        seen: TensorState | None = None,
+    ) -> None:
+        self.is_output = own_output is not None
+        self.computed_by: weakref.ref[Node] | None = None
+        self._accumulator: weakref.ref[AccumulateGrad] | None = None
+        self._edge: Edge = NO_EDGE
+        if own_output is not None:
+            node, output_nr = own_output
+            self._edge = (None, output_nr)
+            self.computed_by = weakref.ref(node) if node is not None else None
+        elif requires_grad(tensor):
+            node, _ = self._edge = edge_of(tensor)
+            if isinstance(node, AccumulateGrad):
+                self._accumulator, self._edge = weakref.ref(node), NO_EDGE
+        version = version_number(tensor)
+        with _GradMode(False):
+            self.packed = pack_hook(tensor if seen is None else seen)
+        if version_number(tensor) != version:
+            raise RuntimeError(PACK_MODIFIES)
+        self.unpack_hook = unpack_hook
+
+    def unpack(self) -> TensorState:
+        """What the user's function makes of the packed object. Raises TypeError if that is not a Tensor."""
+        tensor = self.unpack_hook(self.packed)
+        if not isinstance(tensor, TensorState):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        return tensor
+
+    @property
+    def array(self) -> Array:
+        """The unpacked values."""
+        return self.unpack().array
+
+    def tensor(self, node: Node) -> TensorState:
+        """The unpacked Tensor with the history that the packed one had; `node` keeps it."""
+        value = self.unpack()
+        edge = self._edge
+        if self.is_output:
+            edge = ((self.computed_by() if self.computed_by is not None else None) or node, edge[1])
+        if edge is NO_EDGE and self._accumulator is None:
+            return value
+        tensor = new_tensor(type(value), value.array, edge)
+        tensor.version = ensure_version(value)
+        if self._accumulator is not None:
+            tensor.edge = None
+            ensure_meta(tensor).accumulator = self._accumulator
+        return tensor

@@ -137,7 +137,9 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
     if target is not x:
         computed_by = renewed_history(x)
         for item in node.saved or ():
-            if isinstance(item, SavedTensor | PackedTensor) and item.is_output:  # the view, whose history leads to `node`
+            if (
+                isinstance(item, SavedTensor | PackedTensor) and item.is_output
+            ):  # the view, whose history leads to `node`
                 item.computed_by = weakref.ref(computed_by)
     return x
 

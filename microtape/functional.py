@@ -201,7 +201,8 @@ def gradients(
     if not pairs:
         return (None,) * len(inputs)
     ys, vs = zip(*pairs, strict=True)
-    return grad(ys, inputs, vs, retain_graph, create_graph, allow_unused=True)
+    found: tuple[Tensor | None, ...] = grad(ys, inputs, vs, retain_graph, create_graph, allow_unused=True)
+    return found
 
 
 def one_number(func: Callable[..., Any], xs: Sequence[Tensor], function: str, strict: bool) -> Several:

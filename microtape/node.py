@@ -74,6 +74,7 @@ class Node:
     formula: ClassVar[str] = ""
     multi_output: ClassVar[bool] = False
     saved_names: tuple[str, ...] = ()
+    saved_order: ClassVar[tuple[int, ...]] = ()  # in which torch saves and unpacks them; empty: as they are
     sources: tuple[int, ...] = ()  # for each saved tensor, which operand it is; -1 for an output or anything else
 
     next_edges: tuple[Edge, ...]

@@ -12,8 +12,8 @@ from typing import Any
 from microtape.grad_mode import _GradMode
 from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.tensor_state import (
-    Array,
     TensorState,
+    Version,
     edge_of,
     ensure_meta,
     ensure_version,
@@ -40,7 +40,8 @@ class PackedTensor:
     """
 
     __slots__ = ("__weakref__", "_accumulator", "_edge", "computed_by", "is_output", "packed", "unpack_hook")
-    version = None
+    array = None  # only the hook knows
+    version = Version(touched=True)  # so that unpacking looks closer
 
     def __init__(
         self,
@@ -78,11 +79,6 @@ class PackedTensor:
                 f"{type(tensor).__name__}"
             )
         return tensor
-
-    @property
-    def array(self) -> Array:
-        """The unpacked values."""
-        return self.unpack().array
 
     def tensor(self, node: Node) -> TensorState:
         """The unpacked Tensor with the history that the packed one had; `node` keeps it."""

@@ -82,9 +82,12 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
     saved = node.saved
     if saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
-    if as_tensors:
-        return [unpack_tensor(node, i) for i in range(len(saved))]
     values: list[Any] = []
+    if as_tensors:
+        values = [None] * len(saved)
+        for i in node.saved_order or range(len(saved)):
+            values[i] = unpack_tensor(node, i)
+        return values
     touched = False
     for item in saved:
         if item is None:
@@ -94,8 +97,10 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
             touched = True
         values.append(item.array)
     if touched:
-        for i in range(len(saved)):
+        for i in node.saved_order or range(len(saved)):
             check_unchanged(node, i)
+            if type(saved[i]) is PackedTensor:
+                values[i] = saved[i].unpack().array
     return values
 
 

@@ -44,6 +44,8 @@ def define_saved_attributes(cls: type[Node]) -> None:
         name = names.get(name, name)
         setattr(cls, f"_saved_{name}", property(partial(saved_value, index=index)))
         setattr(cls, f"_raw_saved_{name}", property(partial(raw_saved, index=index)))
+    in_order = sorted((cls.sources[i] < 0, names.get(name, name), i) for i, name in enumerate(cls.saved_names))
+    cls.saved_order = tuple(i for _, _, i in in_order)
     for slot in slots(cls):
         if slot in PARAMETERS and slot not in cls.saved_names:
             setattr(cls, f"_saved_{PARAMETERS[slot]}", property(attrgetter(slot)))

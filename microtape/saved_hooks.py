@@ -8,14 +8,12 @@ Note [Packing]
 
 from __future__ import annotations
 
-import functools
 import os
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -80,7 +78,7 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
         if not node.saved:
             return
         kept = list(node.saved)
-        for index in packing_order(type(node)) or range(len(kept)):  # type: ignore[arg-type]  # a class is hashable
+        for index in node.saved_order or range(len(kept)):
             item = kept[index]
             if item is None or isinstance(item, PackedTensor) or getattr(item, "meta", None) is NUMBER:
                 continue
@@ -109,13 +107,6 @@ def as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> TensorS
         if isinstance(output, TensorState) and output.array is saved.array:
             return output
     return saved.tensor(node)
-
-
-@functools.cache
-def packing_order(cls: type[Node]) -> tuple[int, ...]:
-    """The saved tensors of an operation in torch's order: as the gradient formulas name them, one after the other."""
-    rows = [list(signature(formula).parameters)[2:] for formula in getattr(cls, "gradients", ())]
-    return tuple(dict.fromkeys(i for row in rows for i, name in enumerate(row) if not name.startswith("_")))
 
 
 @contextmanager

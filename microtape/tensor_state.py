@@ -38,9 +38,9 @@ class Version:
 
     __slots__ = ("number", "touched", "written")
 
-    def __init__(self) -> None:
+    def __init__(self, touched: bool = False) -> None:
         self.number = 0
-        self.touched = False  # written to, or detached in place: who saved it has to look closer
+        self.touched = touched  # written to, or detached in place: who saved it has to look closer
         self.written: CallSite | None = None
 
     def bump(self) -> None:

@@ -136,10 +136,8 @@ def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
     if target is not x:
         computed_by = renewed_history(x)
-        for item in node.saved or ():
-            if (
-                isinstance(item, SavedTensor | PackedTensor) and item.is_output
-            ):  # the view, whose history leads to `node`
+        for item in node.saved or ():  # the result is the view; weakly, as its new history leads to `node`
+            if isinstance(item, SavedTensor | PackedTensor) and item.is_output:
                 item.computed_by = weakref.ref(computed_by)
     return x
 

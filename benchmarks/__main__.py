@@ -1,0 +1,68 @@
+"""`python -m benchmarks [--only NAME] [--quick] [--gate]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.checks import CHECKS, Finding
+from benchmarks.engines import available
+from benchmarks.measure import OURS, DifferentError, Result, run_workload
+from benchmarks.workloads import WORKLOADS
+
+
+def main() -> int:
+    """Measure, print, write. Returns 1 where engines disagree, or where a target is missed and `--gate` was given."""
+    names = [*(workload.name for workload in WORKLOADS), *CHECKS]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast the engine is, beside others.")
+    parser.add_argument("--only", metavar="NAME", action="append", choices=names, help=f"one of: {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ones, and no long chain")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 where a target is missed")
+    parser.add_argument("--output", type=Path, help="the page to write (default: BENCHMARKS.md, if everything ran)")
+    options = parser.parse_args()
+    wanted = options.only or [name for name in names if not (options.quick and name == "long chain")]
+    engines, missing = available()
+    for name, why in missing.items():
+        print(f"without {name}: {why}")
+    try:
+        results, findings = measure(wanted, engines, options.quick)
+    except DifferentError as error:
+        print(error, file=sys.stderr)
+        return 1
+    missed = [f"{one.workload.title}, to {peer}" for one in results for peer in one.missed]
+    missed += [one.what for one in findings if one.missed]
+    print(f"\n{len(missed)} targets missed" + "".join(f"\n  {one}" for one in missed))
+    output = options.output or (None if options.only or options.quick else Path("BENCHMARKS.md"))
+    if output is not None:
+        drawing = output.with_suffix(".svg")
+        output.write_text(report.markdown(results, findings, engines, missing, drawing.name), encoding="utf-8")
+        drawing.write_text(report.picture(results), encoding="utf-8")
+        print(f"wrote {output} and {drawing}")
+    return 1 if options.gate and missed else 0
+
+
+def measure(wanted: list[str], engines: dict[str, object], quick: bool) -> tuple[list[Result], list[Finding]]:
+    """Run what is wanted, and say each result as it comes."""
+    results, findings = [], []
+    for workload in WORKLOADS:
+        if workload.name in wanted:
+            long = workload.operations >= 100_000
+            rounds = 3 if quick else 5 if long else 21
+            result = run_workload(workload, engines, rounds, 0.02 if quick else 0.1)
+            results.append(result)
+            cells = [f"{peer} {report.ratio_cell(result, peer)}" for peer in result.ratios]
+            print(f"{workload.title}: {report.duration(result.seconds.get(OURS))};", "; ".join(cells), flush=True)
+            for peer, why in result.skipped.items():
+                print(f"  without {peer}: {why}")
+    for name, check in CHECKS.items():
+        if name in wanted:
+            for finding in check(engines, quick):
+                findings.append(finding)
+                print(report.finding_table([finding])[-1].strip("| "), flush=True)
+    return results, findings
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,265 @@
+"""What is asked of the engine beside the ratios: recording, memory, imports, growth. Each check yields findings."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import subprocess
+import sys
+import tempfile
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.engines import Engine, Torch
+from benchmarks.measure import OURS, interleaved, ratios
+from benchmarks.workloads import FOUR, SAMPLES, SCALAR_MLP_SIZE, SMALL_MLP, Workload, mlp, scalar_mlp, scalars
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A number, and the most it may be."""
+
+    what: str
+    value: float | None  # None: could not be measured, for the reason in `note`
+    unit: str = ""
+    target: float | None = None
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether it was measured and is above its target."""
+        return self.value is not None and self.target is not None and round(self.value, 3) > self.target
+
+
+Check = Callable[[dict[str, Engine], bool], Iterator[Finding]]
+"""Takes the engines and whether to be quick."""
+
+
+def median_ratio(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> float:
+    """How many times as long ours takes, as the median over the rounds."""
+    return ratios(interleaved({OURS: ours, "other": other}, rounds, 0.05), OURS)["other"].median
+
+
+def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """What recording costs, and how it grows."""
+    import microtape
+
+    run = engines[OURS].prepare(Workload("mlp", "", mlp, **SMALL_MLP))
+
+    def recorded() -> None:
+        with microtape.record():
+            run()
+
+    yield Finding("MLP 64-128-10 under record()", median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
+
+    samples = SAMPLES[0] * 12, SAMPLES[1] * 12
+    large = engines[OURS].prepare(Workload("large", "", scalar_mlp, scalars(SCALAR_MLP_SIZE), samples))
+    start = perf_counter()
+    with microtape.record() as recorder:
+        large()
+    result = recorder.recording if hasattr(recorder, "recording") else recorder
+    yield Finding(f"recording a pass of {len(result.nodes):,} nodes", perf_counter() - start, "s", 1.5)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.tape"
+        start = perf_counter()
+        microtape.save(result, path)
+        yield Finding("saving it", perf_counter() - start, "s")
+        yield Finding("the file", path.stat().st_size / 1e6, "MB", 20)
+        start = perf_counter()
+        microtape.load(path)
+        yield Finding("loading it", perf_counter() - start, "s", 1)
+
+
+def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """`import microtape` in fresh processes, after numpy."""
+    program = "import numpy; from time import perf_counter as t; s = t(); import microtape; print(t() - s)"
+    times = [
+        float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+        for _ in range(3 if quick else 11)
+    ]
+    yield Finding("`import microtape` beyond numpy's import", 1e3 * float(np.median(times)), "ms", 20)
+
+
+def place(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """What it costs an operation to know its place: the statements that `attach` spends on it, timed by themselves."""
+    from microtape.call_site import LIBRARY_FILES
+    from microtape.node import Node
+
+    node = Node()
+
+    def kept() -> None:
+        frame = sys._getframe(2)
+        code = frame.f_code
+        if code.co_filename not in LIBRARY_FILES:
+            node.code = code
+            node.instruction = frame.f_lasti
+
+    yield Finding("knowing its place in the source, an operation", 1e6 * cost_above_a_call(kept), "µs", 0.1)
+
+
+def best(function: Callable[[], Any], count: int, times: int) -> float:
+    """Seconds that a call takes where nothing disturbs it: the best of several timings of `count` calls."""
+    timings = []
+    for _ in range(times):
+        start = perf_counter()
+        for _ in range(count):
+            function()
+        timings.append((perf_counter() - start) / count)
+    return min(timings)
+
+
+def cost_above_a_call(function: Callable[[], Any]) -> float:
+    """Seconds that the function's own statements take."""
+
+    def nothing() -> None:
+        pass
+
+    return best(function, 20_000, 15) - best(nothing, 20_000, 15)
+
+
+def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """How often a pass asks whether somebody watches, times what asking costs, as a share of the pass."""
+    from microtape.watch import watch
+
+    run = engines[OURS].prepare(Workload("mlp", "", mlp, **SMALL_MLP))
+    kind, asked = type(watch), 0
+
+    class Counting(kind):  # type: ignore[misc, valid-type]
+        __slots__ = ()
+
+        @property
+        def watcher(self) -> None:
+            nonlocal asked
+            asked += 1
+
+    watch.__class__ = Counting
+    try:
+        run()
+    finally:
+        watch.__class__ = kind
+
+    def ask() -> None:
+        if watch.watcher is not None:
+            raise AssertionError
+
+    share = asked * cost_above_a_call(ask) / best(run, 100, 9)
+    yield Finding(f"asking whether somebody watches, {asked} times in the MLP", 100 * share, "%", 2)
+
+
+def chain_of(torch: Any, count: int) -> Any:
+    """The result of a chain of mul/add on 4 floats."""
+    y, a, b = (torch.tensor(one, requires_grad=True) for one in FOUR)
+    for _ in range(count // 2):
+        y = y * a
+        y = y + b
+    return y
+
+
+def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """Bytes of each node while the graph lives, and what is left when it is dropped with the collector off."""
+    import microtape
+
+    each = []
+    sizes = [10**k for k in range(2, 6 if quick else 7)]
+    chain_of(microtape, 100)
+    for count in sizes:
+        gc.collect()
+        gc.disable()
+        tracemalloc.start()
+        try:
+            y = chain_of(microtape, count)
+            held = tracemalloc.get_traced_memory()[0]
+            del y
+            left = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+            gc.enable()
+        each.append(held / count)
+    yield Finding("memory of a node, with its place and its result", each[-1], "bytes", 560)
+    yield Finding(f"the same, {sizes[-1]:,} nodes over 1,000", each[-1] / each[1], "×", 1.1)
+    yield Finding("memory that stays after `del` without the collector", 100 * left / held, "%", 1)
+
+
+def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """Time for each node in graphs of several shapes, large over small: 1 where nothing grows faster than the graph."""
+    import microtape as mt
+
+    def leaves(count: int) -> list[Any]:
+        return [mt.tensor(0.5, requires_grad=True) for _ in range(count)]
+
+    def fan_out(count: int) -> Any:
+        (x,) = leaves(1)
+        return sum([x * 1.0 for _ in range(count)], x).backward()
+
+    def doubling(count: int) -> Any:
+        (x,) = leaves(1)
+        for _ in range(count):
+            x = x * 0.5 + x * 0.5
+        x.backward()
+
+    def in_place(count: int) -> Any:
+        x = leaves(1)[0] * 1.0
+        for _ in range(count):
+            x.mul_(1.0)
+        x.backward()
+
+    def stacked(count: int) -> Any:
+        mt.stack([leaf * 2.0 for leaf in leaves(count)]).sum().backward()
+
+    def gradients(count: int) -> Any:
+        inputs = leaves(count)
+        mt.autograd.grad(sum(inputs), inputs)
+
+    small, times = 1_000, 5 if quick else 30
+    for what, build in {
+        "a chain": lambda count: chain_of(mt, count).sum().backward(),
+        "one leaf used by all": fan_out,
+        "a ladder of diamonds": doubling,
+        "in-place operations on one tensor": in_place,
+        "one node with an edge to each": stacked,
+        "grad() with respect to each": gradients,
+    }.items():
+        few = best(partial(build, small), 1, 3 * times) / small
+        many = best(partial(build, times * small), 1, 3) / (times * small)
+        yield Finding(f"time a node, {times * small:,} over {small:,}: {what}", many / few, "×", 2)
+
+
+def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """gradcheck and jacobian of 1,000 inputs, beside torch."""
+    x = np.random.default_rng(0).uniform(-1, 1, 100 if quick else 1000)
+    for what, where, name in (("gradcheck", "autograd", "gradcheck"), ("jacobian", "autograd.functional", "jacobian")):
+        title = f"{what} of {x.size:,} inputs"
+        runs: dict[str, Callable[[], Any]] = {}
+        for engine in (OURS, "torch"):
+            if not isinstance(engines.get(engine), Torch):
+                continue
+            module = importlib.import_module(engine)
+            home: Any = module
+            for part in where.split("."):
+                home = getattr(home, part, None)
+            if hasattr(home, name):
+                leaf = module.tensor(x, requires_grad=True)
+                runs[engine] = partial(getattr(home, name), lambda a: a * a.tanh(), leaf)
+        if len(runs) < 2:
+            missing = "torch" if OURS in runs else OURS
+            yield Finding(title, None, "× torch", 3, f"{missing} has none here")
+            continue
+        yield Finding(title, median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
+
+
+CHECKS: dict[str, Check] = {
+    "recording": recording,
+    "imports": imports,
+    "place": place,
+    "watching": watching,
+    "memory": memory,
+    "growth": growth,
+    "derivatives": derivatives,
+}

@@ -1,0 +1,187 @@
+"""BENCHMARKS.md and its picture."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import log2
+from pathlib import Path
+
+from benchmarks.checks import Finding
+from benchmarks.engines import ENGINES, Engine
+from benchmarks.measure import OURS, Ratio, Result
+
+PEERS = [name for name in ENGINES if name != OURS]
+TITLES = {"numpy": "numpy by hand", "autograd": "HIPS autograd", "mygrad": "MyGrad"}
+COLORS = {  # Okabe and Ito's, which the colour-blind can tell apart
+    "numpy": "#000000",
+    "torch": "#D55E00",
+    "autograd": "#0072B2",
+    "mygrad": "#009E73",
+    "micrograd": "#CC79A7",
+    "tinygrad": "#E69F00",
+}
+
+
+def machine(engines: Mapping[str, Engine]) -> str:
+    """What it was measured on, in words that name no computer."""
+    versions = ", ".join(f"{name} {engine.version}" for name, engine in engines.items() if name != OURS)
+    return (
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, {versions}; "
+        "one thread."
+    )
+
+
+def processor() -> str:
+    """The processor's model."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return " ".join(line.partition(":")[2].split())
+    return platform.processor() or platform.machine()
+
+
+def markdown(
+    results: Sequence[Result],
+    findings: Sequence[Finding],
+    engines: Mapping[str, Engine],
+    missing: Mapping[str, str],
+    picture: str,
+) -> str:
+    """The whole page."""
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `python -m benchmarks`. Each number is our time over that of a peer, so less is better: the median "
+        "over rounds in which all engines ran one after the other, with the quartiles in brackets. After the stroke "
+        "stands what is aimed at; **bold** misses it. Before anything was timed, all engines agreed on every gradient.",
+        "",
+        machine(engines),
+        "",
+        f"![Ratios]({picture})",
+        "",
+        *ratio_table(results),
+        "",
+        *(f"- {TITLES.get(name, name)} is left out: {why}." for name, why in missing.items()),
+        *(
+            f"- {TITLES.get(name, name)}, {result.workload.title}: {why}."
+            for result in results
+            for name, why in result.skipped.items()
+            if name != "numpy"
+        ),
+        "",
+        "## Also",
+        "",
+        *finding_table(findings),
+        "",
+        "NB: the place in the source and the watchers are timed as the statements they consist of, by themselves; the "
+        "memory of a node is that of a chain of mul/add on 4 floats with its results; a growth of 1 means that time is "
+        "proportional to the graph.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def ratio_table(results: Sequence[Result]) -> list[str]:
+    """A row for each workload, a column for each peer."""
+    peers = [name for name in PEERS if any(name in result.ratios for result in results)]
+    head = ["workload, forward + backward", "time", *(TITLES.get(name, name) for name in peers), "µs an op over numpy"]
+    rows = [head, ["---"] + ["--:"] * (len(head) - 1)]
+    for result in results:
+        cells = [ratio_cell(result, name) for name in peers]
+        over = result.overhead
+        rows.append(
+            [result.workload.title, duration(result.seconds.get(OURS)), *cells, "" if over is None else f"{over:.1f}"]
+        )
+    return ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def ratio_cell(result: Result, peer: str) -> str:
+    """`0.71 [0.70, 0.73] / 0.82`."""
+    ratio, target = result.ratios.get(peer), result.workload.targets.get(peer)
+    if ratio is None:
+        return "" if target is None else f"/ {target:.2f}"
+    median = f"{ratio.median:.2f}"
+    text = f"{'**' + median + '**' if peer in result.missed else median} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    return text if target is None else f"{text} / {target:.2f}"
+
+
+def duration(seconds: float | None) -> str:
+    """With a unit that fits."""
+    if seconds is None:
+        return ""
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e6:.0f} µs"
+
+
+def finding_table(findings: Sequence[Finding]) -> list[str]:
+    """A row for each finding."""
+    rows = [["what", "measured", "at most"], ["---", "--:", "--:"]]
+    for one in findings:
+        value = f"({one.note})" if one.value is None else f"{one.value:.3g} {one.unit}"
+        target = "" if one.target is None else f"{one.target:g} {one.unit}"
+        rows.append([one.what, f"**{value}**" if one.missed else value, target])
+    return ["| " + " | ".join(row) + " |" for row in rows]
+
+
+WIDTH, LEFT, ROW, TOP = 900, 380, 34, 64
+FONT = 'font-family="sans-serif" font-size="13"'
+LOWEST, HIGHEST = 1 / 64, 8.0
+
+
+def across(ratio: float) -> float:
+    """Where a ratio stands, on a logarithmic scale."""
+    share = (log2(min(max(ratio, LOWEST), HIGHEST)) - log2(LOWEST)) / (log2(HIGHEST) - log2(LOWEST))
+    return LEFT + share * (WIDTH - LEFT - 30)
+
+
+def picture(results: Sequence[Result]) -> str:
+    """An SVG, a row for each workload: a dot at each median, a line over its quartiles, a tick at what is aimed at."""
+    peers = [name for name in PEERS if any(name in result.ratios for result in results)]
+    height = TOP + ROW * len(results) + 20
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {FONT}>',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+    ]
+    for i, name in enumerate(peers):
+        x = 20 + 140 * i
+        parts.append(f'<circle cx="{x}" cy="18" r="5" fill="{COLORS[name]}"/>')
+        parts.append(f'<text x="{x + 10}" y="22">{TITLES.get(name, name)}</text>')
+    ratio = LOWEST
+    while ratio <= HIGHEST:
+        x, label = across(ratio), f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{height - 12}" stroke="{grid(ratio)}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{TOP - 14}" text-anchor="middle" fill="#555">{label}</text>')
+        ratio *= 2
+    for i, result in enumerate(results):
+        middle = TOP + ROW * i + ROW / 2
+        parts.append(f'<text x="{LEFT - 14}" y="{middle + 4}" text-anchor="end">{escape(result.workload.title)}</text>')
+        shown = [name for name in peers if name in result.ratios]
+        for k, name in enumerate(shown):
+            y = middle + 5 * (k - (len(shown) - 1) / 2)
+            parts += mark(result.ratios[name], result.workload.targets.get(name), y, COLORS[name])
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def grid(ratio: float) -> str:
+    """The colour of a grid line: the one where both are as fast stands out."""
+    return "#555" if ratio == 1 else "#ddd"
+
+
+def mark(ratio: Ratio, target: float | None, y: float, color: str) -> list[str]:
+    """The dot, the line over the quartiles and the tick."""
+    low, high = across(ratio.low), across(ratio.high)
+    parts = [
+        f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{color}" stroke-width="2"/>',
+        f'<circle cx="{across(ratio.median):.1f}" cy="{y:.1f}" r="4" fill="{color}"/>',
+    ]
+    if target is not None:
+        x = across(target)
+        parts.append(
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6:.1f}" y2="{y + 6:.1f}" stroke="{color}" stroke-width="2"/>'
+        )
+    return parts

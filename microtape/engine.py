@@ -238,21 +238,18 @@ class GraphTask:
 
     def leading_to_capture(self) -> set[Node]:
         """The nodes from which a captured edge can be reached, those edges' own nodes included."""
-        order: list[Node] = []
-        seen: set[Node] = {self.root}
-        stack: list[Node] = [self.root]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            for following, _ in node.next_edges:
-                if following is not None and following not in seen:
-                    seen.add(following)
-                    stack.append(following)
         needed = set(self.captures)
-        order.sort(key=lambda node: node.sequence_nr if node.kind != "accumulate" else -1)
-        for node in order:  # edges lead to lower numbers, so what follows a node is decided before it
-            if any([following in needed for following, _ in node.next_edges]):
-                needed.add(node)
+        seen: set[Node] = set()
+        stack: list[tuple[Node, bool]] = [(self.root, False)]
+        while stack:
+            node, decided = stack.pop()
+            if decided:  # whether what follows it is needed
+                if any([following in needed for following, _ in node.next_edges]):
+                    needed.add(node)
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                stack.extend([(following, False) for following, _ in node.next_edges if following is not None])
         return needed
 
     def goes_on(self, node: Node, gradient: Any) -> bool:

@@ -16,7 +16,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -160,11 +160,35 @@ class Node:
         """Whether this node runs before `other`, if both are ready; see Note [Sequence numbers]."""
         return self.sequence_nr > other.sequence_nr
 
+    def __call__(self, *gradients: Any) -> Any:
+        """Run the node by itself, without hooks: the gradients of its inputs from those of its outputs.
+
+        Raises TypeError for the wrong number of gradients.
+        """
+        from microtape.introspection import run_node
+
+        return run_node(self, gradients)
+
+    @property
+    def _input_metadata(self) -> list[InputMetadata]:
+        return [InputMetadata(*self.output_spec(i)) for i in range(self.output_count)]
+
     def _sequence_nr(self) -> int:
         return self.sequence_nr
 
+    def _set_sequence_nr(self, number: int) -> None:
+        self.sequence_nr = number
+
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
+
+
+class InputMetadata(NamedTuple):
+    """What a node expects to arrive for one of its outputs."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    device: str = "cpu"
 
 
 class AccumulateGrad(Node):

@@ -1,11 +1,13 @@
-"""torch's `autograd.graph` namespace: edges, hooks on saved tensors."""
+"""torch's `autograd.graph` namespace: nodes, edges, hooks on saved tensors."""
 
 from microtape.differentiate import GradientEdge, get_gradient_edge
+from microtape.node import Node
 from microtape.saved_hooks import disable_saved_tensors_hooks, save_on_cpu, save_on_disk, saved_tensors_hooks
 from microtape.saved_mutation import allow_mutation_on_saved_tensors
 
 __all__ = [
     "GradientEdge",
+    "Node",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",

@@ -79,19 +79,22 @@ class ScaledSub(ScaledAdd):
         return -g * self.alpha
 
 
-class RsubBackward1(Binary):
-    formula = "z = y - x    ∂z/∂x = -1,  ∂z/∂y = 1"
+class RsubBackward1(Unary):
+    """A number minus a tensor."""
+
+    __slots__ = ("number",)
+    formula = "z = c - x    ∂z/∂x = -1"
     op = "rsub"
 
-    @staticmethod
-    def forward(x: Any, y: Any) -> Any:
-        return np.subtract(y, x)
+    def __init__(self, number: Any) -> None:
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: Any) -> Any:
+        return self.number - x
 
     def grad_x(self, g: Any) -> Any:
         return -g
-
-    def grad_y(self, g: Any) -> Any:
-        return g
 
 
 class MulBackward0(Binary):
@@ -273,8 +276,10 @@ def sub(x: Any, y: Any, *, alpha: float = 1) -> Any:
 
 
 def rsub(x: Any, y: Any) -> Any:
-    """`y - x`, which is what `1 - x` records."""
-    return binary(RsubBackward1, x, y)
+    """`y - x`, for a y that is no tensor: what `1 - x` records."""
+    if isinstance(y, np.ndarray):
+        return binary(SubBackward0, as_operand(y, x), x)
+    return call(RsubBackward1(as_operand(y, x).array), x)
 
 
 def mul(x: Any, y: Any) -> Any:

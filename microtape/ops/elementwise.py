@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Binary, Operation, Unary, as_operand, binary, call, unary
+from microtape.operation import Binary, Operation, Unary, as_operand, binary, call, constant, unary
 from microtape.tensor_state import TensorState
 
 
@@ -187,15 +187,16 @@ class MinimumBackward0(Binary):
 
 
 class WhereBackward0(Operation):
-    operands = ("condition", "x", "y")
+    __slots__ = ("condition",)
+    operands = ("x", "y")
     formula = "z = x where c, else y    ∂z/∂x = c,  ∂z/∂y = 1 - c"
 
-    @staticmethod
-    def forward(condition: Any, x: Any, y: Any) -> Any:
-        return np.where(condition, x, y)
+    def __init__(self, condition: Any) -> None:
+        super().__init__()
+        self.condition = condition  # an array or, if the operands are, a Tensor
 
-    def grad_condition(self, g: Any, _condition: Any) -> Any:
-        raise AssertionError("a condition is of dtype bool and has no gradient")
+    def forward(self, x: Any, y: Any) -> Any:
+        return np.where(getattr(self.condition, "array", self.condition), x, y)
 
     def grad_x(self, g: Any, condition: Any) -> Any:
         return where(condition, g, 0.0)
@@ -305,4 +306,5 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if tensor is not None:
         x = x if isinstance(x, TensorState) else as_operand(x, tensor)
         y = y if isinstance(y, TensorState) else as_operand(y, tensor)
-    return call(WhereBackward0(), condition, x, y)
+        condition = condition if isinstance(condition, TensorState) else constant(condition, type(tensor))
+    return call(WhereBackward0(condition), x, y)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Binary, binary
-from microtape.ops.shape import expand, reshape, squeeze, t, transpose, unsqueeze
+from microtape.operation import Binary, binary, call
+from microtape.ops.shape import UnsafeViewBackward0, expand, reshape, squeeze, t, transpose, unsqueeze
 
 
 class MmBackward0(Binary):
@@ -78,8 +78,8 @@ def dot(x: Any, y: Any) -> Any:
     """The inner product of two vectors. Raises RuntimeError where they do not fit."""
     if x.shape != y.shape or x.ndim != 1:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to have the same number "
-            f"of elements, but got {x.array.size} and {y.array.size} elements respectively"
+            f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to have the same "
+            f"number of elements, but got {x.array.size} and {y.array.size} elements respectively"
         )
     return binary(DotBackward0, x, y)
 
@@ -114,16 +114,14 @@ def fold_left(x: Any, y: Any) -> Any:
     """A stack of matrices times one matrix or vector: the stack is one tall matrix."""
     tall = reshape(x, (-1, x.shape[-1]))
     product = mm(tall, y) if y.ndim == 2 else mv(tall, y)
-    return reshape(product, (*x.shape[:-1], *y.shape[1:]))
+    return in_shape(product, (*x.shape[:-1], *y.shape[1:]))
 
 
 def batched(x: Any, y: Any) -> Any:
     """Stacks of matrices, their leading dimensions broadcast against each other."""
-    x_column = y_row = False
-    if x.ndim == 1:
-        x, x_column = unsqueeze(x, 0), True
-    if y.ndim == 1:
-        y, y_row = unsqueeze(y, 1), True
+    x_is_row, y_is_column = x.ndim == 1, y.ndim == 1
+    x = unsqueeze(x, 0) if x_is_row else x
+    y = unsqueeze(y, 1) if y_is_column else y
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     (n, m), (_, p) = x.shape[-2:], y.shape[-2:]
     if x.shape[-1] != y.shape[-2]:
@@ -131,10 +129,12 @@ def batched(x: Any, y: Any) -> Any:
             f"Expected size for first two dimensions of batch2 tensor to be: [{m}] but got: [{y.shape[-2]}]."
         )
     stacks = [reshape(expand(operand, (*lead, *operand.shape[-2:])), (-1, *operand.shape[-2:])) for operand in (x, y)]
-    product = reshape(bmm(*stacks), (*lead, n, p))
-    if x_column:
-        product = squeeze(product, -2)
-    return squeeze(product, -1) if y_row else product
+    return in_shape(bmm(*stacks), (*lead, *(() if x_is_row else (n,)), *(() if y_is_column else (p,))))
+
+
+def in_shape(product: Any, shape: tuple[int, ...]) -> Any:
+    """A fresh product in another shape: as nobody else holds it, this is no view."""
+    return call(UnsafeViewBackward0(shape), product)
 
 
 __all__ = ["bmm", "dot", "matmul", "mm", "mv", "t"]

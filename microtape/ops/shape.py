@@ -28,6 +28,15 @@ class ViewBackward0(ViewOperation):
         return g.reshape(self.x_shape)
 
 
+class ReshapeAliasBackward0(ViewBackward0):
+    """A view of elements that do not lie in order."""
+
+    __slots__ = ()
+
+    def parameters(self) -> tuple[Any, ...]:
+        return (self.shape_,)
+
+
 class InOrder(Unary):
     """A copy with its elements in order, so that it can be reshaped."""
 
@@ -204,7 +213,7 @@ def reshape(x: Any, *shape: Any) -> Any:
     if not isinstance(x, TensorState):
         return x.reshape(wanted)
     if np.shares_memory(x.array, x.array.reshape(wanted)) or x.array.size == 0:
-        return view_call(x, ViewBackward0, wanted)
+        return view_call(x, ViewBackward0 if x.array.flags.c_contiguous else ReshapeAliasBackward0, wanted)
     return call(UnsafeViewBackward0(wanted), call(InOrder(), x))
 
 

@@ -8,7 +8,7 @@ A program is a function `program(mt, see)`, where `mt` is torch or microtape. It
     with see.order(loss): ...       which nodes are evaluated inside, in which order
     see.graph(loss)                 the nodes that `loss` reaches, and their edges
 
-An exception that leaves the program is compared too, with the program's lines that it came through, and so are warnings.
+An exception that leaves the program is compared too, with the line that it left it from, and so are warnings.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class See:
             return thing
         if hasattr(thing, "next_functions"):
             return f"node {thing.name()}"
-        return as_microtape(str(thing))  # a dtype
+        return str(thing).rpartition(".")[2]  # a dtype
 
     def _raised(self, error: BaseException) -> Raised:
         lines = [

@@ -343,7 +343,7 @@ def is_checked_for_versions_at_access(mt, see):
         @staticmethod
         def backward(ctx, g):
             with see.raising():
-                ctx.saved_tensors
+                _ = ctx.saved_tensors
             return g
 
     x = leaf(mt)
@@ -389,7 +389,7 @@ def is_freed_after_backward(mt, see):
         with see.raising():
             z.backward()
         with see.raising():
-            y.grad_fn.saved_tensors
+            _ = y.grad_fn.saved_tensors
         see(y.grad_fn.keep.tolist())
 
 

@@ -678,7 +678,7 @@ def must_not_be_written_to(mt, see):
     see.value(x.grad)
     y.mul_(2)
     with see.raising():
-        first.grad_fn
+        _ = first.grad_fn
     with see.raising():
         (a * 2).sum()
 
@@ -717,7 +717,7 @@ def whose_base_was_written_to(mt, see):
         v = y[:2]
     y.mul_(3)
     with see.raising():
-        v.grad_fn
+        _ = v.grad_fn
     with see.raising():
         v * 2
     see(v.requires_grad)

@@ -496,9 +496,9 @@ def of_a_stale_view_is_invalid(mt, see):
     y.mul_(2)
     see(repr(v))
     with see.raising():
-        v.grad_fn
+        _ = v.grad_fn
     with see.raising():
-        v.requires_grad
+        _ = v.requires_grad
 
 
 @shows("1 __deepcopy__")

@@ -3,9 +3,10 @@
 import importlib
 import pkgutil
 
+import pytest
+
 import microtape
 import parity
-import pytest
 from parity.observe import differences, run
 from parity.rows import DIFFERENCES, PROGRAMS
 

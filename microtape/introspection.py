@@ -1,0 +1,31 @@
+"""Looking at a node, and running it by itself: what torch offers on a `grad_fn`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from microtape.engine import all_fitted, conjugate
+from microtape.grad_mode import mode
+from microtape.node import AccumulateGrad, Node
+from microtape.tensor_state import TensorState, as_array, new_tensor
+
+
+def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
+    """The gradients that leave a node for these Tensors that arrive; a tuple, or the only one by itself."""
+    if len(gradients) != node.output_count:
+        raise TypeError(f"expected {node.output_count} arguments, got {len(gradients)} instead")
+    like = next((type(gradient) for gradient in gradients if gradient is not None), None)
+    if like is None:
+        return tuple([None] * len(node.next_edges))
+    arriving = [one if one is None or mode.enabled else one.array for one in gradients]
+    gradient: Any = arriving if node.multi_output else arriving[0]
+    if node.kind == "function" or isinstance(node, AccumulateGrad):
+        leaving = node.apply(gradient, mode.enabled)
+    else:
+        leaving = conjugate(node.apply(conjugate(gradient), mode.enabled))
+    results = [
+        term if term is None or isinstance(term, TensorState) else new_tensor(like, as_array(term))
+        for term in all_fitted(node, leaving)
+    ]
+    return results[0] if len(results) == 1 else tuple(results)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.content import Content
+from textual.events import Click
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from tui.cursor import StepCursor
 from tui.trace import pass_number, pass_title, where
+
+FORWARD, BACKWARD = " forward ", " backward "
+PRIORITY = ("leaf", "nan", "stop", "failed")
+MARKS = {"leaf": "┷", "nan": "!", "stop": "◆", "failed": "✗"}
+ASCII_MARKS = {"leaf": "+", "nan": "!", "stop": "B", "failed": "x"}
+STYLES = {"nan": "bold $text-warning", "stop": "bold $text-success", "failed": "bold $text-error"}
 
 
 class Heading(Widget):
@@ -16,22 +26,36 @@ class Heading(Widget):
     DEFAULT_CSS = "Heading { height: 1; }"
 
     cursor: reactive[StepCursor | None] = reactive(None)
+    speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
 
     def render(self) -> Content:
         """One line, the count on the right."""
         if self.cursor is None:
             return Content("")
-        left, right = _what(self.cursor), Content.styled(_count(self.cursor), "bold")
+        playing = f"playing, {self.speed:g} a second   " if self.speed else ""
+        left = _what(self.cursor)
+        right = Content.assemble((playing, "$text-accent"), (_count(self.cursor), "bold"))
         room = self.size.width - right.cell_length - 2
         return Content.assemble(" ", left.truncate(room - 1, ellipsis=True, pad=True), " ", right)
 
 
 class TimeBar(Widget):
-    """A line as long as the pass: the program's operations, then the steps of backward, filled as far as we are."""
+    """A line as long as the pass: the program's operations, then the steps of backward, filled as far as we are.
+
+    Marks stand where something is to be seen, and a click goes there.
+    """
 
     DEFAULT_CSS = "TimeBar { height: 1; }"
 
     cursor: reactive[StepCursor | None] = reactive(None)
+    stops: reactive[tuple[int, ...]] = reactive(())
+    not_finite: reactive[tuple[int, ...]] = reactive(())
+
+    @dataclass
+    class Chosen(Message):
+        """A moment was clicked."""
+
+        moment: int
 
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
@@ -41,25 +65,58 @@ class TimeBar(Widget):
         """Two bars side by side, each as wide as its share."""
         if self.cursor is None or self.size.width < 30:
             return Content("")
-        timeline, ascii = self.cursor.timeline, self._ascii
+        forward, backward = self._cells(self.cursor)
+        pieces: list[Content | tuple[str, str]] = [(FORWARD, "$text-muted")]
+        pieces += [*forward, (BACKWARD, "$text-muted"), *backward]
+        return Content.assemble(*pieces)
+
+    def on_click(self, event: Click) -> None:
+        """Go to the moment under the mouse."""
+        if self.cursor is None or self.size.width < 30:
+            return
+        timeline, share = self.cursor.timeline, self._share(self.cursor)
+        operations, x = len(timeline.forward), event.x - len(FORWARD)
+        if x < share:
+            moment = round(max(x, 0) / max(share - 1, 1) * operations)
+        else:
+            room = self._room - share
+            moment = operations + round(max(x - share - len(BACKWARD), 0) / max(room - 1, 1) * len(timeline.steps))
+        self.post_message(self.Chosen(moment))
+
+    @property
+    def _room(self) -> int:
+        return self.size.width - len(FORWARD) - len(BACKWARD) - 1
+
+    def _share(self, cursor: StepCursor) -> int:
+        """How many cells the forward part has."""
+        operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
+        share = round(self._room * operations / (operations + steps)) if operations + steps else self._room // 2
+        return min(max(share, 4), self._room - 4)
+
+    def _cells(self, cursor: StepCursor) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        timeline, share = cursor.timeline, self._share(cursor)
         operations, steps = len(timeline.forward), len(timeline.steps)
-        words = (" forward ", " backward ")
-        room = self.size.width - sum(map(len, words)) - 1
-        share = round(room * operations / (operations + steps)) if operations + steps else room // 2
-        share = min(max(share, 4), room - 4)
-        forward = _bar(min(self.cursor.position, operations), operations, share, ascii)
-        backward = _bar(self.cursor.steps_done, steps, room - share, ascii)
-        if not ascii and timeline.pass_ is not None and timeline.pass_.error is not None:
-            backward = (backward[0][:-1], backward[1][:-1] + "✗") if backward[1] else (backward[0][:-1] + "✗", "")
-        return Content.assemble(
-            (words[0], "$text-muted"), (forward[0], "$text-secondary"), (forward[1], "$text-disabled"),
-            (words[1], "$text-muted"), (backward[0], "$text-accent"), (backward[1], "$text-disabled"),
-        )  # fmt: skip
+        rest = self._room - share
+        marks: dict[int, str] = {}
+        leaves = (operations + i + 1 for i, step in enumerate(timeline.steps)
+                  if timeline.node(step.node).variable is not None)  # fmt: skip
+        failed = (timeline.last,) if timeline.pass_ is not None and timeline.pass_.error is not None else ()
+        for name, moments in (("leaf", leaves), ("nan", self.not_finite), ("stop", self.stops), ("failed", failed)):
+            marks.update(dict.fromkeys(moments, name))  # what matters most comes last
 
+        def bar(done: int, first: int, count: int, width: int, colour: str) -> list[tuple[str, str]]:
+            glyphs = ASCII_MARKS if self._ascii else MARKS
+            full, empty = ("=", "-") if self._ascii else ("━", "─")
+            filled = round(width * done / count) if count else 0
+            cells = [(full, colour)] * filled + [(empty, "$text-disabled")] * (width - filled)
+            for moment, name in sorted(marks.items(), key=lambda one: PRIORITY.index(one[1])):
+                if first < moment <= first + count:
+                    at = min(max(round(width * (moment - first) / count) - 1, 0), width - 1)
+                    cells[at] = (glyphs[name], cells[at][1] if name == "leaf" else STYLES[name])
+            return cells
 
-def _bar(done: int, count: int, width: int, ascii: bool) -> tuple[str, str]:
-    filled = round(width * done / count) if count else 0
-    return ("=" if ascii else "━") * filled, ("-" if ascii else "─") * (width - filled)
+        forward = bar(min(cursor.position, operations), 0, operations, share, "$text-secondary")
+        return forward, bar(cursor.steps_done, operations, steps, rest, "$text-accent")
 
 
 def _what(cursor: StepCursor) -> Content:

@@ -133,6 +133,15 @@ class StepCursor:
             raise LookupError(f"there is no {target.strip()!r} here")
         return self._at(next((m for m in moments if m > self.position), moments[0]))
 
+    def to_moment(self, moment: int) -> StepCursor:
+        """To the moment of that number; beyond the ends, to the end."""
+        return self._at(min(max(moment, 0), self.timeline.last))
+
+    def find(self, target: str) -> frozenset[int]:
+        """The nodes that a text names, as in `goto`; none where it names nothing."""
+        wanted = self._matcher(target.strip())
+        return frozenset(node for node in self.timeline.rows if wanted(self.timeline.node(node)))
+
     def goto_node(self, node: int) -> StepCursor:
         """To the step that evaluates this node; where there is none, to the operation that records it, or nowhere."""
         try:

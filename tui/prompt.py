@@ -1,9 +1,9 @@
-"""The line at the bottom that asks where to go."""
+"""The line at the bottom that asks for a place, a condition, or a text to look for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,25 +11,37 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
+Purpose: TypeAlias = Literal["go to", "break at", "watch", "why of", "find"]
+EXAMPLES: dict[Purpose, str] = {
+    "go to": "a number, a name, or a line such as :7",
+    "break at": "Enter: this node; or mul, w1, :7, grad.max() > 10",
+    "watch": "Enter: this node; or a name such as w1",
+    "why of": "Enter: this node; or a gradient, W1, or one element of it, W1[0, 3]",
+    "find": "an operation, a name, a line :7, a shape 24×3",
+}
 
-class GotoPrompt(Horizontal):
-    """Hidden until it is opened. It posts what was typed and stays open until it is told that the place was found."""
+
+class Prompt(Horizontal):
+    """Hidden until it is opened. It posts what was typed and stays open until it is told that the answer was good."""
 
     DEFAULT_CSS = """
-    GotoPrompt { height: 1; display: none; background: $panel; }
-    GotoPrompt.-open { display: block; }
-    GotoPrompt > Label { padding: 0 1; text-style: bold; }
-    GotoPrompt > Input { width: 42; border: none; height: 1; padding: 0; background: $panel; }
-    GotoPrompt.-refused > Input { width: 22; }
-    GotoPrompt > #problem { width: 1fr; color: $text-error; text-style: none; }
+    Prompt { height: 1; display: none; background: $panel; }
+    Prompt.-open { display: block; }
+    Prompt > Label { padding: 0 1; text-style: bold; }
+    Prompt > Input { width: 56; border: none; height: 1; padding: 0; background: $panel; }
+    Prompt.-refused > Input { width: 28; }
+    Prompt > #problem { width: 1fr; color: $text-error; text-style: none; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", show=False)]
 
+    _purpose: Purpose = "go to"
+
     @dataclass
     class Asked(Message):
-        """The user wants to go there."""
+        """The user has typed something; for "break at" and "watch" it may be empty."""
 
+        purpose: Purpose
         target: str
 
     @dataclass
@@ -38,16 +50,18 @@ class GotoPrompt(Horizontal):
 
     def compose(self) -> ComposeResult:
         """A word, the field, and room for what went wrong."""
-        yield Label("go to")
-        yield Input(placeholder="a number, a name, or a line such as :7")
+        yield Label("", id="purpose")
+        yield Input()
         yield Label("", id="problem")
 
-    def open(self) -> None:
+    def open(self, purpose: Purpose) -> None:
         """Show the prompt, empty."""
+        self._purpose = purpose
         self.add_class("-open")
         self.refuse("")
+        self.query_one("#purpose", Label).update(purpose)
         field = self.query_one(Input)
-        field.value = ""
+        field.value, field.placeholder = "", EXAMPLES[purpose]
         field.focus()
 
     def action_close(self) -> None:
@@ -69,9 +83,9 @@ class GotoPrompt(Horizontal):
         self.refuse("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter: go there; on an empty field: close."""
+        """Enter: pass it on; an empty field closes, where it does not mean the current node."""
         event.stop()
-        if event.value.strip():
-            self.post_message(self.Asked(event.value))
+        if event.value.strip() or self._purpose in ("break at", "watch", "why of"):
+            self.post_message(self.Asked(self._purpose, event.value))
         else:
             self.action_close()

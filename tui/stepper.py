@@ -11,18 +11,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.events import Resize
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from microtape.recording.model import Recording
 from tui.bars import Heading, TimeBar
 from tui.cursor import StepCursor
+from tui.expression import ExpressionError
 from tui.help import HelpScreen
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
-from tui.prompt import GotoPrompt
+from tui.prompt import Prompt, Purpose
+from tui.running import RunningScreen
 from tui.source_pane import SourcePane
 from tui.tape import TapeView
+from tui.why import refer
+from tui.why_screen import WhyScreen
 
 SMALLEST = (60, 18)
 PANES = ("node", "source", "leaves", "engine")
@@ -36,7 +39,7 @@ class StepperOptions(TypedDict, total=False):
     hides_next: bool
 
 
-class StepperScreen(Screen[None]):
+class StepperScreen(RunningScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -50,7 +53,17 @@ class StepperScreen(Screen[None]):
         Binding("shift+left,H", "move_inside(-1)", "inside", show=False),
         Binding("home", "home", "start", show=False),
         Binding("end", "end", "end", show=False),
-        Binding("g", "goto", "go to"),
+        Binding("g", "ask('go to')", "go to"),
+        Binding("b", "ask('break at')", "break", show=False),
+        Binding("w", "ask('watch')", "watch", show=False),
+        Binding("c", "run(1)", "run", show=False),
+        Binding("C", "run(-1)", "run back", show=False),
+        Binding("exclamation_mark", "next_nan", "next NaN", show=False),
+        Binding("enter", "why", "why"),
+        Binding("x", "ask('why of')", "why of", show=False),
+        Binding("space", "play", "play"),
+        Binding("plus,equals_sign", "faster(1)", "faster", show=False),
+        Binding("minus", "faster(-1)", "slower", show=False),
         Binding("left_square_bracket", "turn_pass(-1)", "pass", show=False),
         Binding("right_square_bracket", "turn_pass(1)", "pass", show=False),
         Binding("p", "next_pass", "next pass", show=False),
@@ -61,7 +74,6 @@ class StepperScreen(Screen[None]):
         Binding("q", "leave", "quit"),
     ]
 
-    cursor: reactive[StepCursor | None] = reactive(None)
     pane: reactive[str] = reactive("node")
 
     def __init__(
@@ -74,10 +86,10 @@ class StepperScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
-        yield Heading().data_bind(cursor)
-        yield TimeBar(ascii=ascii).data_bind(cursor)
+        yield Heading().data_bind(cursor, StepperScreen.speed)
+        yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Container(id="main"):
-            yield TapeView("tape", ascii=ascii).data_bind(cursor)
+            yield TapeView("tape", ascii=ascii).data_bind(cursor=cursor, stops=StepperScreen.stop_nodes)
             with Vertical(id="panes"):
                 yield Static(id="tabs")
                 yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
@@ -85,7 +97,7 @@ class StepperScreen(Screen[None]):
                 yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
                 yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
         yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
-        yield GotoPrompt()
+        yield Prompt()
         yield Footer(show_command_palette=False)
         yield Static(id="too-small")
 
@@ -119,6 +131,7 @@ class StepperScreen(Screen[None]):
 
     def action_move(self, moments: int) -> None:
         """Step on, or back."""
+        self.stop_playing()
         if self.cursor is not None:
             self.cursor = self.cursor.move(moments)
 
@@ -147,22 +160,42 @@ class StepperScreen(Screen[None]):
         if self.cursor is not None and self.cursor.recording.passes:
             self.cursor = self.cursor.to_pass((self.cursor.timeline.pass_index + 1) % len(self.cursor.recording.passes))
 
-    def action_goto(self) -> None:
-        """Ask where to go."""
-        self.query_one(GotoPrompt).open()
+    def action_ask(self, purpose: Purpose) -> None:
+        """Ask where to go, or where to stop."""
+        self.stop_playing()
+        self.query_one(Prompt).open(purpose)
 
-    def on_goto_prompt_asked(self, message: GotoPrompt.Asked) -> None:
-        """Go there, or say why not."""
-        prompt = self.query_one(GotoPrompt)
+    def on_prompt_asked(self, message: Prompt.Asked) -> None:
+        """Do it, or say why not."""
+        prompt = self.query_one(Prompt)
         try:
-            if self.cursor is not None:
+            if message.purpose == "go to" and self.cursor is not None:
                 self.cursor = self.cursor.goto(message.target)
-        except LookupError as problem:
-            prompt.refuse(str(problem))
+            elif message.purpose == "why of":
+                self._explain(message.target)
+            elif message.purpose in ("break at", "watch"):
+                self.toggle_stop(message.target, "watch" if message.purpose == "watch" else "break")
+        except (LookupError, ExpressionError) as problem:
+            prompt.refuse(str(problem.args[0]))
         else:
             prompt.action_close()
 
-    def on_goto_prompt_closed(self) -> None:
+    def action_why(self) -> None:
+        """Explain the current node's gradient."""
+        self.stop_playing()
+        if self.cursor is not None and self.cursor.focus is not None:
+            self._explain("")
+
+    def _explain(self, text: str) -> None:
+        if self.cursor is not None:
+            screen = WhyScreen(self.cursor, refer(self.cursor, text), ascii=self._ascii)
+            self.app.push_screen(screen, self._go_to_node)
+
+    def _go_to_node(self, node: int | None) -> None:
+        if node is not None and self.cursor is not None:
+            self.cursor = self.cursor.goto_node(node)
+
+    def on_prompt_closed(self) -> None:
         """Back to the tape."""
         self.query_one(TapeView).focus()
 
@@ -170,6 +203,11 @@ class StepperScreen(Screen[None]):
         """A row was clicked."""
         if self.cursor is not None:
             self.cursor = self.cursor.goto_node(message.node)
+
+    def on_time_bar_chosen(self, message: TimeBar.Chosen) -> None:
+        """The bar was clicked."""
+        if self.cursor is not None:
+            self.cursor = self.cursor.to_moment(message.moment)
 
     # Moving between panes
 

@@ -26,8 +26,8 @@ HEADER = 1  # line of headings
 MARKER = 2  # columns of the marker
 SCROLLBAR = 1  # its column is kept free, so that it never hides the end of a number
 REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
-GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "none": " "}
-ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "none": " "}
+GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
+ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
 
 
 class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -69,6 +69,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
     ]
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+    stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint
 
     @dataclass
     class Chosen(Message):
@@ -115,6 +116,11 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
                 self._strips.pop(row, None)
                 self.refresh(Region(0, row + HEADER - self.scroll_offset.y, self.size.width, 1))
         self._follow()
+
+    def watch_stops(self) -> None:
+        """A breakpoint was set or taken away."""
+        self._strips.clear()
+        self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """The headings, or a row."""
@@ -179,7 +185,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         plain, lane = self._style(*ground, text), role("tape--lane", past)
         gradient = rows.gradient(cursor, node, columns.gradient)
         cells = [
-            (self._glyphs[glyph].ljust(MARKER), role("tape--marker", True)),
+            (self._glyphs[glyph] + self._glyphs["stop" if node in self.stops else "none"], role("tape--marker", True)),
             (f"{node:>{columns.number}} ", role("tape--number", True)),
             (drawn[:at], lane),
             (drawn[at : at + 1], role(kind)),

@@ -1,0 +1,175 @@
+"""Running through time: breakpoints, watches, conditions, playing, and the line of time."""
+
+import handmade
+import numpy as np
+import pytest
+from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
+
+import microtape as mt
+from microtape.recording.summary import summarize
+from tui.bars import TimeBar
+from tui.breakpoints import Breakpoints, not_finite
+from tui.cursor import StepCursor
+from tui.expression import Condition, ExpressionError, Facts
+
+
+def facts(grad=None, value=None, **more):
+    return Facts(**{"grad": grad, "value": value, "op": "mul", "name": "z", "node": 4, "line": 5, "step": 1} | more)
+
+
+def holds(text, **known):
+    return Condition.read(text).holds(facts(**known))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("grad.max() > 10", True),
+        ("grad.max() > 20", False),
+        ("abs(grad).min() < 1", False),
+        ("shape == (3,)", True),
+        ("grad.shape == (2,) or op == 'mul'", True),
+        ("isnan(grad)", False),
+        ("not isnan(grad) and 2 < node <= 4", True),
+        ("grad.norm() * 2 > 30", True),
+        ("grad < 0", True),
+        ("name == 'z'", True),
+        ("line > 5", False),
+    ],
+)
+def test_conditions(text, expected):
+    assert holds(text, grad=np.array([-3.0, 4.0, 19.0]), value=np.zeros(3)) is expected
+
+
+def test_nan_and_inf():
+    assert holds("isnan(grad)", grad=np.array([1.0, np.nan]))
+    assert holds("isinf(value)", value=np.array([1.0, np.inf]))
+
+
+def test_what_is_not_known_makes_a_condition_false():
+    for text in ("grad > 0", "grad.max() < 1", "shape == (3,)", "line == 5 and grad == 0"):
+        assert not holds(text)
+    assert not holds("name > 3")
+    assert not holds("1 / 0 > 1")
+
+
+def test_of_a_summary_only_what_it_has():
+    about = summarize(np.linspace(-1, 1, 100))
+    assert holds("grad.max() == 1", grad=about)
+    assert holds("grad.shape == (100,)", grad=about)
+    assert not holds("grad.norm() > 0", grad=about)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "grad.__class__",
+        "grad.tofile('x')",
+        "(lambda: 1)()",
+        "[x for x in (1,)]",
+        "grad[0]",
+        "open('x')",
+        "10 ** 10 ** 10",
+        "f'{grad}'",
+        "loss > 1",
+        "grad >",
+        "(" * 400,
+        "1" * 501,
+    ],
+)
+def test_what_is_not_in_the_language_is_refused(text):
+    with pytest.raises(ExpressionError):
+        Condition.read(text)
+
+
+def test_breakpoints_are_toggled_and_know_where_they_stop():
+    cursor = StepCursor.open(handmade.diamond())
+    stops = Breakpoints(cursor.timeline).toggle(cursor, "mul").toggle(cursor, "grad == 21")
+    assert stops.moments == (1, 3, 4, 6, 8), "both products forward and backward, and where x gets 21"
+    assert stops.nodes == {2, 4}
+    assert (stops.after(4), stops.before(4), stops.after(8)) == (6, 3, None)
+    assert stops.why(8) == "grad == 21"
+    assert stops.toggle(cursor, "mul").moments == (8,)
+
+
+def test_a_watch_stops_whenever_something_arrives():
+    cursor = StepCursor.open(handmade.diamond())
+    assert Breakpoints(cursor.timeline).toggle(cursor, "x", "watch").moments == (5, 6, 8)
+    with pytest.raises(LookupError, match="'nope'"):
+        Breakpoints(cursor.timeline).toggle(cursor, "nope", "watch")
+
+
+def test_the_moments_of_nan():
+    x = mt.tensor([0.0, 0.0], requires_grad=True)
+    recording = mt.record((x * x).sum().sqrt().backward)
+    cursor = StepCursor.open(recording)
+    names = [cursor.to_moment(m).timeline.node(cursor.to_moment(m).node).op for m in not_finite(cursor.timeline)]
+    assert names == ["sqrt", "sum", "mul"]
+
+
+async def test_b_sets_c_runs_and_capital_c_runs_back():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", "a", "d", "d", "enter", "c")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert row(pilot.app, 3).startswith("▶◆")
+        assert "◆" in shown(pilot.app, "TimeBar")
+        await pilot.press("c")
+        assert bar(pilot.app) == "step 2 of 5", "there is no other"
+        await pilot.press("C")
+        assert bar(pilot.app) == "operation 2 of 3"
+        await pilot.press("b", "a", "d", "d", "enter")
+        assert "◆" not in shown(pilot.app, "#tape") + shown(pilot.app, "TimeBar")
+
+
+async def test_b_enter_is_the_current_node():
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press("right", "right", "b", "enter", "home", "c")
+        assert bar(pilot.app) == "step 2 of 5"
+
+
+async def test_a_condition_is_typed_and_a_bad_one_explained():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"loss", "enter")
+        assert "there is no 'loss' in conditions" in shown(pilot.app, "#problem")
+        await pilot.press(*["backspace"] * 4, *"20", "enter", "c")
+        assert bar(pilot.app) == "step 5 of 5"
+        assert row(pilot.app, 0).startswith("▶")
+
+
+async def test_breakpoints_go_along_to_another_pass():
+    async with stepper(handmade.twice()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"add", "enter", "right_square_bracket", "c")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert "pass 2 of 2" in shown(pilot.app, "Heading")
+
+
+async def test_space_plays_to_the_end_and_a_step_stops_it():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press(*["plus"] * 2, "space")
+        assert "playing, 8 a second" in shown(pilot.app, "Heading")
+        await pilot.pause(1.2)
+        assert bar(pilot.app) == "step 5 of 5"
+        assert "playing" not in shown(pilot.app, "Heading")
+        await pilot.press("home", *["minus"] * 6, "space", "right")
+        assert "playing" not in shown(pilot.app, "Heading")
+        assert bar(pilot.app) == "step 1 of 5"
+
+
+async def test_a_click_on_the_line_of_time_goes_there():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        width = pilot.app.screen.query_one(TimeBar).size.width
+        await pilot.click(TimeBar, offset=(width - 3, 0))
+        assert bar(pilot.app) == "step 5 of 5"
+        await pilot.click(TimeBar, offset=(9, 0))
+        assert bar(pilot.app) == "operation 0 of 3"
+
+
+async def test_the_next_nan():
+    x = mt.tensor([0.0, 0.0], requires_grad=True)
+    recording = mt.record((x * x).sum().sqrt().backward)
+    async with stepper(recording).run_test(size=LARGE) as pilot:
+        await pilot.app.workers.wait_for_complete()
+        await pilot.press("exclamation_mark")
+        assert row(pilot.app, 3).startswith("▶")
+        assert "!" in shown(pilot.app, "TimeBar")

@@ -1,0 +1,171 @@
+"""Why a gradient is what it is, down to an element and back to the seed; and why there is none."""
+
+import handmade
+import numpy as np
+import pytest
+from test_tui_app import LARGE, bar, row, shown, stepper
+
+import microtape as mt
+from tui.cursor import StepCursor
+from tui.spans import plain
+from tui.why import Subject, answer_lines, ask, move, why
+
+
+def end(recording):
+    return StepCursor.open(recording).end()
+
+
+def text(cursor, what):
+    return [" ".join(plain(line).split()) for line in answer_lines(cursor, what)]
+
+
+def test_a_gradient_is_the_sum_of_its_terms_and_leads_back_to_the_seed():
+    assert text(end(handmade.diamond()), "x") == [
+        "∂z/∂x = 21",
+        "It is the sum of 2 terms, since x was used more than once:",
+        "6 + 15 = 21",
+        "6 from %3 add",
+        "by its rule g",
+        "diamond.py:5 x + y",
+        "15 from %2 mul",
+        "by its rule g · y = 5 · 3",
+        "which kept x = x 2",
+        "which kept y = y 3",
+        "diamond.py:5 x * y",
+        "",
+        "∂z/∂%2 = 5",
+        "5 from z (%4) mul",
+        "by its rule g · %3 = 1 · 5",
+        "which kept x = %2 6",
+        "which kept y = %3 5",
+        "diamond.py:5 (x * y) * (x + y)",
+        "",
+        "∂z/∂z = 1",
+        "z.grad stays None: it is no leaf, and nobody called retain_grad() on it.",
+        "1 is the seed: here backward began. The derivative of a number by itself is 1.",
+    ]
+
+
+def test_an_earlier_moment_has_an_earlier_answer():
+    cursor = StepCursor.after(handmade.diamond(), 2)
+    assert text(cursor, "x")[0] == "∂z/∂x = 6 so far: 1 more term will come"
+
+
+def test_one_element_of_a_matrix_product_is_a_row_times_a_column():
+    h = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    w = mt.tensor([[1.0, 0.0, -1.0], [2.0, 0.5, 3.0]], requires_grad=True)
+    scale = mt.tensor([[1.0, 10.0, 100.0], [0.0, 1.0, 0.0]])
+    cursor = end(mt.record(((h @ w) * scale).sum().backward))
+    found = text(cursor, "h[0, 1]")
+    assert found[0].endswith("h[0, 1] = 307")
+    assert "by its rule G · wᵀ = 100 · 3 + 10 · 0.5 + 1 · 2" in found
+    assert any(line.endswith("%2[0, 2] = 100") or "[0, 2] = 100" in line for line in found), (
+        "the largest factor is followed"
+    )
+    assert "by its rule hᵀ · G = 1 · 100 + 3 · 0" in text(cursor, "w[0, 2]")
+
+
+def test_the_element_farthest_from_zero_is_the_one_asked_for_by_default():
+    a = mt.tensor([1.0, 5.0, -2.0], requires_grad=True)
+    cursor = end(mt.record((a * a).sum().backward))
+    about = ask(cursor, "a")
+    assert about.index == (1,)
+    assert move(cursor, about, 0, 1).index == (2,)
+    assert move(cursor, about, 0, 9).index == (2,), "it stops at the end"
+    assert move(cursor, about, 1, 1) == about
+
+
+@pytest.mark.parametrize("what", ["nope", "x[0]", "x[a]", "x[0,0,0]"])
+def test_what_is_not_there_is_said(what):
+    with pytest.raises(LookupError, match=r"nope|x\[|element"):
+        ask(end(handmade.diamond()), what)
+
+
+def test_every_term_of_a_real_pass_sums_to_the_gradient():
+    """On a network, for every node: the terms shown are those recorded, and each sender is where it came from."""
+    x = mt.tensor(np.linspace(-1, 1, 12).reshape(4, 3))
+    w = mt.tensor(np.linspace(-2, 2, 6).reshape(3, 2), requires_grad=True)
+    b = mt.tensor([0.5, -0.5], requires_grad=True)
+    h = (x @ w + b).tanh()
+    cursor = end(mt.record((h * h + h).sum().backward))
+    for node in cursor.timeline.rows:
+        answer = why(cursor, ask(cursor, f"%{node}"))
+        assert len(answer.terms) == len(cursor.arrived(node))
+        for term, arrival in zip(answer.terms, cursor.arrived(node), strict=True):
+            assert (term.sender.node if term.sender else None) == arrival.sender
+
+
+def program(tmp_path, text):
+    from microtape.recording.run import record_script
+
+    script = tmp_path / "program.py"
+    script.write_text("import microtape as mt\n" + text)
+    record_script(script, out=tmp_path / "p.tape", passes="all")
+    return end(mt.load(tmp_path / "p.tape"))
+
+
+WITHOUT = """
+x = mt.tensor(2.0, requires_grad=True)
+unused = mt.tensor(1.0, requires_grad=True)
+plain = mt.tensor(3.0)
+cut = (x * plain).detach()
+with mt.no_grad():
+    quiet = x * 5
+middle = x * cut * quiet
+aside = unused * x
+loss = middle * 2
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("plain", "program.py:5 plain = mt.tensor(3.0) It is made without requires_grad=True"),
+        ("cut", "program.py:6 cut = (x * plain).detach() This line takes it off the tape"),
+        ("quiet", "program.py:8 quiet = x * 5 This line runs under no_grad"),
+        ("unused", "unused has no gradient in this pass: loss was not computed from it."),
+        ("aside", "aside (%5) has no gradient in this pass: loss was not computed from it. program.py:10 unused * x"),
+    ],
+)
+def test_why_is_this_none(tmp_path, name, expected):
+    assert expected in " ".join(text(program(tmp_path, WITHOUT), name))
+
+
+def test_before_backward_there_is_no_gradient_yet():
+    cursor = StepCursor.open(handmade.diamond())
+    assert "x has no gradient yet: backward has not come to it. It waits for 2 of its users." in text(cursor, "x")
+    assert "x has no gradient because backward has not run yet." in text(cursor.move(-1), "x")
+
+
+def test_after_a_failure_the_failure_is_the_reason():
+    assert "x has no gradient because the pass failed before it was reached." in text(end(handmade.failing()), "x")
+
+
+async def test_enter_explains_follows_and_comes_back():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("g", "x", "enter", "enter")
+        heading = pilot.app.screen.query_one("#heading")
+        assert "6 + 15 = 21" in heading.render().plain
+        await pilot.press("down", "enter")
+        assert "= 5" in heading.render().plain
+        assert "x ← %2" in pilot.app.screen.query_one("#crumbs").render().plain
+        await pilot.press("backspace")
+        assert "6 + 15 = 21" in heading.render().plain
+        await pilot.press("down", "enter", "g")
+        assert row(pilot.app, 2).startswith("▶")
+
+
+async def test_x_asks_for_any_gradient():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("end", "x", "y", "enter")
+        assert "∂z/∂y = 16" in pilot.app.screen.query_one("#heading").render().plain
+        await pilot.press("escape", "x", "q", "enter")
+        assert "there is no 'q' here" in shown(pilot.app, "#problem")
+        await pilot.press("escape", "home")
+        assert bar(pilot.app) == "step 0 of 5"
+
+
+def test_a_subject_without_elements_is_still_answered():
+    cursor = end(handmade.diamond())
+    assert why(cursor, Subject(0, None)).heading

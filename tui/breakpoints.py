@@ -1,0 +1,148 @@
+"""Where a run through time stops: at a node, operation, line or name, at a condition, or where a watch changes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from microtape.recording.model import BackwardStep, NodeRecord, Summary, Value
+from tui.cursor import StepCursor
+from tui.expression import Condition, Facts
+from tui.timeline import Timeline
+
+Kind: TypeAlias = Literal["break", "watch"]
+Matcher: TypeAlias = Callable[[NodeRecord, BackwardStep | None], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A reason to stop, as the user wrote it, and the moments and nodes of a timeline that it is about."""
+
+    text: str
+    kind: Kind
+    moments: tuple[int, ...]
+    nodes: frozenset[int]  # those it is set on; empty for a condition, which may hold anywhere
+
+
+@dataclass(frozen=True)
+class Breakpoints:
+    """All of them on one timeline. Unchangeable: setting one makes a new collection."""
+
+    timeline: Timeline
+    every: tuple[Breakpoint, ...] = ()
+
+    def toggle(self, cursor: StepCursor, text: str, kind: Kind = "break") -> Breakpoints:
+        """Set one, or take it away if it is there.
+
+        Raises:
+            LookupError: there is no such thing in this pass; the message is for the user.
+            ExpressionError: it is neither a place nor a condition.
+        """
+        text = text.strip()
+        left = tuple(one for one in self.every if (one.text, one.kind) != (text, kind))
+        if len(left) < len(self.every):
+            return Breakpoints(self.timeline, left)
+        return Breakpoints(self.timeline, (*left, _make(cursor, text, kind)))
+
+    def on(self, cursor: StepCursor) -> Breakpoints:
+        """The same ones on the cursor's timeline; those that name nothing there wait for another pass."""
+        made = []
+        for one in self.every:
+            try:
+                made.append(_make(cursor, one.text, one.kind))
+            except LookupError:
+                made.append(Breakpoint(one.text, one.kind, (), frozenset()))
+        return Breakpoints(cursor.timeline, tuple(made))
+
+    @property
+    def moments(self) -> tuple[int, ...]:
+        """The moments at which a run stops, ascending."""
+        return tuple(sorted({moment for one in self.every for moment in one.moments}))
+
+    @property
+    def nodes(self) -> frozenset[int]:
+        """The nodes that a breakpoint is set on."""
+        return frozenset(node for one in self.every for node in one.nodes)
+
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """The nodes that are watched."""
+        return tuple(dict.fromkeys(node for one in self.every if one.kind == "watch" for node in sorted(one.nodes)))
+
+    def after(self, position: int) -> int | None:
+        """The next moment to stop at."""
+        moments = self.moments
+        at = bisect_right(moments, position)
+        return moments[at] if at < len(moments) else None
+
+    def before(self, position: int) -> int | None:
+        """The last moment to stop at before this one."""
+        moments = self.moments
+        at = bisect_left(moments, position)
+        return moments[at - 1] if at else None
+
+    def why(self, position: int) -> str:
+        """Which of them stop here."""
+        return ", ".join(one.text for one in self.every if position in one.moments)
+
+
+def _make(cursor: StepCursor, text: str, kind: Kind) -> Breakpoint:
+    timeline = cursor.timeline
+    start = len(timeline.forward)
+    if (nodes := cursor.find(text)) or kind == "watch":
+        if not nodes:
+            raise LookupError(f"there is no {text!r} here to watch")
+        moments = [moment for moment, node, _ in _moments(timeline) if node in nodes]
+        if kind == "watch":
+            moments += [start + i + 1 for i, step in enumerate(timeline.steps)
+                        if any(one.node in nodes for one in step.deliveries)]  # fmt: skip
+        return Breakpoint(text, kind, tuple(sorted(set(moments))), nodes)
+    if text.isidentifier():
+        raise LookupError(f"there is no {text!r} here")
+    condition = Condition.read(text)
+    held = tuple(moment for moment, node, step in _moments(timeline) if condition.holds(_facts(timeline, node, step)))
+    return Breakpoint(text, kind, held, frozenset())
+
+
+def _moments(timeline: Timeline) -> Iterator[tuple[int, int, BackwardStep | None]]:
+    yield from ((i + 1, node, None) for i, node in enumerate(timeline.forward))
+    start = len(timeline.forward)
+    yield from ((start + i + 1, step.node, step) for i, step in enumerate(timeline.steps))
+
+
+def _facts(timeline: Timeline, node: int, step: BackwardStep | None) -> Facts:
+    record, recording = timeline.node(node), timeline.recording
+    ref = timeline.leaf_ref.get(record.variable) if record.variable is not None else next(iter(record.outputs), None)
+    grads = step.grad_outputs if step is not None else ()
+    return Facts(
+        grad=next((value for value in grads if value is not None), None),
+        value=recording.value(ref),
+        op=record.op,
+        name=recording.label(node),
+        node=node,
+        line=record.place.line if record.place is not None else None,
+        step=None if step is None else step.index + 1,
+    )
+
+
+def not_finite(timeline: Timeline) -> tuple[int, ...]:
+    """The moments at which a NaN or an infinity was computed, forward or backward."""
+    found = []
+    for moment, node, step in _moments(timeline):
+        if step is None:
+            values = [timeline.recording.value(ref) for ref in timeline.node(node).outputs]
+        else:
+            values = [one.term for one in step.deliveries]
+        if any(_is_not_finite(value) for value in values):
+            found.append(moment)
+    return tuple(found)
+
+
+def _is_not_finite(value: Value | None) -> bool:
+    if isinstance(value, Summary):
+        return bool(value.nans or value.infs)
+    return value is not None and value.dtype.kind in "fc" and not np.isfinite(value).all()

@@ -1,0 +1,198 @@
+"""Conditions such as `grad.max() > 10` or `isnan(grad)`: a small language, read by Python's parser, never run by it.
+
+A condition is taken apart once, and everything in it must be one of the few things below; then it is evaluated at a
+moment's `Facts`. What is unknown at a moment, such as a gradient in the forward part, makes the condition false there.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microtape.recording.model import Summary, Value
+
+HELP = (
+    "grad, value, shape, dtype, op, name, node, line, step, isnan(), isinf(), abs(), .max() .min() .mean() .norm() ..."
+)
+MEASURES = ("max", "min", "mean", "std", "sum", "norm")
+LONGEST = 500  # characters of a condition
+COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+class ExpressionError(ValueError):
+    """The text is not a condition; the message says why, for the user."""
+
+
+class Unknown(Exception):  # noqa: N818 - not an error: the condition has no answer here
+    """Something in the condition is not known at this moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a condition can ask about at a moment. The gradient is the one that reached the node's output."""
+
+    grad: Value | None
+    value: Value | None
+    op: str
+    name: str
+    node: int
+    line: int | None
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition that has been read."""
+
+    text: str
+    tree: ast.expr
+
+    @classmethod
+    def read(cls, text: str) -> Condition:
+        """Read a condition.
+
+        Raises:
+            ExpressionError: it is not one.
+        """
+        if len(text) > LONGEST:
+            raise ExpressionError("that is too long for a condition")
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise ExpressionError(f"{text.strip()!r} is neither a place nor a condition") from None
+        _check(tree)
+        return cls(text.strip(), tree)
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is true of these facts; what is not known makes it false."""
+        try:
+            with np.errstate(all="ignore"):
+                result = _evaluate(self.tree, facts)
+            return bool(np.any(result)) if isinstance(result, np.ndarray) else bool(result)
+        except (Unknown, TypeError, ArithmeticError, ValueError):
+            return False
+
+
+def _check(tree: ast.expr) -> None:
+    """Refuse what is not in the language, before it is ever evaluated."""
+    match tree:
+        case ast.Constant(value=bool() | int() | float() | str() | None):
+            return
+        case ast.Name(id=name):
+            if name not in (*Facts.__slots__, "shape", "dtype"):
+                raise ExpressionError(f"there is no {name!r} in conditions; there are {HELP}")
+            return
+        case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            pass
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=one):
+            parts = [one]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+            parts = [left, right]
+        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARE for op in ops):
+            parts = [left, *rest]
+        case ast.Attribute(value=of, attr="shape" | "dtype" | "size" | "ndim"):
+            parts = [of]
+        case ast.Call(func=ast.Name(id="isnan" | "isinf" | "abs"), args=[one], keywords=[]):
+            parts = [one]
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=[], keywords=[]) if name in MEASURES:
+            parts = [of]
+        case _:
+            raise ExpressionError(f"{ast.unparse(tree)!r} is not part of conditions; there are {HELP}")
+    for part in parts:
+        _check(part)
+
+
+def _evaluate(tree: ast.expr, facts: Facts) -> Any:
+    match tree:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id="shape" | "dtype" as name):
+            return _property(facts.value if facts.value is not None else facts.grad, name)
+        case ast.Name(id=name):
+            found = getattr(facts, name)
+            if found is None:
+                raise Unknown
+            return found
+        case ast.Tuple(elts=parts):
+            return tuple(_evaluate(part, facts) for part in parts)
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return all(_evaluate(part, facts) for part in parts)
+        case ast.BoolOp(values=parts):
+            return any(_evaluate(part, facts) for part in parts)
+        case ast.UnaryOp(op=ast.Not(), operand=one):
+            return not _evaluate(one, facts)
+        case ast.UnaryOp(operand=one):
+            return -_evaluate(one, facts)
+        case ast.BinOp(left=left, op=op, right=right):
+            return ARITHMETIC[type(op)](_number(_evaluate(left, facts)), _number(_evaluate(right, facts)))
+        case ast.Compare(left=left, ops=ops, comparators=rest):
+            values = [_evaluate(one, facts) for one in (left, *rest)]
+            return all(_compare(op, a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
+        case ast.Attribute(value=of, attr=name):
+            return _property(_evaluate(of, facts), name)
+        case ast.Call(func=ast.Name(id=name), args=[one]):
+            return _function(name, _evaluate(one, facts))
+        case ast.Call(func=ast.Attribute(value=of, attr=name)):
+            return _measure(_evaluate(of, facts), name)
+    raise Unknown
+
+
+def _compare(op: ast.cmpop, a: Any, b: Any) -> bool:
+    if isinstance(a, str | tuple) and type(a) is type(b) and not isinstance(a, Summary):
+        return bool(COMPARE[type(op)](a, b))
+    return bool(np.any(COMPARE[type(op)](_number(a), _number(b))))
+
+
+def _number(x: Any) -> Any:
+    """A number or an array; of an array, a comparison asks whether any element fulfils it."""
+    if isinstance(x, Summary | str | tuple):
+        raise Unknown
+    return x
+
+
+def _property(x: Any, name: str) -> Any:
+    if not isinstance(x, np.ndarray | Summary):
+        raise Unknown
+    found = {"shape": x.shape, "dtype": str(x.dtype), "size": math.prod(x.shape), "ndim": len(x.shape)}
+    return found[name]
+
+
+def _function(name: str, x: Any) -> Any:
+    if isinstance(x, Summary):
+        if name == "abs":
+            raise Unknown
+        return bool(x.nans if name == "isnan" else x.infs)
+    if name == "abs":
+        return np.abs(x)
+    return bool(np.any(np.isnan(x) if name == "isnan" else np.isinf(x)))
+
+
+def _measure(x: Any, name: str) -> Any:
+    if isinstance(x, Summary):
+        found = getattr(x, name, None) if name in ("max", "min", "mean", "std") else None
+        if found is None:
+            raise Unknown
+        return found
+    array = np.asarray(x)
+    if not array.size:
+        raise Unknown
+    return np.linalg.norm(array) if name == "norm" else getattr(array, name)()

@@ -1,0 +1,136 @@
+"""Running through time: to the next breakpoint and back, or by itself at a speed."""
+
+from __future__ import annotations
+
+from textual import work
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.timer import Timer
+
+from tui.breakpoints import Breakpoints, Kind, not_finite
+from tui.cursor import StepCursor
+
+SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
+
+
+class RunningScreen(Screen[None]):
+    """A screen with a cursor that can run: what the keys c, C, b, w, space, + and - do."""
+
+    cursor: reactive[StepCursor | None] = reactive(None)
+    breakpoints: reactive[Breakpoints | None] = reactive(None)
+    stops: reactive[tuple[int, ...]] = reactive(())  # the moments that a run stops at
+    stop_nodes: reactive[frozenset[int]] = reactive(frozenset())
+    not_finite: reactive[tuple[int, ...]] = reactive(())
+    speed: reactive[float] = reactive(0.0)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chosen_speed = 2
+        self._timer: Timer | None = None
+
+    # Breakpoints
+
+    def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
+        """Another pass has other moments."""
+        if new is None or (old is not None and old.timeline is new.timeline):
+            return
+        known = self.breakpoints
+        self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new)
+        self.not_finite = ()
+        self._look_for_nan(new)
+
+    def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
+        """Show where they are."""
+        if breakpoints is not None:
+            self.stops, self.stop_nodes = breakpoints.moments, breakpoints.nodes
+
+    @work(thread=True, exclusive=True, group="nan")
+    def _look_for_nan(self, cursor: StepCursor) -> None:
+        """Every number of the recording is looked at, so this goes on beside the first paint."""
+        self.app.call_from_thread(self._found_nan, cursor, not_finite(cursor.timeline))
+
+    def _found_nan(self, cursor: StepCursor, moments: tuple[int, ...]) -> None:
+        if self.cursor is not None and self.cursor.timeline is cursor.timeline:
+            self.not_finite = moments
+
+    def toggle_stop(self, text: str, kind: Kind) -> None:
+        """Set a breakpoint or a watch, or take it away; an empty text means the current node.
+
+        Raises:
+            LookupError, ExpressionError: what was typed is neither; the message is for the user.
+        """
+        cursor, known = self.cursor, self.breakpoints
+        if cursor is None or known is None:
+            return
+        if not text.strip():
+            if cursor.focus is None:
+                raise LookupError("there is no current node here")
+            text = f"%{cursor.focus}"
+        self.breakpoints = known.toggle(cursor, text, kind)
+        what = "breakpoint" if kind == "break" else "watch"
+        if len(self.breakpoints.every) < len(known.every):
+            self.notify(f"{what} at {text.strip()} is gone", timeout=3)
+            return
+        count = len(self.breakpoints.every[-1].moments)
+        self.notify(f"{what} at {text.strip()}: stops {count} times; c runs on, C back", timeout=4, markup=False)
+
+    def action_run(self, by: int) -> None:
+        """To the next breakpoint, or the one before."""
+        cursor, known = self.cursor, self.breakpoints
+        if cursor is None or known is None:
+            return
+        if not known.every:
+            self.notify("No breakpoint is set: b sets one, at a node, a line, a name or a condition.", timeout=4)
+            return
+        moment = known.after(cursor.position) if by > 0 else known.before(cursor.position)
+        if moment is None:
+            self.notify(f"No breakpoint {'after' if by > 0 else 'before'} this moment.", timeout=3)
+            return
+        self.cursor = cursor.to_moment(moment)
+
+    def action_next_nan(self) -> None:
+        """To the next moment that computes a NaN or an infinity, around the end."""
+        if self.cursor is None:
+            return
+        moments, position = self.not_finite, self.cursor.position
+        if not moments:
+            self.notify("No NaN and no infinity in this pass.", timeout=3)
+            return
+        self.cursor = self.cursor.to_moment(next((m for m in moments if m > position), moments[0]))
+
+    # Playing
+
+    def action_play(self) -> None:
+        """Step on by itself, or stop."""
+        if self._timer is not None:
+            self.stop_playing()
+            return
+        if self.cursor is not None and self.cursor.position < self.cursor.timeline.last:
+            self._start()
+
+    def action_faster(self, by: int) -> None:
+        """Another speed."""
+        self._chosen_speed = min(max(self._chosen_speed + by, 0), len(SPEEDS) - 1)
+        if self._timer is not None:
+            self.stop_playing()
+            self._start()
+        else:
+            self.notify(f"space plays {SPEEDS[self._chosen_speed]:g} steps a second", timeout=2)
+
+    def stop_playing(self) -> None:
+        """Stand still."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+            self.speed = 0.0
+
+    def _start(self) -> None:
+        self.speed = SPEEDS[self._chosen_speed]
+        self._timer = self.set_interval(1 / self.speed, self._tick)
+
+    def _tick(self) -> None:
+        if self.cursor is None:
+            return
+        self.cursor = self.cursor.forward()
+        if self.cursor.position == self.cursor.timeline.last or self.cursor.position in self.stops:
+            self.stop_playing()

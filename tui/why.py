@@ -1,0 +1,275 @@
+"""Why is this gradient what it is? The terms it is the sum of, down to one element, and where each came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from microtape.recording.model import Value
+from microtape.recording.words import format_number, format_value
+from tui.cursor import StepCursor
+from tui.missing import why_no_grad, why_none
+from tui.rule import element, index_text, largest, symbols
+from tui.sentence import title
+from tui.source import expression
+from tui.spans import Line, Span, line
+from tui.working import values, worked
+
+Index = tuple[int, ...]
+MOST_PRODUCTS = 4  # of a sum of products, how many are written out
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about: the gradient that reached a node's output (for a leaf's node: its `.grad`), one element."""
+
+    node: int
+    index: Index | None  # None: no element, because the gradient is not here or only a summary of it
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One of the terms that a gradient is the sum of."""
+
+    lines: tuple[Line, ...]
+    sender: Subject | None  # the gradient that it was computed from; None for a seed
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What there is to say: a heading, then the terms, each of which can be followed back."""
+
+    subject: Subject
+    heading: tuple[Line, ...]
+    terms: tuple[Term, ...]
+
+
+def ask(cursor: StepCursor, text: str) -> Subject:
+    """The subject that the user means: `W1`, `W1[0, 3]`, `%7`; an empty text means the current node.
+
+    Raises:
+        LookupError: there is no such thing, or no such element; the message is for the user.
+    """
+    match = re.fullmatch(r"\s*(.*?)\s*(?:\[([-\d,\s]*)\])?\s*", text)
+    name, wanted = (match[1], match[2]) if match else (text, None)
+    nodes = cursor.find(name) if name else frozenset() if cursor.focus is None else frozenset({cursor.focus})
+    if not nodes:
+        raise LookupError(f"there is no {name!r} here" if name else "there is no current node")
+    node = max(nodes)  # of several with this name, the last
+    value = cursor.gradient(node)
+    if wanted is None:
+        return subject(cursor, node)
+    try:
+        index = tuple(int(part) for part in wanted.split(",") if part.strip())
+    except ValueError:
+        raise LookupError(f"[{wanted}] is no element: say [2] or [0, 3]") from None
+    shape = value.shape if value is not None else ()
+    fits = len(index) == len(shape) and all(-n <= i < n for i, n in zip(index, shape, strict=True))
+    if value is not None and not fits:
+        raise LookupError(f"{text.strip()} is not there: its shape is {tuple(shape)}")
+    return Subject(node, tuple(i % n for i, n in zip(index, shape, strict=False)) if value is not None else None)
+
+
+def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subject:
+    """A node's gradient at an element, by default the one farthest from zero."""
+    value = cursor.gradient(node)
+    if not isinstance(value, np.ndarray) or not value.size or value.dtype.kind != "f":
+        return Subject(node, None)
+    if index is not None and len(index) == value.ndim and all(i < n for i, n in zip(index, value.shape, strict=True)):
+        return Subject(node, index)
+    return Subject(node, largest(value))
+
+
+def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
+    """The next element along an axis counted from the last; it stops at the ends."""
+    value = cursor.gradient(about.node)
+    if about.index is None or value is None or axis >= len(about.index):
+        return about
+    at = len(about.index) - 1 - axis
+    moved = min(max(about.index[at] + by, 0), value.shape[at] - 1)
+    return replace(about, index=(*about.index[:at], moved, *about.index[at + 1 :]))
+
+
+def why(cursor: StepCursor, about: Subject) -> Answer:
+    """The answer at this moment of the pass."""
+    arrived = cursor.arrived(about.node)
+    if cursor.gradient(about.node) is None:
+        return Answer(about, tuple(why_none(cursor, about.node)), ())
+    return Answer(about, tuple(_heading(cursor, about)), tuple(_term(cursor, about, i) for i in range(len(arrived))))
+
+
+def label(cursor: StepCursor, about: Subject) -> Line:
+    """`W1[0, 3]`, for headings and breadcrumbs."""
+    name = title(cursor, about.node)[0].text.partition(" ")[0]
+    return line(Span(name, title(cursor, about.node)[0].role), Span(index_text(about.index or ())))
+
+
+def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
+    value, record = cursor.gradient(about.node), cursor.timeline.node(about.node)
+    arrived, left = cursor.arrived(about.node), cursor.dependencies_left(about.node)
+    name, pass_ = label(cursor, about), cursor.timeline.pass_
+    roots = [cursor.recording.label(root.node) for root in pass_.roots if root.node is not None] if pass_ else []
+    of = f"∂{roots[0]}/∂" if len(roots) == 1 else "the gradient of "
+    yield line(Span(of, "strong"), *name, " = ", Span(_at(value, about.index), "gradient"), _so_far(left))
+    if len(arrived) > 1:
+        terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
+        rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
+        yield line(f"It is the sum of {len(arrived)} terms, since ", *name, " was used more than once:")
+        yield line(Span(f"{terms}{rest} = {_at(value, about.index)}", "gradient"))
+    status = cursor.leaf(record.variable) if record.variable is not None else None
+    before = pass_.grads.get(record.variable) if pass_ is not None and record.variable is not None else None
+    if status is not None and status.state == "complete" and before is not None:
+        total = f"{_at(before, about.index)} + {_at(value, about.index)} = {_at(status.grad, about.index)}"
+        yield line(".grad was not empty, so backward added to it: ", Span(total, "gradient"))
+    ref = next(iter(record.outputs), None)
+    tensor = cursor.recording.tensors[ref.tensor] if ref is not None and record.variable is None else None
+    if tensor is not None and tensor.name and not tensor.retains_grad:
+        yield line(Span(f"{tensor.name}.grad stays None: it is no leaf, and nobody called retain_grad() on it.", "dim"))
+
+
+def _so_far(left: int) -> Span:
+    return Span(f"   so far: {left} more {'term' if left == 1 else 'terms'} will come", "dim") if left else Span("")
+
+
+def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
+    arrival = cursor.arrived(about.node)[which]
+    if arrival.sender is None:
+        one = "The derivative of a number by itself is 1." if not _shape(arrival.term) else ""
+        number = Span(_at(arrival.term, about.index), "gradient")
+        return Term((line(number, "  is the seed: here backward began. ", Span(one, "dim")),), None)
+    step = cursor.timeline.steps[arrival.step]
+    node = cursor.timeline.node(arrival.sender)
+    outputs = [one.output for one in step.deliveries if (one.node, one.input_nr) == (about.node, arrival.input_nr)]
+    earlier = [one for one in cursor.arrived(about.node)[:which] if one.step == arrival.step]
+    output = outputs[min(len(earlier), len(outputs) - 1)]
+    same_shape = _shape(arrival.term) == _shape(cursor.gradient(about.node))
+    found = worked(cursor, step, output, about.index if same_shape else None)
+    first = line(Span(_at(arrival.term, about.index), "gradient"), "  from ", *title(cursor, node.id))
+    lines = [line(*first, Span(f"   {node.op}", "op") if first[-1].role != "op" else "")]
+    following: Index | None = None
+    products = _products(cursor, arrival.step, output, about.index)
+    if found is not None and products is None:
+        numbers = f" = {found.numbers}" if found.numbers and found.numbers != _at(arrival.term, about.index) else ""
+        lines.append(line(Span("  by its rule ", "dim"), Span(found.text, "op"), Span(numbers, "value")))
+        gradient = step.grad_outputs[0] if step.grad_outputs else None
+        if found.numbers and gradient is not None and about.index is not None:
+            following = _broadcast_index(gradient, _shape(arrival.term), about.index)
+    elif found is not None and products is not None:
+        text, following = products
+        lines.append(line(Span("  by its rule ", "dim"), Span(found.text, "op"), Span(f" = {text}", "value")))
+    for use in step.saved:
+        name = cursor.tensor_name(use.ref)
+        called = f" = {name}" if name else ""
+        lines.append(line(Span("  which kept ", "dim"), Span(f"{use.name}{called}", "name"), "  ",
+                          Span(format_value(use.value, 50) if use.value is not None else "gone", "value")))  # fmt: skip
+    if node.place is not None:
+        where = f"  {node.place.file}:{node.place.line}  "
+        lines.append(line(Span(where, "dim"), Span(expression(cursor.recording, node.place), "strong")))
+    return Term(tuple(lines), subject(cursor, node.id, following))
+
+
+def _products(cursor: StepCursor, step_index: int, output: int, index: Index | None) -> tuple[str, Index] | None:
+    """For a product of matrices: an element is a row times a column, written out; and where its largest factor is."""
+    step = cursor.timeline.steps[step_index]
+    node = cursor.timeline.node(step.node)
+    order = symbols(node)
+    gradient = step.grad_outputs[0] if step.grad_outputs else None
+    if order != ("X", "Y") or index is None or len(index) != 2 or not isinstance(gradient, np.ndarray):
+        return None
+    other = values(cursor, node, step).get("Y" if output == 0 else "X")
+    if not isinstance(other, np.ndarray) or other.ndim != 2 or gradient.ndim != 2:
+        return None
+    i, j = index
+    left, right = (gradient[i, :], other[j, :]) if output == 0 else (other[:, i], gradient[:, j])
+    every: Any = np.multiply(left, right)
+    recorded = next((one.term for one in step.deliveries if one.output == output), None)
+    if not isinstance(recorded, np.ndarray) or not np.isclose(every.sum(), recorded[index], rtol=1e-3, equal_nan=True):
+        return None
+    ranked = np.argsort(-np.abs(np.nan_to_num(every, nan=np.inf)), kind="stable")[:MOST_PRODUCTS]
+    text = " + ".join(f"{_factor(left[k])} · {_factor(right[k])}" for k in ranked)
+    rest = f" + {len(every) - len(ranked)} smaller products" if len(every) > len(ranked) else ""
+    largest_k = int(ranked[0])
+    return text + rest, (i, largest_k) if output == 0 else (largest_k, j)
+
+
+def _factor(x: Any) -> str:
+    text = format_number(x)
+    return f"({text})" if text.startswith("-") else text
+
+
+def _broadcast_index(gradient: Value, shape: tuple[int, ...], index: Index) -> Index | None:
+    """Where in the gradient the rule read, when it gave that element of the term."""
+    if element(gradient, shape, index) is None:
+        return None
+    at = index[len(shape) - len(gradient.shape) :] if gradient.shape else ()
+    return tuple(0 if size == 1 else i for size, i in zip(gradient.shape, at, strict=True))
+
+
+def _shape(value: Value | None) -> tuple[int, ...]:
+    return () if value is None else value.shape
+
+
+def _at(value: Value | None, index: Index | None) -> str:
+    if isinstance(value, np.ndarray) and index is not None and len(index) == value.ndim:
+        return format_number(value[index])
+    return format_value(value, 40)
+
+
+def refer(cursor: StepCursor, text: str) -> Subject | int:
+    """What the user means, on the tape or off it: a subject, or the id of a tensor that no node here stands for.
+
+    Raises:
+        LookupError: neither; the message is for the user.
+    """
+    try:
+        return ask(cursor, text)
+    except LookupError:
+        name = text.partition("[")[0].strip()
+        found = [one.id for one in cursor.recording.tensors if name and name in one.names]
+        if not found:
+            raise
+        return found[-1]
+
+
+def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
+    """The whole answer, back to the seed along the largest terms, for reading and for listening.
+
+    Raises:
+        LookupError: there is no such thing; the message is for the user.
+    """
+    what = refer(cursor, text)
+    if isinstance(what, int):
+        yield from why_no_grad(cursor, what)
+        return
+    seen: set[int] = set()
+    following: Subject | None = what
+    while following is not None and following.node not in seen:
+        seen.add(following.node)
+        answer = why(cursor, following)
+        yield from answer.heading
+        for term in answer.terms:
+            yield from (line("  ", *one) for one in term.lines)
+        record = cursor.timeline.node(following.node)
+        if not answer.terms or (record.variable is None and not record.outputs):
+            return
+        following = _main(cursor, following, answer)
+        if following is not None:
+            yield line("")
+
+
+def _main(cursor: StepCursor, about: Subject, answer: Answer) -> Subject | None:
+    """The sender of the term that matters most."""
+
+    def size(number: int) -> float:
+        term = cursor.arrived(about.node)[number].term
+        if isinstance(term, np.ndarray) and term.size and term.dtype.kind == "f":
+            known = about.index is not None and len(about.index) == term.ndim
+            there = term[about.index] if known else np.abs(term).max()
+            return float("inf") if np.isnan(there) else abs(float(there))
+        return 0.0
+
+    return answer.terms[max(range(len(answer.terms)), key=size)].sender

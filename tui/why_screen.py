@@ -1,0 +1,120 @@
+"""The page that answers why: a gradient's terms, each of which leads further back, and a breadcrumb that leads out."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from tui.cursor import StepCursor
+from tui.look import content
+from tui.missing import why_no_grad
+from tui.spans import Line, Span, line
+from tui.why import Subject, label, move, why
+
+
+class WhyScreen(ModalScreen[int | None]):
+    """Answers for one subject at a time. Closes with the node to go to, or None to stay where the reader was."""
+
+    DEFAULT_CSS = """
+    WhyScreen { align: center middle; }
+    WhyScreen > Vertical {
+        width: 100; max-width: 100%; height: auto; max-height: 100%;
+        border: round $accent; background: $surface; padding: 0 1;
+    }
+    WhyScreen #crumbs { height: 1; color: $text-muted; }
+    WhyScreen #heading { height: auto; margin: 1 0; }
+    WhyScreen OptionList { height: auto; max-height: 24; border: none; padding: 0; background: $surface; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", "close"),
+        Binding("backspace", "back", "back"),
+        Binding("left,h", "element(0, -1)", "element", show=False),
+        Binding("right,l", "element(0, 1)", "element", show=False),
+        Binding("shift+left,H", "element(1, -1)", "row", show=False),
+        Binding("shift+right,L", "element(1, 1)", "row", show=False),
+        Binding("g", "go", "go there", show=False),
+    ]
+
+    def __init__(self, cursor: StepCursor, about: Subject | int, *, ascii: bool = False) -> None:
+        super().__init__()
+        self._cursor = cursor
+        self._tensor = about if isinstance(about, int) else None
+        self._trail: list[Subject] = [] if isinstance(about, int) else [about]
+        self._ascii = ascii
+
+    def compose(self) -> ComposeResult:
+        """Where we came from, what is asked, its terms."""
+        with Vertical() as box:
+            box.border_title = "why"
+            yield Static(id="crumbs")
+            yield Static(id="heading")
+            yield OptionList()
+
+    def on_mount(self) -> None:
+        """Answer."""
+        self._show()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Follow a term back towards the seed."""
+        event.stop()
+        sender = why(self._cursor, self._trail[-1]).terms[event.option_index].sender
+        if sender is not None:
+            self._trail.append(sender)
+            self._show()
+
+    def action_back(self) -> None:
+        """To the gradient that we came from."""
+        if len(self._trail) > 1:
+            self._trail.pop()
+            self._show()
+        else:
+            self.dismiss(None)
+
+    def action_element(self, axis: int, by: int) -> None:
+        """Another element of the same gradient."""
+        if self._trail:
+            self._trail[-1] = move(self._cursor, self._trail[-1], axis, by)
+            self._show()
+
+    def action_go(self) -> None:
+        """Close, and go to the step that evaluates this node."""
+        self.dismiss(self._trail[-1].node if self._trail else None)
+
+    def action_close(self) -> None:
+        """Back to the stepper, where it was."""
+        self.dismiss(None)
+
+    def _show(self) -> None:
+        options = self.query_one(OptionList)
+        options.clear_options()
+        if self._tensor is not None:
+            heading: tuple[Line, ...] = tuple(why_no_grad(self._cursor, self._tensor))
+        else:
+            answer = why(self._cursor, self._trail[-1])
+            heading = answer.heading
+            options.add_options([Option(self._content(term.lines)) for term in answer.terms])
+        options.display = bool(options.option_count)
+        if options.option_count:
+            options.highlighted = 0
+            options.focus()
+        arrow = " <- " if self._ascii else " ← "
+        crumbs = [piece for about in self._trail for piece in (Span(arrow, "dim"), *label(self._cursor, about))]
+        self.query_one("#crumbs", Static).update(content(line(*crumbs[1:]), ascii=self._ascii))
+        self.query_one("#heading", Static).update(self._content(heading))
+        keys = ["Esc closes"]
+        if self._trail and self._trail[-1].index:
+            keys.insert(0, "arrows: element")
+        if options.option_count:
+            keys.insert(0, "Enter follows a term, Backspace returns, g goes there")
+        self.query_one(Vertical).border_subtitle = ", ".join(keys)
+
+    def _content(self, lines: tuple[Line, ...]) -> Content:
+        return Content("\n").join(content(one, ascii=self._ascii) for one in lines)

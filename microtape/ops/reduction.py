@@ -126,7 +126,7 @@ class LogsumexpBackward0(Reduction):
 
 
 def dims_of(x: Any, dim: int | tuple[int, ...] | list[int] | None) -> tuple[int, ...] | None:
-    """`dim` as a tuple of non-negative numbers; an empty one means all, as in torch. Raises IndexError if out of range."""
+    """`dim` as a tuple of non-negative numbers; an empty one means all, as in torch. Raises IndexError out of range."""
     if dim is None or dim == () or dim == []:
         return None
     dims = tuple(dim) if isinstance(dim, tuple | list) else (dim,)

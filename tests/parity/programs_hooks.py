@@ -32,10 +32,12 @@ def needs_requires_grad(mt, see):
 
 @shows("4 Tensor.register_hook")
 def checks_what_is_returned(mt, see):
-    def f(g):
-        return returned
+    returned = []
 
-    for returned in (
+    def f(g):
+        return returned[-1]
+
+    for value in (
         3,
         "a",
         mt.ones(3),
@@ -44,6 +46,7 @@ def checks_what_is_returned(mt, see):
         mt.ones(2, dtype=mt.int64),
         (1,),
     ):
+        returned.append(value)
         x = leaf(mt)
         y = x * 2
         y.register_hook(f)

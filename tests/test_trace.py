@@ -7,7 +7,9 @@ import re
 import handmade
 import numpy as np
 
+from microtape.recording.file import save
 from microtape.recording.model import Summary
+from tui.cli import main
 from tui.cursor import StepCursor
 from tui.machine import _plain, as_json, step_as_json
 from tui.trace import trace, trace_step
@@ -127,3 +129,19 @@ def test_json_writes_what_json_lacks():
     assert _plain(np.array(1 + 2j))["data"] == [1.0, 2.0]
     assert _plain(Summary((9,), "float32", None, None, None, None, 0, 9, 0, (), ()))["summary"]["nans"] == 9
     assert _plain(math.nan) == "nan"
+
+
+def test_why_and_node_on_the_command_line(tmp_path, capfd):
+    path = str(tmp_path / "diamond.tape")
+    save(handmade.diamond(), path)
+    assert main(["trace", path, "--why", "x"]) == 0
+    out = capfd.readouterr().out.splitlines()
+    assert out[0] == "∂z/∂x = 21"
+    assert "    by its rule g · y = 5 · 3" in out
+    assert main(["trace", path, "--why", "x", "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    assert (data["gradient"]["data"], [term["node"] for term in data["terms"]]) == (21.0, [3, 2])
+    assert main(["trace", path, "--node", "add"]) == 0
+    assert "Step 2 of 5" in capfd.readouterr().out
+    assert main(["trace", path, "--node", "nope"]) == 2
+    assert "there is no 'nope' here" in capfd.readouterr().err

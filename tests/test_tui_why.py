@@ -41,7 +41,6 @@ def test_a_gradient_is_the_sum_of_its_terms_and_leads_back_to_the_seed():
         "diamond.py:5 (x * y) * (x + y)",
         "",
         "∂z/∂z = 1",
-        "z.grad stays None: it is no leaf, and nobody called retain_grad() on it.",
         "1 is the seed: here backward began. The derivative of a number by itself is 1.",
     ]
 
@@ -169,3 +168,9 @@ async def test_x_asks_for_any_gradient():
 def test_a_subject_without_elements_is_still_answered():
     cursor = end(handmade.diamond())
     assert why(cursor, Subject(0, None)).heading
+
+
+def test_what_is_no_leaf_keeps_no_grad():
+    assert text(end(handmade.diamond()), "z")[1] == (
+        "z.grad stays None: it is no leaf, and nobody called retain_grad() on it."
+    )

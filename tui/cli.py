@@ -96,7 +96,14 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
     picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf or .dot: what to write"})
     add("step", commands.step, "open the stepper on a script or a recording", (PASS, THEME, ASCII), "FILE")
-    add("trace", commands.trace, "print the passes step by step, or one step", (STEP, PASS, JSON, ASCII), "FILE")
+    trace = (STEP, NODE, WHY, PASS, JSON, ASCII)
+    add(
+        "trace",
+        commands.trace,
+        "print the passes step by step, one step, or why a gradient is what it is",
+        trace,
+        "FILE",
+    )
     add("record", commands.record, "run a script and write its recording to a file", (out, PASS), "SCRIPT")
     add("draw", commands.draw, "draw the graph as it is after some steps", (picture, STEP, PASS), "FILE")
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))

@@ -52,7 +52,9 @@ def trace(arguments: argparse.Namespace) -> int:
 
     recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=True)
     passes = choose_passes(recording, arguments.passes)
-    if arguments.step is not None:
+    if arguments.why is not None or arguments.node is not None:
+        _print_about(recording, passes, arguments)
+    elif arguments.step is not None:
         _print_step(recording, passes, arguments)
     elif arguments.json:
         from tui.machine import as_json
@@ -134,6 +136,31 @@ def _print_step(recording: Recording, passes: list[int], arguments: argparse.Nam
             _print_json(step_as_json(StepCursor.after(recording, arguments.step, one)))
         else:
             _print(trace_step(recording, arguments.step, one, width=_width(), ascii=_ascii(arguments)))
+
+
+def _print_about(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
+    """A node's step, or why a gradient is what it is, after --step steps or at the end of each pass."""
+    from tui.cursor import StepCursor
+    from tui.machine import answer_as_json, step_as_json
+    from tui.trace import trace_step, trace_why
+
+    for one in passes or [0]:
+        end = StepCursor.open(recording, one).end()
+        cursor = end if arguments.step is None else StepCursor.after(recording, arguments.step, one)
+        try:
+            if arguments.why is not None:
+                if arguments.json:
+                    _print_json(answer_as_json(cursor, arguments.why))
+                else:
+                    _print(trace_why(cursor, arguments.why, width=_width(), ascii=_ascii(arguments)))
+                continue
+            at = end.home().goto(arguments.node)
+        except LookupError as problem:
+            raise CommandError(str(problem.args[0])) from None
+        if arguments.json:
+            _print_json(step_as_json(at))
+        else:
+            _print(trace_step(recording, at.steps_done, one, width=_width(), ascii=_ascii(arguments)))
 
 
 def _print(lines: Iterator[str]) -> None:

@@ -18,6 +18,7 @@ from microtape.recording.model import Recording, Summary
 from tui.cursor import StepCursor
 from tui.sentence import sentence
 from tui.spans import plain
+from tui.why import answer_lines, refer
 
 FORMAT = {"format": "microtape trace", "version": 1}
 
@@ -66,6 +67,27 @@ def step_as_json(cursor: StepCursor) -> dict[str, Any]:
             }
             for leaf in leaves
         ],
+    }
+
+
+def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
+    """Why a gradient is what it is: its terms with who sent them, and the same in words.
+
+    Raises:
+        LookupError: there is no such thing; the message is for the user.
+    """
+    about = refer(cursor, text)
+    words = [plain(spans) for spans in answer_lines(cursor, text)]
+    if isinstance(about, int):
+        return {**FORMAT, "tensor": about, "gradient": None, "terms": [], "words": words}
+    terms = [{"step": one.step, "node": one.sender, "term": _plain(one.term)} for one in cursor.arrived(about.node)]
+    return {
+        **FORMAT,
+        "node": about.node,
+        "index": list(about.index) if about.index is not None else None,
+        "gradient": _plain(cursor.gradient(about.node)),
+        "terms": terms,
+        "words": words,
     }
 
 

@@ -28,8 +28,8 @@ class Prompt(Horizontal):
     Prompt { height: 1; display: none; background: $panel; }
     Prompt.-open { display: block; }
     Prompt > Label { padding: 0 1; text-style: bold; }
-    Prompt > Input { width: 56; border: none; height: 1; padding: 0; background: $panel; }
-    Prompt.-refused > Input { width: 28; }
+    Prompt > Input, Prompt > Input:focus { width: 56; border: none; height: 1; padding: 0; background: $panel; }
+    Prompt.-refused > Input, Prompt.-refused > Input:focus { width: 28; }
     Prompt > #problem { width: 1fr; color: $text-error; text-style: none; }
     """
 

@@ -138,7 +138,8 @@ def work_out(
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
     if len(known) < len(numbers) or not _agrees(evaluate(gradient.whole, known), result, term.dtype):
         return Worked(text, "", index, result)
-    return Worked(text, fill(gradient.whole, {symbol: _number(x) for symbol, x in known.items()}), index, result)
+    write = format_number if gradient.whole in known else _number
+    return Worked(text, fill(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
 
 
 def largest(array: npt.NDArray[Any]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from tui.sentence import sentence, title
 from tui.source import expression
 from tui.spans import Line, plain, shown
 from tui.timeline import Timeline
+from tui.why import answer_lines
 
 INDENT = "  "
 MARKS = {"current": ">", "delivered": "+"}
@@ -57,6 +58,20 @@ def trace_step(
     yield from printer.leaves(cursor)
     yield ""
     yield from printer.engine(cursor)
+
+
+def trace_why(cursor: StepCursor, text: str, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """Why a gradient is what it is, back to the seed along the largest terms; or why there is none.
+
+    Raises:
+        LookupError: there is no such thing; the message is for the user.
+    """
+    for spans in answer_lines(cursor, text):
+        indent = " " * (len(spans[0].text) - len(spans[0].text.lstrip())) if spans else ""
+        yield from textwrap.wrap(
+            plain(spans, ascii=ascii), width, initial_indent="", subsequent_indent=indent + INDENT,
+            drop_whitespace=True, break_long_words=False, break_on_hyphens=False,
+        ) or [""]  # fmt: skip
 
 
 def pass_title(recording: Recording, one: Pass) -> str:

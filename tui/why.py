@@ -125,6 +125,11 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     if status is not None and status.state == "complete" and before is not None:
         total = f"{_at(before, about.index)} + {_at(value, about.index)} = {_at(status.grad, about.index)}"
         yield line(".grad was not empty, so backward added to it: ", Span(total, "gradient"))
+
+
+def note(cursor: StepCursor, node: int) -> Iterator[Line]:
+    """That `.grad` of what is no leaf stays None, though there is a gradient."""
+    record = cursor.timeline.node(node)
     ref = next(iter(record.outputs), None)
     tensor = cursor.recording.tensors[ref.tensor] if ref is not None and record.variable is None else None
     if tensor is not None and tensor.name and not tensor.retains_grad:
@@ -251,6 +256,8 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
         seen.add(following.node)
         answer = why(cursor, following)
         yield from answer.heading
+        if following is what and answer.terms:
+            yield from note(cursor, what.node)
         for term in answer.terms:
             yield from (line("  ", *one) for one in term.lines)
         record = cursor.timeline.node(following.node)

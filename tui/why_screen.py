@@ -16,7 +16,7 @@ from tui.cursor import StepCursor
 from tui.look import content
 from tui.missing import why_no_grad
 from tui.spans import Line, Span, line
-from tui.why import Subject, label, move, why
+from tui.why import Subject, label, move, note, why
 
 
 class WhyScreen(ModalScreen[int | None]):
@@ -30,7 +30,12 @@ class WhyScreen(ModalScreen[int | None]):
     }
     WhyScreen #crumbs { height: 1; color: $text-muted; }
     WhyScreen #heading { height: auto; margin: 1 0; }
-    WhyScreen OptionList { height: auto; max-height: 24; border: none; padding: 0; background: $surface; }
+    WhyScreen OptionList, WhyScreen OptionList:focus {
+        height: auto; max-height: 24; border: none; padding: 0; background: $surface;
+    }
+    WhyScreen OptionList > .option-list--option-highlighted {
+        background: $accent-muted; color: $foreground; text-style: none;
+    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -99,7 +104,7 @@ class WhyScreen(ModalScreen[int | None]):
             heading: tuple[Line, ...] = tuple(why_no_grad(self._cursor, self._tensor))
         else:
             answer = why(self._cursor, self._trail[-1])
-            heading = answer.heading
+            heading = (*answer.heading, *(note(self._cursor, self._trail[-1].node) if answer.terms else ()))
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
         options.display = bool(options.option_count)
         if options.option_count:

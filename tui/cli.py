@@ -29,6 +29,11 @@ STEP = (
 )
 ASCII = (("--ascii",), {"action": "store_true", "help": "plain ASCII characters only"})
 THEME = (("--theme",), {"choices": ("dark", "light"), "help": "colours (default: dark, or what COLORFGBG says)"})
+NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by number, name, operation or line :7"})
+WHY = (
+    ("--why",),
+    {"metavar": "NAME[I,J]", "help": "why this gradient is what it is, or None: its terms, back to the seed"},
+)
 JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
 
 

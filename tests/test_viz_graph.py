@@ -263,12 +263,13 @@ def test_before_the_failure_nothing_is_said_of_it_but_the_versions() -> None:
 
 def test_a_graph_too_large_to_read_says_so_in_one_line_and_offers_a_neighbourhood() -> None:
     with pytest.raises(TooLargeError) as caught:
-        build(chain(400))
+        build(chain(400), fold=False)
     assert str(caught.value) == (
-        "406 nodes would not be readable in one picture (the limit is max_nodes=300): "
-        'draw the neighbourhood of one, as in around="loss", radius=3, or raise max_nodes'
+        "406 nodes would not be readable in one picture (the limit is max_boxes=300): "
+        'fold what repeats with fold=True, draw the neighbourhood of one with around="loss", radius=3, '
+        "or raise max_boxes"
     )
-    assert len(build(chain(400), max_nodes=1000).boxes) > 400
+    assert len(build(chain(400), fold=False, max_boxes=1000).boxes) > 400
 
 
 @pytest.mark.parametrize("middle", ["loss", 405, "%405"])
@@ -296,6 +297,7 @@ def test_a_neighbourhood_does_not_run_through_a_shared_leaf() -> None:
         ({"around": "q"}, "no node is called 'q': take an id as in around=\"%4\", or one of z, y, x"),
         ({"around": 9}, "there is no node %9 here: this pass has nodes %0 to %4"),
         ({"around": "z", "radius": -1}, "radius=-1 is negative: it counts the edges from the node in the middle"),
+        ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold= and open="),
         ({"show": {"value"}}, "show= does not know value: it takes any of values, gradients, terms, formulas, saved, "
                               "source, constants, legend"),
     ],
@@ -317,8 +319,8 @@ def test_what_is_shown_can_be_chosen_and_shrinks_with_size() -> None:
     assert bare.legend == ()
     small, medium, large = diamond(), chain(60), chain(120)
     assert {"line 5", "saved", "value", "grad"} <= rows(build(small), "n4").keys()
-    assert rows(build(medium), "n7").keys() == {"value", "grad", "saved"}
-    assert rows(build(large), "n7").keys() == {"value", "grad"}
+    assert rows(build(medium, fold=False), "n7").keys() == {"value", "grad", "saved"}
+    assert rows(build(large, fold=False), "n7").keys() == {"value", "grad"}
 
 
 def test_the_legend_explains_the_signs_that_occur_and_no_others() -> None:
@@ -363,7 +365,7 @@ def test_building_does_not_recurse() -> None:
     for _ in range(3000):
         x = tape.op("add", ADD, [x, "1.0"], 1, [lambda g: g])
     tape.backward(x)
-    assert len(build(tape.recording(), max_nodes=10_000, show=()).boxes) == 3002
+    assert len(build(tape.recording(), fold=False, max_boxes=10_000, show=()).boxes) == 3002
 
 
 def test_large_arrays_are_described_on_one_line() -> None:

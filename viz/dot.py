@@ -6,10 +6,10 @@ the way the value went, until a gradient comes back along it; then it points up,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from viz import _render
-from viz.graph import Arrow, Box, VisualGraph
+from viz.graph import Arrow, Box, Frame, VisualGraph
 from viz.labels import CODE_SIZE, LEGEND_SIZE, TEXT_SIZE, box_label, heading, legend
 from viz.theme import CODE_FONT, TEXT_FONT, Theme
 
@@ -23,7 +23,7 @@ def to_dot(graph: VisualGraph, theme: Theme) -> str:
         f"  edge [{_render.attributes(_edge_defaults(theme))}]",
         "  subgraph cluster_picture {",
         f"    graph [{_render.attributes(_legend_attributes(graph, theme))}]",
-        *(f"    {_render.quote(box.id)} [{_render.attributes(_box(box, theme))}]" for box in graph.boxes),
+        *(f"    {line}" for line in _boxes(graph.boxes, theme)),
         *(f"    {{ rank=same {'; '.join(ids)} }}" for ids in _layers(graph.boxes)),
         "  }",
         *(
@@ -47,6 +47,7 @@ def _graph_attributes(graph: VisualGraph, theme: Theme) -> dict[str, str]:
         "nodesep": "0.3",
         "ranksep": "0.35",
         "pad": "0.2",
+        **({"newrank": "true"} if any(box.frames for box in graph.boxes) else {}),
         "tooltip": _render.plain(graph.title),
     }
 
@@ -65,6 +66,27 @@ def _node_defaults(theme: Theme) -> dict[str, str]:
 def _edge_defaults(theme: Theme) -> dict[str, str]:
     return {"fontname": CODE_FONT, "fontsize": str(TEXT_SIZE), "fontcolor": theme.gradient, "color": theme.line,
             "arrowsize": "0.6"}  # fmt: skip
+
+
+def _boxes(boxes: Iterable[Box], theme: Theme, depth: int = 0) -> Iterator[str]:
+    """The boxes, those inside of frames in a cluster."""
+    inside: dict[Frame, list[Box]] = {}
+    for box in boxes:
+        if len(box.frames) > depth:
+            inside.setdefault(box.frames[depth], []).append(box)
+        else:
+            yield f"{_render.quote(box.id)} [{_render.attributes(_box(box, theme))}]"
+    for frame, framed in inside.items():
+        yield f"subgraph {_render.quote(f'cluster_{frame.id}')} {{"
+        yield f"  graph [{_render.attributes(_frame(frame, theme))}]"
+        yield from (f"  {line}" for line in _boxes(framed, theme, depth + 1))
+        yield "}"
+
+
+def _frame(frame: Frame, theme: Theme) -> dict[str, str]:
+    return {"id": frame.id, "label": _render.plain(frame.name), "fontname": CODE_FONT, "fontsize": str(TEXT_SIZE),
+            "labelloc": "t", "labeljust": "l", "pencolor": theme.line, "style": "dotted", "margin": "6",
+            "tooltip": _render.tooltip((frame.name,))}  # fmt: skip
 
 
 def _layers(boxes: Iterable[Box]) -> list[list[str]]:
@@ -89,17 +111,25 @@ def _box(box: Box, theme: Theme) -> dict[str, str]:
         "fillcolor": fill,
         "style": style,
         "penwidth": f"{width:g}",
-        **({"peripheries": "2"} if box.in_the_middle else {}),
+        **({"peripheries": "2"} if box.in_the_middle or box.kind.startswith("fold") else {}),
         **({"shape": "note"} if box.kind == "error" else {}),
     }
 
 
 def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
     """Line colour, fill, style and line width."""
-    style = {"leaf": "rounded,filled", "constant": "filled,dashed", "again": "rounded,filled,dashed",
-             "seed": "rounded,filled"}.get(box.kind, "filled")  # fmt: skip
+    style = {
+        "leaf": "rounded,filled",
+        "folded leaves": "rounded,filled",
+        "constant": "filled,dashed",
+        "folded constants": "filled,dashed",
+        "again": "rounded,filled,dashed",
+        "seed": "rounded,filled",
+    }.get(box.kind, "filled")
     line, fill = {
         "leaf": (theme.leaf_line, theme.leaf),
+        "folded leaves": (theme.leaf_line, theme.leaf),
+        "folded constants": (theme.line, theme.constant),
         "constant": (theme.line, theme.constant),
         "again": (theme.line, theme.background),
         "seed": (theme.gradient, theme.background),

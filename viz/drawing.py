@@ -20,7 +20,7 @@ from viz.build import build
 from viz.dot import to_dot
 from viz.errors import DrawError, GraphvizError
 from viz.graph import VisualGraph
-from viz.options import MAX_NODES, MEDIUM
+from viz.options import MAX_BOXES, MEDIUM
 from viz.render import TIME_LIMIT, render
 from viz.text import to_text
 from viz.theme import Theme, theme_called
@@ -116,7 +116,9 @@ def draw(
     show: Collection[str] | None = None,
     around: int | str | None = None,
     radius: int = 2,
-    max_nodes: int = MAX_NODES,
+    fold: bool | None = None,
+    open: str | Collection[str] = (),
+    max_boxes: int = MAX_BOXES,
     theme: str = "light",
     time_limit: float = TIME_LIMIT,
 ) -> Drawing:
@@ -130,13 +132,17 @@ def draw(
         show: what to show, any of `viz.DETAILS`. None: as much as stays readable at that size.
         around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or the user's name for it.
         radius: how many edges the neighbourhood reaches.
-        max_nodes: the most nodes to draw at once.
+        fold: whether what repeats is drawn once: loops, functions and `microtape.scope`s. None: where there are more
+            than 50 nodes; then as much is open as stays readable, and what has just happened always is.
+        open: names of what is not to stay folded, as the picture gives them: `"cell"` opens every repetition,
+            `"cell[3]"` one, `"cell[3:5]"` two.
+        max_boxes: the most boxes to draw at once.
         theme: `"light"` or `"dark"`.
         time_limit: seconds that Graphviz may take.
 
     Raises:
         TypeError: `x` is none of these.
-        DrawError: the picture cannot be drawn as asked; TooLargeError if there are too many nodes.
+        DrawError: the picture cannot be drawn as asked; TooLargeError if there would be too many boxes.
         RecordingError: the `.tape` file is missing or damaged.
     """
     graph = build(
@@ -146,7 +152,9 @@ def draw(
         show=show,
         around=around,
         radius=radius,
-        max_nodes=max_nodes,
+        fold=fold,
+        open=open,
+        max_boxes=max_boxes,
     )
     return Drawing(graph, theme_called(theme), time_limit)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from microtape.recording.model import Recording, TensorRef
+from microtape.recording.model import Recording
 from microtape.recording.moment import Moment
 from viz.characters import visible
 from viz.errors import DrawError, TooLargeError
-
-Key: TypeAlias = int | TensorRef  # what can have a box: a node, or a tensor that needs no gradient
 
 MOST_PER_SIDE = 12  # a neighbourhood follows at most this many uses of a node, and as many of its inputs
 
@@ -26,38 +23,33 @@ class Extent:
     notes: tuple[str, ...]
 
 
-def extent(now: Moment, around: int | str | None, radius: int, max_nodes: int) -> Extent:
+def extent(now: Moment, around: int | str | None, radius: int, max_boxes: int) -> Extent:
     """The whole pass if `around` is None, else what is at most `radius` edges from that node.
 
     Raises:
         DrawError: `around` names no node of this pass, `radius` is negative, or there is nothing to draw.
-        TooLargeError: there would be more than `max_nodes` nodes.
+        TooLargeError: the neighbourhood has more than `max_boxes` nodes.
     """
     every = tuple(node for node in now.timeline.nodes if now.is_there(node))
     if not every:
         raise DrawError("nothing to draw: no operation was recorded (does an input have requires_grad=True?)")
     if around is None:
-        if len(every) > max_nodes:
-            root = _some_root(now, every)
-            raise TooLargeError(
-                f"{len(every)} nodes would not be readable in one picture (the limit is max_nodes={max_nodes}): "
-                f'draw the neighbourhood of one, as in around="{root}", radius=3, or raise max_nodes'
-            )
         return Extent(every, {}, None, ())
     if radius < 0:
         raise DrawError(f"radius={radius} is negative: it counts the edges from the node in the middle")
     middle = _find(now.recording, around, every)
     near, hidden = _neighbourhood(now.recording, middle, radius, every)
-    if len(near) > max_nodes:
+    if len(near) > max_boxes:
         raise TooLargeError(
-            f"{len(near)} nodes are within radius={radius} of %{middle}, more than max_nodes={max_nodes}: "
-            "take a smaller radius, or raise max_nodes"
+            f"{len(near)} nodes are within radius={radius} of %{middle}, more than max_boxes={max_boxes}: "
+            "take a smaller radius, or raise max_boxes"
         )
     note = f"{len(near)} of {len(every)} nodes: those within {radius} of %{middle}"
     return Extent(near, hidden, middle, (note,) if len(near) < len(every) else ())
 
 
-def _some_root(now: Moment, every: tuple[int, ...]) -> str:
+def some_root(now: Moment, every: Sequence[int]) -> str:
+    """What the user calls a node that backward starts from."""
     roots = [root.node for root in now.pass_.roots if root.node is not None] if now.pass_ else []
     return visible(now.recording.label(roots[0] if roots else every[-1]), 20)
 

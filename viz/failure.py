@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from microtape.recording.model import ErrorRecord, Recording, TensorRef
+from microtape.recording.model import ErrorRecord, Recording, SavedUse, TensorRef
 from microtape.recording.moment import Moment
 from viz.characters import visible
-from viz.extent import Key
 from viz.graph import Arrow, Box, Row
 from viz.naming import code_at, tensor_name, where
+from viz.plan import Key, Plan
 
 MESSAGE_WIDTH = 58
 MOST_LINES = 8
 
 
-def failure_boxes(now: Moment, nodes: Sequence[int], ranks: Mapping[Key, int]) -> tuple[list[Box], list[Arrow]]:
+def overwriters(now: Moment) -> dict[int, SavedUse]:
+    """The nodes that wrote to a tensor which the failed step had saved, and what was saved."""
+    found = {}
+    for used in now.failed.saved if now.failed is not None else ():
+        writer, _ = now.timeline.producer.get(TensorRef(used.ref.tensor, used.version_now), (None, 0))
+        if writer is not None and used.version_now != used.ref.version and now.failed and writer != now.failed.node:
+            found[writer] = used
+    return found
+
+
+def failure_boxes(
+    now: Moment, plan: Plan, ranks: Mapping[Key, int], boxes: Mapping[Key, Box]
+) -> tuple[list[Box], list[Arrow]]:
     """The error beside the node that raised it, and an arrow from what overwrote the tensors it had saved."""
     step = now.failed
-    if step is None or step.error is None or step.node not in ranks:
+    key = plan.key_of.get(step.node) if step is not None else None
+    if step is None or step.error is None or key is None:
         return [], []
+    place = boxes[key].id
     box = Box(
         id="error",
         kind="error",
@@ -30,26 +44,15 @@ def failure_boxes(now: Moment, nodes: Sequence[int], ranks: Mapping[Key, int]) -
         rows=(*_message(step.error.message), *_places(now.recording, step.error)),
         ports=(),
         tooltip=(visible(step.error.message, 1000),),
-        rank=ranks[step.node],
+        rank=ranks[key],
         node=None,
     )
-    arrows = [Arrow("error", None, f"n{step.node}", "note", "", False, "the error was raised here")]
-    drawn = set(nodes)
-    for used in step.saved:
-        writer, _ = now.timeline.producer.get(TensorRef(used.ref.tensor, used.version_now), (None, 0))
-        if used.version_now != used.ref.version and writer in drawn and writer != step.node:
+    arrows = [Arrow("error", None, place, "note", "", False, "the error was raised here")]
+    for writer, used in overwriters(now).items():
+        if writer in plan.key_of:
             label = f"overwrote {tensor_name(now, used.ref)}"
-            arrows.append(
-                Arrow(
-                    f"n{writer}",
-                    None,
-                    f"n{step.node}",
-                    "overwrote",
-                    label,
-                    True,
-                    f"%{writer} {label} after it was saved",
-                )
-            )
+            tail = boxes[plan.key_of[writer]].id
+            arrows.append(Arrow(tail, None, place, "overwrote", label, True, f"%{writer} {label} after it was saved"))
     return [box], arrows
 
 

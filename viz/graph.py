@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-BoxKind: TypeAlias = Literal["leaf", "operation", "constant", "again", "seed", "error"]
+BoxKind: TypeAlias = Literal[
+    "leaf", "operation", "constant", "again", "seed", "error", "fold", "folded leaves", "folded constants"
+]
 """`again` stands for a box drawn elsewhere: a value used in many places is not dragged across the whole picture."""
 
-BoxState: TypeAlias = Literal["", "future", "ready", "receiving", "current", "done", "failed", "outside"]
+BoxState: TypeAlias = Literal["", "future", "ready", "receiving", "current", "partly", "done", "failed", "outside"]
 """Where backward is with it; empty where the program never called backward."""
 
 ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "overwrote", "note"]
 """future: no gradient yet; now: in the step just taken; undefined: a None travelled; value: no gradient ever will."""
 
 Tone: TypeAlias = Literal["plain", "muted", "gradient", "alarm"]
+
+
+class Frame(NamedTuple):
+    """A line around boxes: what they are in has been unfolded."""
+
+    id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class Box:
     node: int | None  # of the recording
     recorded_by_backward: bool = False  # create_graph: it computes a gradient
     in_the_middle: bool = False  # the picture is the neighbourhood of this one
+    frames: tuple[Frame, ...] = ()  # from outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ class Arrow:
 class LegendItem:
     """A sign that occurs in this picture, and what it means."""
 
-    about: Literal["box", "state", "arrow", "recorded"]
+    about: Literal["box", "state", "arrow", "recorded", "bars"]
     name: str  # a BoxKind, BoxState or ArrowKind
     text: str
 
@@ -92,6 +102,7 @@ STATE_GLYPHS: dict[BoxState, str] = {
     "ready": "○",
     "receiving": "+",
     "current": "▶",
+    "partly": "◐",
     "done": "✓",
     "failed": "✗",
     "outside": "–",

@@ -90,6 +90,8 @@ def _legend_item(item: LegendItem, theme: Theme) -> str:
 
 def _swatch(item: LegendItem, theme: Theme) -> str:
     """A small copy of the sign."""
+    if item.about == "bars":
+        return _styled("▂▅█", theme.muted)
     if item.about == "state":
         state = cast(BoxState, item.name)
         return _styled(STATE_GLYPHS[state], _state_colour(state, theme), face=CODE_FONT, bold=True)
@@ -121,7 +123,9 @@ def _state_colour(state: BoxState, theme: Theme) -> str:
 
 
 def _styled(text: str, colour: str = "", size: int = 0, face: str = "", *, bold: bool = False) -> str:
-    """The text, escaped, in markup for what differs from what it inherits."""
+    """The text, escaped, in markup for what differs from what it inherits; Graphviz refuses markup of nothing."""
+    if not text:
+        return ""
     marked = _render.markup_text(text)
     if bold:
         marked = f"<B>{marked}</B>"

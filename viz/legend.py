@@ -11,11 +11,15 @@ _BOXES: dict[BoxKind, str] = {
     "operation": "operation",
     "constant": "needs no gradient",
     "again": "drawn above, used again",
+    "fold": "folded: happens so many times",
+    "folded leaves": "leaves, one or more for each time",
+    "folded constants": "need no gradient, for each time",
 }
 _STATES: dict[BoxState, str] = {
     "current": "evaluated in this step",
     "receiving": "received a gradient in this step",
     "ready": "ready: nothing more to wait for",
+    "partly": "partly evaluated",
     "done": "evaluated",
     "failed": "failed here",
     "outside": "not part of this pass",
@@ -35,9 +39,11 @@ def legend(boxes: Iterable[Box], arrows: Iterable[Arrow]) -> tuple[LegendItem, .
     boxes = tuple(boxes)
     kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
     recorded = any(box.recorded_by_backward for box in boxes)
+    bars = any(row.key.startswith("|") for box in boxes for row in box.rows)
     return (
         *(LegendItem("box", name, text) for name, text in _BOXES.items() if name in kinds),
         *([LegendItem("recorded", "", "recorded by backward itself")] if recorded else []),
+        *([LegendItem("bars", "", "size of each, first to last (log)")] if bars else []),
         *(LegendItem("state", name, text) for name, text in _STATES.items() if name in states),
         *(LegendItem("arrow", name, text) for name, text in _ARROWS.items() if name in ways),
     )

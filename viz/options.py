@@ -20,21 +20,23 @@ Detail: TypeAlias = Literal[
 ]
 
 DETAILS: tuple[Detail, ...] = ("values", "gradients", "terms", "formulas", "saved", "source", "constants", "legend")
-SMALL = 30  # up to so many nodes everything is shown
+SMALL = 30  # up to so many boxes everything is shown
 MEDIUM = 100  # up to so many, what one cannot see elsewhere
-MAX_NODES = 300  # beyond, one picture is not readable
+MAX_BOXES = 300  # beyond, one picture is not readable
+FOLD_ABOVE = 50  # with more nodes, what repeats is folded unless somebody says otherwise
+FEW = 30  # folded, a graph should have no more boxes; as long as it has no more, folds are opened
 
 
-def details(show: Collection[str] | None, nodes: int) -> frozenset[Detail]:
-    """What to show: as asked, or by default what stays readable with that many nodes.
+def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
+    """What to show: as asked, or by default what stays readable with that many boxes.
 
     Raises:
         DrawError: `show` contains an unknown word.
     """
     if show is None:
-        if nodes <= SMALL:
+        if boxes <= SMALL:
             return frozenset(DETAILS)
-        if nodes <= MEDIUM:
+        if boxes <= MEDIUM:
             return frozenset(DETAILS) - {"formulas", "source"}
         return frozenset({"values", "gradients", "legend"})
     asked = {show} if isinstance(show, str) else set(show)

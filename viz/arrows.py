@@ -1,0 +1,78 @@
+"""The arrows of a picture: what travelled along them, and small boxes that stand for a value at its far uses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from microtape.recording.moment import Moment
+from microtape.recording.words import format_value
+from viz.graph import Arrow, ArrowKind, Box
+from viz.options import Detail
+from viz.plan import Key, Link, Plan
+
+MOST_ARROWS = 4  # a value used in more places is drawn again, small, at the others
+TERM_WIDTH = 24
+
+
+def make_arrows(
+    now: Moment, plan: Plan, ranks: Mapping[Key, int], boxes: Mapping[Key, Box], shown: Collection[Detail]
+) -> tuple[list[Box], list[Arrow]]:
+    """The arrows; and the small boxes, so that no arrow crosses it all."""
+    counts = Counter(link.tail for link in plan.links)
+    again: dict[str, Box] = {}
+    arrows = []
+    for link in plan.links:
+        home, head = boxes[link.tail], boxes[link.head]
+        tail, port = home.id, link.uses[0].output if home.ports else None
+        if counts[link.tail] > MOST_ARROWS and ranks[link.head] > ranks[link.tail] + 1:
+            tail, port = f"{home.id}at{head.id.removeprefix('n')}", None
+            title = home.title.partition(" = ")[0] if home.kind == "operation" else home.title
+            again.setdefault(
+                tail,
+                Box(tail, "again", home.state, title, "", (), (), (f"{home.title}, drawn above",),
+                    ranks[link.head] - 1, home.node, home.recorded_by_backward, frames=head.frames),
+            )  # fmt: skip
+        kind, text = _travel(now, link)
+        about = _tooltip(link, kind, text, home, head)
+        arrows.append(Arrow(tail, port, head.id, kind, text, "terms" in shown and text != "", about))
+    return list(again.values()), arrows
+
+
+def _travel(now: Moment, link: Link) -> tuple[ArrowKind, str]:
+    """Whether gradients have travelled along the arrow, and which."""
+    edges = [use for use in link.uses if use.edge is not None]
+    if not edges:
+        return "value", _count(link)
+    came = [(use, gone) for use in edges if (gone := now.travelled(use.by, use.edge or 0)) is not None]
+    if not came:
+        return "future", _count(link)
+    current = now.current.node if now.current is not None else None
+    kind: ArrowKind = "now" if any(use.by == current for use, _ in came) else "done"
+    if all(gone.term is None for _, gone in came):
+        kind = "undefined"
+    if len(link.uses) > 1:
+        return kind, _count(link) if len(came) == len(edges) else f"{len(came)} of {len(edges)}"
+    term = came[0][1].term
+    return kind, "None" if term is None else format_value(term, TERM_WIDTH)
+
+
+def _count(link: Link) -> str:
+    return f"×{len(link.uses)}" if len(link.uses) > 1 else ""
+
+
+def _tooltip(link: Link, kind: ArrowKind, text: str, home: Box, head: Box) -> str:
+    use = link.uses[0]
+    if len(link.uses) > 1:
+        inside = f"each repetition of {head.title} uses the one before" if link.tail == link.head else ""
+        who = inside or f"{head.title} uses {home.title} in {len(link.uses)} places"
+        gradients = f"gradients {text}"
+    else:
+        who = f"%{use.by} uses {home.title}{f', output {use.output}' if use.output else ''}"
+        gradients = f"gradient {text}"
+    away = {
+        "value": "no gradient goes back here",
+        "future": "no gradient has travelled here yet",
+        "undefined": "an undefined gradient (None) travelled here: it counts down the wait, and adds nothing",
+    }.get(kind, gradients)
+    return f"{who}: {away}"

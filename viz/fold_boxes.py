@@ -1,0 +1,220 @@
+"""Boxes of folds: what repeats, and how values and gradients change from one repetition to the next."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from microtape.recording.model import TensorRef, Value
+from microtape.recording.moment import Moment
+from viz.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
+from viz.characters import visible
+from viz.folds import Item, operations
+from viz.graph import Box, BoxState, Row
+from viz.naming import NAME_WIDTH, code_at, shape_words, tensor_name, where
+from viz.opening import Group
+from viz.options import Detail
+from viz.plan import Own, Plan
+from viz.spark import size, spark
+from viz.uses import Use
+
+MOST_ROLES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class FoldBoxMaker:
+    """Makes the boxes of the groups in one picture."""
+
+    now: Moment
+    show: Collection[Detail]
+    plan: Plan
+    uses: Sequence[Use]
+
+    def group(self, group: Group, rank: int) -> Box:
+        """The box of repetitions that are not open."""
+        times = [[node for item in each for node in operations(item)] for each in group.times]
+        nodes = [node for each in times for node in each]
+        outs = [self._result(each) for each in times]
+        state = self._state(nodes)
+        rows = [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
+        rows += self._source(nodes)
+        rows += self._results(outs)
+        if state == "partly" or (state in ("current", "receiving") and self._done(nodes)):
+            rows.append(Row("done", f"{self._done(nodes)} of {len(nodes)} operations", "muted"))
+        return Box(
+            id=group.id,
+            kind="fold",
+            state=state,
+            title=_title(group),
+            note=_each(times),
+            rows=tuple(rows),
+            ports=(),
+            tooltip=self._tooltip(group, nodes),
+            rank=rank,
+            node=None,
+            recorded_by_backward=all(self.now.recording.nodes[node].pass_ is not None for node in nodes),
+            frames=self.plan.frames.get(group, ()),
+        )
+
+    def own(self, own: Own, rank: int) -> Box:
+        """The box of the leaves, or of the tensors without gradient, that each repetition has for itself."""
+        leaves = [one for one in own.members if isinstance(one, int)]
+        roles = self._roles(own.members)
+        of = " and ".join(group.name for group in own.of[:2])
+        rows = [self._role(role) for role in roles[:MOST_ROLES]]
+        if len(roles) > MOST_ROLES:
+            rows.append(Row("", f"… and {len(roles) - MOST_ROLES} more kinds", "muted"))
+        what = "leaves" if leaves else "tensors"
+        return Box(
+            id=own.id,
+            kind="folded leaves" if leaves else "folded constants",
+            state=self._state(leaves) if leaves else "",
+            title=f"{len(own.members)} {what}",
+            note=f"of {of}",
+            rows=tuple(rows),
+            ports=(),
+            tooltip=(f"{len(own.members)} {what} that {of} uses",),
+            rank=rank,
+            node=None,
+            frames=self.plan.frames.get(own, ()),
+        )
+
+    def _state(self, nodes: Sequence[int]) -> BoxState:
+        now = self.now
+        if now.pass_ is None:
+            return ""
+        inside = set(nodes)
+        if now.failed is not None and now.failed.node in inside:
+            return "failed"
+        if now.current is not None:
+            if now.current.node in inside:
+                return "current"
+            if any(one.node in inside for one in now.current.deliveries):
+                return "receiving"
+        evaluated = [node for node in nodes if node in now.timeline.evaluates]
+        done = self._done(nodes)
+        if done:
+            return "done" if done == len(evaluated) else "partly"
+        if inside.intersection(now.ready):
+            return "ready"
+        if evaluated:
+            return "future"
+        return "" if now.recording.nodes[nodes[0]].pass_ == now.pass_.index else "outside"
+
+    def _done(self, nodes: Iterable[int]) -> int:
+        return sum(self.now.step_of(node) is not None for node in nodes)
+
+    def _word(self, item: Item) -> str:
+        if isinstance(item, int):
+            return self.now.recording.nodes[item].op
+        return f"{item.name} ×{len(item.times)}" if len(item.times) > 1 else item.name
+
+    def _source(self, nodes: Sequence[int]) -> list[Row]:
+        """The longest expression of the last repetition: it is what the others are parts of."""
+        places = [place for node in nodes if (place := self.now.recording.nodes[node].place) is not None]
+        if "source" not in self.show or not places:
+            return []
+        place = max(reversed(places), key=lambda one: (one.end_line - one.line, one.end_column - one.column))
+        recording = self.now.recording
+        return [Row(where(recording, place), code_at(recording, place, VALUE_WIDTH), "muted")]
+
+    @cached_property
+    def _users(self) -> Mapping[int | TensorRef, list[int]]:
+        found = defaultdict[int | TensorRef, list[int]](list)
+        for use in self.uses:
+            found[use.of].append(use.by)
+        return found
+
+    def _result(self, nodes: Sequence[int]) -> int:
+        """The last operation of a repetition whose result is used outside of it."""
+        inside = set(nodes)
+        for node in reversed(nodes):
+            if not inside.issuperset(self._users.get(node, ())):
+                return node
+        return nodes[-1]
+
+    def _results(self, outs: Sequence[int]) -> list[Row]:
+        now, rows = self.now, []
+        refs = [now.recording.nodes[node].outputs[0] if now.recording.nodes[node].outputs else None for node in outs]
+        names = [tensor_name(now, ref) for ref in refs if ref is not None]
+        shapes = list(dict.fromkeys(now.recording.tensors[ref.tensor].shape for ref in refs if ref is not None))
+        if names:
+            shape = shape_words(shapes[0]) if len(shapes) == 1 else "several shapes"
+            rows.append(Row("result", f"{span(names[0], names[-1])}  {shape}"))
+        if "values" in self.show:
+            rows += self._sizes("|value|", [None if ref is None else now.recording.value(ref) for ref in refs], "plain")
+        if "gradients" in self.show and now.pass_ is not None and any(node in now.timeline.evaluates for node in outs):
+            came = [now.arrived(node, 0) for node in outs]
+            rows += self._sizes("|grad|", [None if one is None else one.total for one in came], "gradient")
+        return rows
+
+    def _sizes(self, key: str, values: Sequence[Value | None], tone: str) -> list[Row]:
+        sizes = [None if value is None else size(value) for value in values]
+        if all(one is None for one in sizes):
+            return [Row(key, NO_GRADIENT, "muted")] if tone == "gradient" else []
+        wrong = [number for number, one in enumerate(sizes) if one is not None and math.isnan(one)]
+        if wrong:
+            return [Row(key, spark(sizes), "alarm"), Row("", f"NaN or Inf in {len(wrong)} of {len(sizes)}", "alarm")]
+        return [Row(key, spark(sizes), "gradient" if tone == "gradient" else "plain")]
+
+    def _roles(self, members: Sequence[int | TensorRef]) -> list[list[int | TensorRef]]:
+        """The members by name, numbers in it aside: `layers[0].w` and `layers[1].w` have one role."""
+        found: dict[tuple[str, int], list[int | TensorRef]] = {}
+        for one in members:
+            dimensions = len(self.now.recording.tensors[self._tensor(one)].shape)
+            found.setdefault((re.sub(r"\d+", "#", self._name(one)), dimensions), []).append(one)
+        return list(found.values())
+
+    def _role(self, members: Sequence[int | TensorRef]) -> Row:
+        now = self.now
+        tensors = [self._tensor(one) for one in members]
+        shapes = list(dict.fromkeys(now.recording.tensors[tensor].shape for tensor in tensors))
+        text = f"{len(members)} of {shape_words(shapes[0])}" if len(shapes) == 1 else f"{len(members)}, several shapes"
+        named = span(self._name(members[0]), self._name(members[-1])) or "unnamed"
+        if not isinstance(members[0], int) or "gradients" not in self.show or now.pass_ is None:
+            return Row(named, text)
+        (row,) = self._sizes("", [now.grad(tensor) for tensor in tensors], "gradient")[:1]
+        return Row(named, f"{text}  .grad {row.text}", row.tone)
+
+    def _tensor(self, one: int | TensorRef) -> int:
+        if isinstance(one, TensorRef):
+            return one.tensor
+        variable = self.now.recording.nodes[one].variable
+        assert variable is not None
+        return variable
+
+    def _name(self, one: int | TensorRef) -> str:
+        return visible(self.now.recording.tensors[self._tensor(one)].name, NAME_WIDTH)
+
+    def _tooltip(self, group: Group, nodes: Sequence[int]) -> tuple[str, ...]:
+        fold = group.fold
+        one = group.stop - 1
+        return (
+            f"{group.name}: {group.stop - group.first} of {len(fold.times)} repetitions, %{nodes[0]} to %{nodes[-1]}",
+            "|value| and |grad| are root mean squares of each repetition's result, first to last, by logarithm",
+            f'open="{fold.name}" draws all of them, open="{fold.name}[{one}]" one',
+        )
+
+
+def span(first: str, last: str) -> str:
+    """`w[0…19]` for `w[0]` and `w[19]`."""
+    one, other = re.split(r"(\d+)", first), re.split(r"(\d+)", last)
+    if len(one) != len(other) or one[::2] != other[::2]:
+        return f"{first} … {last}"
+    return "".join(a if a == b else f"{a}…{b}" for a, b in zip(one, other, strict=True))
+
+
+def _title(group: Group) -> str:
+    times = group.stop - group.first
+    return group.name if times == len(group.fold.times) == 1 else f"{group.name} ×{times}"
+
+
+def _each(times: Sequence[Sequence[int]]) -> str:
+    counts = sorted({len(each) for each in times})
+    if len(times) == 1:
+        return f"{counts[0]} operation{'s' * (counts[0] != 1)}"
+    return f"{counts[0]} operations each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} operations each"

@@ -1,0 +1,137 @@
+"""Which boxes a picture has: one for each node, or for each group of repetitions and what only they use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from microtape.recording.model import Recording, TensorRef
+from viz.folds import operations
+from viz.graph import Frame
+from viz.opening import Group, Sight
+from viz.uses import Use
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Own:
+    """Many leaves, or many tensors that need no gradient, that the same groups use, drawn as one box."""
+
+    kind: Literal["leaves", "constants"]
+    of: tuple[Group, ...]
+    members: tuple[int | TensorRef, ...]
+
+    @property
+    def id(self) -> str:
+        """The same in every picture that has these members."""
+        ends = (self.members[0], self.members[-1])
+        names = [f"n{one}" if isinstance(one, int) else f"t{one.tensor}v{one.version}" for one in ends]
+        return f"{names[0]}to{names[1]}"
+
+
+MOST_ALIKE = 8  # inputs that the same boxes use are drawn one by one up to so many
+
+Key: TypeAlias = int | TensorRef | Group | Own
+"""What can have a box: a node, a tensor that needs no gradient, a group, what a group has for itself."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Link:
+    """One arrow: a use, or all uses between two boxes of which one is a group."""
+
+    tail: Key
+    head: Key
+    uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Plan:
+    """The boxes in tape order, and the arrows in the order of what they lead to."""
+
+    sight: Sight
+    order: tuple[Key, ...]
+    key_of: Mapping[int | TensorRef, Key]
+    links: tuple[Link, ...]
+    frames: Mapping[Key, tuple[Frame, ...]]
+
+
+def make_plan(recording: Recording, nodes: Sequence[int], uses: Sequence[Use], sight: Sight) -> Plan:
+    """Distribute nodes, and what they use, over boxes."""
+    key_of: dict[int | TensorRef, Key] = {}
+    repetition: dict[int, tuple[Group, int]] = {}
+    place: dict[Key, float] = {}
+    for at, item in enumerate(sight.items):
+        place[item] = at
+        if isinstance(item, int):
+            key_of[item] = item
+            continue
+        for number, inside in enumerate(item.times):
+            for node in (one for part in inside for one in operations(part)):
+                key_of[node] = item
+                repetition[node] = (item, number)
+    users = defaultdict[int | TensorRef, list[int]](list)
+    for use in uses:
+        users[use.of].append(use.by)
+    inputs = dict.fromkeys([*(node for node in nodes if recording.nodes[node].variable is not None), *users])
+    for own in _own([one for one in inputs if one not in key_of], users, repetition, key_of):
+        key_of.update(dict.fromkeys(own.members, own))
+    frames: dict[Key, tuple[Frame, ...]] = {item: sight.frames.get(item, ()) for item in sight.items}
+    for one in inputs:
+        key = key_of.setdefault(one, one)
+        if key not in place:
+            around = [key_of[user] for user in users[one]]
+            place[key] = min((place[user] for user in around), default=0) - 0.5
+            frames[key] = _common([frames[user] for user in around])
+    order = sorted(place, key=lambda key: (place[key], not isinstance(key, TensorRef)))
+    drawn = [use for use in uses if use.by not in repetition or repetition[use.by] != repetition.get(_node(use))]
+    return Plan(sight, tuple(order), key_of, tuple(_links(drawn, key_of)), frames)
+
+
+def _node(use: Use) -> int:
+    return use.of if isinstance(use.of, int) else -1
+
+
+def _own(
+    inputs: Sequence[int | TensorRef],
+    users: Mapping[int | TensorRef, list[int]],
+    repetition: Mapping[int, tuple[Group, int]],
+    key_of: Mapping[int | TensorRef, Key],
+) -> list[Own]:
+    """The inputs that are used in one repetition of a group alone, and those of which many are used alike."""
+    alone = defaultdict[tuple[bool, Group], list[int | TensorRef]](list)
+    alike = defaultdict[tuple[bool, frozenset[Key]], list[int | TensorRef]](list)
+    for one in inputs:
+        where = {repetition.get(user) for user in users.get(one, ())}
+        only = where.pop() if len(where) == 1 else None
+        if only is not None:
+            alone[isinstance(one, int), only[0]].append(one)
+        else:
+            alike[isinstance(one, int), frozenset(key_of[user] for user in users.get(one, ()))].append(one)
+    found = [Own(_kind(leaves), (group,), tuple(members)) for (leaves, group), members in alone.items() if members[1:]]
+    for (leaves, keys), members in alike.items():
+        groups = tuple(sorted((key for key in keys if isinstance(key, Group)), key=lambda group: group.first))
+        if groups and len(members) > MOST_ALIKE:
+            found.append(Own(_kind(leaves), groups, tuple(members)))
+    return found
+
+
+def _kind(leaves: bool) -> Literal["leaves", "constants"]:
+    return "leaves" if leaves else "constants"
+
+
+def _common(frames: Sequence[tuple[Frame, ...]]) -> tuple[Frame, ...]:
+    """The frames that are around all of them."""
+    depth = 0
+    while frames and all(len(one) > depth and one[depth] == frames[0][depth] for one in frames):
+        depth += 1
+    return frames[0][:depth] if frames else ()
+
+
+def _links(uses: Sequence[Use], key_of: Mapping[int | TensorRef, Key]) -> list[Link]:
+    single: dict[object, list[Use]] = {}
+    for number, use in enumerate(uses):
+        ends = (key_of[use.of], key_of[use.by])
+        merged = any(isinstance(end, Group | Own) for end in ends)
+        single.setdefault(ends if merged else number, []).append(use)
+    return [Link(key_of[found[0].of], key_of[found[0].by], tuple(found)) for found in single.values()]

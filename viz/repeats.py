@@ -1,0 +1,92 @@
+"""Repetitions in a sequence, and repetitions inside of them, found without knowing what the sequence is about.
+
+`a b a b a b c` is `(a b) ×3  c`. The shortest repetitions are folded first, and count as one symbol from then on
+however often they repeat; so `a a a b a a b` is `(a ×n  b) ×2`: the inner loop need not run equally often each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+_Ids: TypeAlias = npt.NDArray[np.int64]
+
+ALWAYS_TRIED = 64  # periods; longer ones only where some symbol comes back after just as many
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Repeat:
+    """What each repetition consists of: positions in the sequence, and repetitions inside."""
+
+    times: tuple[tuple[Item, ...], ...]
+
+
+Item: TypeAlias = int | Repeat
+
+
+def find_repeats(symbols: Sequence[Hashable], order: Sequence[int], copies: int) -> list[Item]:
+    """The sequence with everything folded that repeats at least `copies` times in a row.
+
+    Args:
+        symbols: equal where the same thing happens again.
+        order: a number for each position, such as its line in the program. Where a repetition could be cut in several
+            ways (`b a b a b a`), it begins at the smallest.
+        copies: at least 2.
+
+    Time grows with the length times the number of different distances between equal symbols.
+    """
+    known: dict[Hashable, int] = {}
+    ids = np.array([known.setdefault(symbol, len(known)) for symbol in symbols], np.int64)
+    items: list[Item] = list(range(len(symbols)))
+    firsts = list(order)
+    while (found := _shortest(ids, copies)) is not None:
+        period, runs = found
+        new_items: list[Item] = []
+        new_firsts: list[int] = []
+        new_ids: list[int] = []
+        done = 0
+        for start, stop in runs:
+            begin = _best_begin(max(start, done), stop, period, firsts)
+            count = (stop - begin) // period
+            if count < copies:
+                continue
+            end = begin + count * period
+            body = tuple(ids[begin : begin + period].tolist())
+            new_items += [*items[done:begin], Repeat(tuple(tuple(items[at : at + period])
+                                                           for at in range(begin, end, period)))]  # fmt: skip
+            new_firsts += [*firsts[done:begin], min(firsts[begin : begin + period])]
+            new_ids += [*ids[done:begin].tolist(), known.setdefault(("repeat", body), len(known))]
+            done = end
+        items, firsts = [*new_items, *items[done:]], [*new_firsts, *firsts[done:]]
+        ids = np.array([*new_ids, *ids[done:].tolist()], np.int64)
+    return items
+
+
+def _shortest(ids: _Ids, copies: int) -> tuple[int, list[tuple[int, int]]] | None:
+    """The shortest period that repeats often enough, and where: (start, stop) of everything that has this period."""
+    for period in _periods(ids, copies):
+        same = ids[:-period] == ids[period:]
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
+        starts, stops = edges[::2], edges[1::2]
+        long = stops - starts >= period * (copies - 1)
+        if long.any():
+            return period, [(int(a), int(b) + period) for a, b in zip(starts[long], stops[long], strict=True)]
+    return None
+
+
+def _periods(ids: _Ids, copies: int) -> list[int]:
+    by_symbol = np.argsort(ids, kind="stable")
+    gaps = np.diff(by_symbol)[np.diff(ids[by_symbol]) == 0]
+    longest = ids.size // copies
+    tried = np.union1d(np.arange(1, ALWAYS_TRIED + 1), gaps)
+    return [int(period) for period in tried if 1 <= period <= longest]
+
+
+def _best_begin(start: int, stop: int, period: int, firsts: Sequence[int]) -> int:
+    """Where to cut: nothing is lost by beginning up to `spare` later."""
+    spare = max(stop - start, 0) % period
+    return min(range(start, start + spare + 1), key=lambda at: (firsts[at], at))

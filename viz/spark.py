@@ -1,0 +1,69 @@
+"""A row of numbers as a row of bars: how large something is in each repetition, from first to last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from microtape.recording.model import Summary, Value
+from microtape.recording.words import format_number
+
+BARS = "▁▂▃▄▅▆▇█"
+MISSING, NOT_FINITE = "·", "!"
+WIDTH = 24
+
+
+def size(value: Value) -> float:
+    """The root mean square of the elements: how large they are, whatever the shape. NaN where one is not finite."""
+    if isinstance(value, Summary):
+        if value.nans or value.infs or value.mean is None or value.std is None:
+            return math.nan
+        return math.hypot(value.mean, value.std)
+    if not value.size:
+        return 0.0
+    numbers = np.abs(value).astype(np.float64)
+    largest = float(numbers.max())
+    if not math.isfinite(largest) or not largest:
+        return largest if not largest else math.nan
+    return float(np.sqrt(np.mean((numbers / largest) ** 2))) * largest
+
+
+def spark(sizes: Sequence[float | None]) -> str:
+    """`2e-6 ▁▂▄▆█ 0.3`: the first and the last that are there, and between them a bar for each, by its logarithm.
+
+    `None` is shown as a dot and NaN as an exclamation mark. Where there are many, a bar stands for the largest of some.
+    """
+    known = [one for one in sizes if one is not None]
+    if not known:
+        return ""
+    if len(sizes) == 1:
+        return format_number(known[0], 2)
+    count = min(len(sizes), WIDTH)
+    parts = [sizes[k * len(sizes) // count : (k + 1) * len(sizes) // count] for k in range(count)]
+    tops = [_largest(part) for part in parts]
+    logs = [math.log10(top) for top in tops if top is not None and math.isfinite(top) and top > 0]
+    low, high = (min(logs), max(logs)) if logs else (0.0, 0.0)
+    bars = "".join(_bar(top, low, high) for top in tops)
+    first = f"{format_number(known[0], 2)} " if len(known) > 1 else ""
+    return f"{first}{bars} {format_number(known[-1], 2)}"
+
+
+def _largest(sizes: Sequence[float | None]) -> float | None:
+    known = [one for one in sizes if one is not None]
+    if any(math.isnan(one) for one in known):
+        return math.nan
+    return max(known, default=None)
+
+
+def _bar(top: float | None, low: float, high: float) -> str:
+    if top is None:
+        return MISSING
+    if not math.isfinite(top):
+        return NOT_FINITE
+    if not top:
+        return BARS[0]
+    if high - low < 0.02:
+        return BARS[3]
+    return BARS[round((math.log10(top) - low) / (high - low) * (len(BARS) - 1))]

@@ -1,0 +1,56 @@
+"""Who uses what: the edges along which gradients come back, and the operands that get none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from microtape.recording.model import NodeRecord, TensorRecord, TensorRef
+from microtape.recording.moment import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """That a node uses a value: along one of its edges (`edge`), or without any gradient going back (None)."""
+
+    of: int | TensorRef  # the node that computed it (of a leaf, its AccumulateGrad), or a tensor that nobody drawn did
+    output: int
+    by: int
+    edge: int | None
+
+
+def find_uses(now: Moment, nodes: Sequence[int], constants: bool) -> list[Use]:
+    """What each of these nodes uses, in the order of its edges, then of its operands that get no gradient.
+
+    With `constants`, also tensors that need no gradient and that no node here computed.
+    """
+    drawn, found = set(nodes), []
+    for node_id in nodes:
+        node = now.recording.nodes[node_id]
+        targets = {edge.node for edge in node.edges}
+        found += [
+            Use(edge.node, edge.input_nr, node_id, number)
+            for number, edge in enumerate(node.edges)
+            if edge.node is not None and edge.node in drawn
+        ]
+        found += [use for use in _without_gradient(now, node, drawn, constants) if use.of not in targets]
+    return found
+
+
+def _without_gradient(now: Moment, node: NodeRecord, drawn: Collection[int], constants: bool) -> list[Use]:
+    found: dict[tuple[int | TensorRef, int], Use] = {}
+    for operand in node.operands:
+        if operand.ref is None:
+            continue
+        tensor = now.recording.tensors[operand.ref.tensor]
+        maker, output = now.timeline.producer.get(operand.ref, (tensor.node, 0))
+        if maker is not None and maker in drawn and maker < node.id:
+            found.setdefault((maker, output), Use(maker, output, node.id, None))
+        elif maker is None and constants and _worth_a_box(tensor):
+            found.setdefault((operand.ref, 0), Use(operand.ref, 0, node.id, None))
+    return list(found.values())
+
+
+def _worth_a_box(tensor: TensorRecord) -> bool:
+    """A number without a name is said in the operation's title already."""
+    return not tensor.requires_grad and (tensor.name != "" or tensor.shape != ())

@@ -7,7 +7,7 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape import autograd, nn
+from microtape import _C, autograd, nn
 from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.dtypes import (
     complex64,
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "_C",
     "Size",
     "Tensor",
     "abs",

@@ -18,7 +18,7 @@ import numpy as np
 from microtape.call_site import LIBRARY_FILES, user_frame, user_stacklevel
 from microtape.errors import NanGradientError
 from microtape.node import AccumulateGrad, Node
-from microtape.probe import current_step, failed_node
+from microtape.probe import current_node, failed_node
 from microtape.tensor_state import TensorState
 from microtape.watch import Watcher, watch
 
@@ -51,12 +51,12 @@ class AnomalyMode(Watcher):
         if not node.next_edges:
             return
         lines = stack_lines(user_frame(sys._getframe(1)))
-        step = current_step()
+        cause = current_node()
         for one in (node, *[edge[0] for edge in node.next_edges if isinstance(edge[0], AccumulateGrad)]):
             if STACK not in one.metadata:
                 one.metadata[STACK] = lines
-                if step is not None:
-                    one.metadata[CAUSE] = step[1]
+                if cause is not None:
+                    one.metadata[CAUSE] = cause
 
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
         """Raise NanGradientError if the node returned a NaN."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -92,6 +92,7 @@ class GraphTask:
         self.ready: list[Node] = []  # see Note [The ready queue]
         self.ready_leaves: deque[Node] = deque()
         self.needed: set[Node] | None = None  # with `capture`: the nodes that lead to what is asked for
+        self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
 
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
@@ -105,6 +106,8 @@ class GraphTask:
             with np.errstate(all="ignore"):  # NaN and Inf are results here, as in torch
                 while self.ready or self.ready_leaves:
                     self.step(self.ready_leaves.popleft() if self.ready_leaves else heappop(self.ready))
+                while self.callbacks:
+                    self.callbacks.pop(0)()
         except BaseException as error:
             if watcher is not None:
                 watcher.task_finished(self, error)

@@ -177,6 +177,10 @@ class Node:
         return self.sequence_nr
 
     def _set_sequence_nr(self, number: int) -> None:
+        if not isinstance(number, int):
+            raise TypeError("an integer is required")
+        if number < 0:
+            raise OverflowError("can't convert negative int to unsigned")
         self.sequence_nr = number
 
     def __repr__(self) -> str:

@@ -1,28 +1,43 @@
-"""Where the engine stands: which node is being evaluated, in which call of backward.
+"""Where the engine stands: which node is being evaluated, in which call of backward, and what is still to come.
 
 Note [Asking the call stack]
-  Nobody needs to write down which node is running: the call stack says it. A node is evaluated inside of
-  `GraphTask.step`, so the innermost such frame of this thread names the task and the node, also where a backward runs
-  inside of another one, and the engine spends nothing on it.
+  Nobody needs to write down which node is running: the call stack says it. A call of backward is a frame of
+  `GraphTask.run`, and inside of it a node is evaluated by a frame of `GraphTask.step`. The innermost ones of this
+  thread are the answer, also where a backward runs inside of another one, and the engine spends nothing on it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import deque
+from heapq import heapify, heappop, heappush
 from types import FrameType, TracebackType
 
 from microtape.engine import GraphTask
 from microtape.node import Node
 
+_RUN = GraphTask.run.__code__
 _STEP = GraphTask.step.__code__
 
 
-def current_step() -> tuple[GraphTask, Node] | None:
-    """The task and the node that this thread is evaluating, None outside of a backward pass."""
+def current_step() -> tuple[GraphTask, Node | None] | None:
+    """The task that this thread is running, and the node that it is evaluating, if it is; None outside of backward."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not _STEP:
+    while frame is not None and frame.f_code is not _STEP and frame.f_code is not _RUN:
         frame = frame.f_back
-    return (frame.f_locals["self"], frame.f_locals["node"]) if frame is not None else None
+    return (frame.f_locals["self"], frame.f_locals.get("node")) if frame is not None else None
+
+
+def current_task() -> GraphTask | None:
+    """The task that this thread is running, None outside of backward."""
+    step = current_step()
+    return step[0] if step is not None else None
+
+
+def current_node() -> Node | None:
+    """The node that this thread is evaluating; None outside of backward, and in the callbacks at its end."""
+    step = current_step()
+    return step[1] if step is not None else None
 
 
 def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
@@ -34,3 +49,28 @@ def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
             return node
         trace = trace.tb_next
     return None
+
+
+def will_run(task: GraphTask, node: Node) -> bool:
+    """Whether `node` has a part in the task. One that `grad()` takes the gradient of has, though it does not run."""
+    return node in task.dependencies
+
+
+def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
+    """The nodes that are still to be evaluated in this order, from `node`, the current one, on."""
+    left = dict(task.dependencies)
+    ready, leaves, order = list(task.ready), deque(task.ready_leaves), []
+    heapify(ready)
+    if node is None and (ready or leaves):
+        node = leaves.popleft() if leaves else heappop(ready)
+    while node is not None:
+        order.append(node)
+        for receiver, _ in node.next_edges:
+            if receiver is not None and receiver in left:
+                left[receiver] -= 1
+                if left[receiver] == 0 and receiver.kind == "accumulate":
+                    leaves.append(receiver)
+                elif left[receiver] == 0:
+                    heappush(ready, receiver)
+        node = leaves.popleft() if leaves else heappop(ready) if ready else None
+    return order

@@ -1,13 +1,15 @@
 """torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, anomaly mode, gradcheck."""
 
 from microtape.anomaly import detect_anomaly, set_detect_anomaly
-from microtape.autograd import anomaly_mode, function, functional, graph
+from microtape.autograd import anomaly_mode, function, functional, graph, variable
 from microtape.autograd.function import Function
+from microtape.autograd.variable import Variable
 from microtape.differentiate import backward, grad
 from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
 
 __all__ = [
     "Function",
+    "Variable",
     "anomaly_mode",
     "backward",
     "detect_anomaly",
@@ -19,4 +21,5 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "variable",
 ]

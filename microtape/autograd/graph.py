@@ -1,6 +1,7 @@
-"""torch's `autograd.graph` namespace: nodes, edges, hooks on saved tensors."""
+"""torch's `autograd.graph` namespace: nodes and edges, hooks on several tensors, hooks on saved tensors."""
 
 from microtape.differentiate import GradientEdge, get_gradient_edge
+from microtape.graph import increment_version, register_multi_grad_hook
 from microtape.node import Node
 from microtape.saved_hooks import disable_saved_tensors_hooks, save_on_cpu, save_on_disk, saved_tensors_hooks
 from microtape.saved_mutation import allow_mutation_on_saved_tensors
@@ -11,6 +12,8 @@ __all__ = [
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
     "save_on_cpu",
     "save_on_disk",
     "saved_tensors_hooks",

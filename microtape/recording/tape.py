@@ -23,6 +23,7 @@ from microtape.recording.model import (
     Value,
 )
 from microtape.recording.names import assignment_target, tensors_in_frames
+from microtape.recording.order import in_tape_order
 from microtape.recording.places import Sources
 from microtape.recording.scope import Scope, open_scopes
 from microtape.saved import SavedTensor, saved_version, short_name
@@ -171,7 +172,7 @@ class Tape:
                 if node is not None and node not in seen and node not in self._ids:
                     seen.add(node)
                     stack.append(node)
-        for node in sorted((one for one in seen if one.kind != "accumulate"), key=lambda one: one.sequence_nr):
+        for node in in_tape_order([one for one in seen if one.kind != "accumulate"]):
             for following, _ in node.next_edges:
                 if following is not None and following not in self._ids:
                     self._append(following, (), ())

@@ -1,0 +1,38 @@
+# ruff: noqa: N999 - torch's name
+"""Names that are private in torch, too, for programs that look at the engine while it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from microtape.node import Node
+from microtape.probe import current_node, current_task, remaining_order, will_run
+
+
+def _current_graph_task_id() -> int:
+    """The number of the call of backward that this thread is running, -1 if it is not running one."""
+    task = current_task()
+    return task.id if task is not None else -1
+
+
+def _current_autograd_node() -> Node | None:
+    """The node that this thread is evaluating, None if it is not evaluating one."""
+    return current_node()
+
+
+def _will_engine_execute_node(node: Any) -> bool:
+    """Whether the node has a part in the present call of backward. Raises RuntimeError outside of one."""
+    task = current_task()
+    if task is None:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if not isinstance(node, Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
+    return will_run(task, node)
+
+
+def _current_graph_task_execution_order() -> list[Node]:
+    """The nodes that are still to be evaluated, the present one first. Raises RuntimeError outside of backward."""
+    task = current_task()
+    if task is None:
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    return remaining_order(task, current_node())

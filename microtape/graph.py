@@ -1,0 +1,118 @@
+"""What can be done with a graph from outside: wait for several gradients, for the end of backward, count a write."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from microtape.engine import GraphTask
+from microtape.node import Node, RemovableHandle
+from microtape.probe import current_task, will_run
+from microtape.tensor import Tensor
+from microtape.tensor_state import edge_of, ensure_version
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a write to the memory of a tensor, or of several, that the engine could not see."""
+    tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for one in tensors:
+        if not isinstance(one, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+        ensure_version(one).bump()
+
+
+class MultiHandle(RemovableHandle):
+    """What registering a hook on several tensors returns."""
+
+    def __init__(self, handles: Iterable[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Unregister the hook."""
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[[Any], None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` once in each backward that computes gradients of these tensors.
+
+    With "all": after the last of them, `fn(gradients)`, None for those that this backward does not compute. With "any":
+    after the first, `fn(gradient)`. Passes that run inside of one another, or in several threads, count apart.
+    """
+    if mode == "any":
+        once = _Once(fn)
+        return MultiHandle([tensor.register_hook(once) for tensor in tensors if tensor.requires_grad])
+    if mode != "all":
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    nodes = []
+    for tensor in tensors:
+        node, _ = edge_of(tensor)
+        if node is None:
+            raise AssertionError("Expected gradient function to be set")
+        nodes.append(node)
+    waiting = _Together(nodes, fn)
+    return MultiHandle(
+        [tensor.register_hook(functools.partial(waiting.arrived, i)) for i, tensor in enumerate(tensors)]
+    )
+
+
+class _Once:
+    """A hook that acts on the first gradient of each pass."""
+
+    def __init__(self, fn: Callable[[Any], None]) -> None:
+        self.fn = fn
+        self.lock = threading.Lock()
+        self.seen: weakref.WeakSet[GraphTask] = weakref.WeakSet()
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, gradient: Any) -> None:
+        task = current_task()
+        assert task is not None
+        with self.lock:
+            if task in self.seen:
+                return
+            self.seen.add(task)
+        self.fn(gradient)
+
+
+class _Together:
+    """A hook that waits, in each pass, for all the gradients that the pass will compute."""
+
+    def __init__(self, nodes: list[Node], fn: Callable[[Any], None]) -> None:
+        self.nodes, self.fn = nodes, fn
+        self.lock = threading.Lock()
+        self.gradients: weakref.WeakKeyDictionary[GraphTask, dict[int, Any]] = weakref.WeakKeyDictionary()
+
+    def arrived(self, index: int, gradient: Any) -> None:
+        """The gradient of one of the tensors."""
+        task = current_task()
+        assert task is not None
+        with self.lock:
+            found = self.gradients.setdefault(task, {})
+            found[index] = gradient
+            if len(found) < sum([will_run(task, node) for node in self.nodes]):
+                return
+            del self.gradients[task]
+        self.fn([found.get(i) for i in range(len(self.nodes))])
+
+
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Call `callback` when the present call of backward has evaluated its last node.
+
+    Callbacks run in the order in which they were queued, and may queue more. An exception ends the backward. Raises
+    RuntimeError outside of backward.
+    """
+    task = current_task()
+    if task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    task.callbacks.append(callback)
+
+
+__all__ = ["increment_version", "queue_callback", "register_multi_grad_hook"]

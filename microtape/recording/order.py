@@ -1,0 +1,35 @@
+"""The order of the tape, for nodes that were recorded before anybody watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
+from microtape.node import Node
+
+
+def in_tape_order(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes by sequence number, except that each stands behind those that its edges lead to, whatever their number.
+
+    Only numbers that were set by hand make a difference between the two.
+    """
+    ordered = sorted(nodes, key=lambda node: node.sequence_nr)
+    place = {node: i for i, node in enumerate(ordered)}
+    if all(place.get(to, -1) < i for i, node in enumerate(ordered) for to, _ in node.next_edges if to is not None):
+        return ordered
+    waiting = {node: sum(to in place for to, _ in node.next_edges) for node in ordered}
+    before: dict[Node, list[Node]] = {node: [] for node in ordered}  # the nodes whose edges lead to a node
+    for node in ordered:
+        for to, _ in node.next_edges:
+            if to in before:
+                before[to].append(node)
+    free = [i for i, node in enumerate(ordered) if not waiting[node]]
+    result = []
+    while free:
+        node = ordered[heappop(free)]
+        result.append(node)
+        for one in before[node]:
+            waiting[one] -= 1
+            if not waiting[one]:
+                heappush(free, place[one])
+    return result

@@ -12,18 +12,26 @@ from microtape.tensor_state import TensorState, as_array, new_tensor
 
 
 def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
-    """The gradients that leave a node for these Tensors that arrive; a tuple, or the only one by itself."""
+    """The gradients that leave a node for these Tensors that arrive; a tuple, or the only one by itself.
+
+    Raises TypeError for the wrong number of arguments, what is neither a Tensor nor None, and a Function's node.
+    """
+    if node.kind == "function":
+        raise TypeError(f"'{node.name()}' object is not callable")
     if len(gradients) != node.output_count:
         raise TypeError(f"expected {node.output_count} arguments, got {len(gradients)} instead")
+    for i, gradient in enumerate(gradients):
+        if gradient is not None and not isinstance(gradient, TensorState):
+            raise TypeError(f"argument {i} is not a Variable")
     like = next((type(gradient) for gradient in gradients if gradient is not None), None)
     if like is None:
         return tuple([None] * len(node.next_edges))
     arriving = [one if one is None or mode.enabled else one.array for one in gradients]
-    gradient: Any = arriving if node.multi_output else arriving[0]
-    if node.kind == "function" or isinstance(node, AccumulateGrad):
-        leaving = node.apply(gradient, mode.enabled)
+    first: Any = arriving if node.multi_output else arriving[0]
+    if isinstance(node, AccumulateGrad):
+        leaving = node.apply(first, mode.enabled)
     else:
-        leaving = conjugate(node.apply(conjugate(gradient), mode.enabled))
+        leaving = conjugate(node.apply(conjugate(first), mode.enabled))
     results = [
         term if term is None or isinstance(term, TensorState) else new_tensor(like, as_array(term))
         for term in all_fitted(node, leaving)

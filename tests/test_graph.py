@@ -74,7 +74,7 @@ def test_calling_a_node_wrongly():
 
 def test_a_node_knows_the_shapes_of_its_outputs():
     (entry,) = leaf([[1.0, 2.0]]).sum(0).grad_fn._input_metadata
-    assert (entry.shape, entry.dtype, entry.device) == ([2], mt.float32, "cpu")
+    assert (entry.shape, entry.dtype, entry.device) == ((2,), mt.float32, "cpu")
 
 
 def test_numbers_set_by_hand_change_the_order_and_no_gradient():

@@ -79,6 +79,7 @@ class GraphTask:
         self.root = GraphRoot(roots, gradients)
         self.keep_graph = keep_graph
         self.create_graph = create_graph
+        self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
         self.capture = capture
         self.accumulate = accumulate
         self.captures: dict[Node, list[Edge]] = {}
@@ -92,7 +93,6 @@ class GraphTask:
         self.ready: list[Node] = []  # see Note [The ready queue]
         self.ready_leaves: deque[Node] = deque()
         self.needed: set[Node] | None = None  # with `capture`: the nodes that lead to what is asked for
-        self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
 
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""

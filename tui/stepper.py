@@ -16,6 +16,7 @@ from textual.widgets import Footer, Static
 
 from microtape.recording.model import Recording
 from tui.bars import Heading, TimeBar
+from tui.box_view import BoxView
 from tui.cursor import StepCursor
 from tui.expression import ExpressionError
 from tui.help import HelpScreen
@@ -28,6 +29,7 @@ from tui.why import refer
 from tui.why_screen import WhyScreen
 
 SMALLEST = (60, 18)
+VIEWS = ("tape", "boxes", "both")
 PANES = ("node", "source", "leaves", "engine")
 
 
@@ -61,6 +63,7 @@ class StepperScreen(RunningScreen):
         Binding("exclamation_mark", "next_nan", "next NaN", show=False),
         Binding("enter", "why", "why"),
         Binding("x", "ask('why of')", "why of", show=False),
+        Binding("v", "turn_view", "view"),
         Binding("space", "play", "play"),
         Binding("plus,equals_sign", "faster(1)", "faster", show=False),
         Binding("minus", "faster(-1)", "slower", show=False),
@@ -75,6 +78,7 @@ class StepperScreen(RunningScreen):
     ]
 
     pane: reactive[str] = reactive("node")
+    view: reactive[str] = reactive("tape")
 
     def __init__(
         self, recording: Recording, *, pass_index: int = 0, ascii: bool = False, hides_next: bool = False
@@ -89,7 +93,9 @@ class StepperScreen(RunningScreen):
         yield Heading().data_bind(cursor, StepperScreen.speed)
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Container(id="main"):
-            yield TapeView("tape", ascii=ascii).data_bind(cursor=cursor, stops=StepperScreen.stop_nodes)
+            with Vertical(id="left"):
+                yield TapeView("tape", ascii=ascii).data_bind(cursor=cursor, stops=StepperScreen.stop_nodes)
+                yield BoxView("boxes", ascii=ascii).data_bind(cursor)
             with Vertical(id="panes"):
                 yield Static(id="tabs")
                 yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
@@ -104,6 +110,8 @@ class StepperScreen(RunningScreen):
     def on_mount(self) -> None:
         """Open where the reader wants to begin, and let the garbage collector forget the recording."""
         self.cursor = self._opening
+        if len(self._opening.timeline.rows) <= self.app.size.height // 3 and self.app.size.height >= 40:
+            self.view = "both"  # where the tape leaves half of its place empty
         self.query_one(TapeView).focus()
         gc.collect()
         gc.freeze()
@@ -117,6 +125,16 @@ class StepperScreen(RunningScreen):
         tabs = "  ".join(f"[b on $accent-muted] {i} {name} [/]" if name == pane else f"[$text-muted] {i} {name} [/]"
                          for i, name in enumerate(PANES, 1))  # fmt: skip
         self.query_one("#tabs", Static).update(tabs, layout=False)
+
+    def watch_view(self, view: str) -> None:
+        """The tape, the boxes, or one above the other."""
+        for name in VIEWS:
+            self.set_class(name == view, f"-view-{name}")
+
+    def action_turn_view(self) -> None:
+        """The tape, the graph as boxes, both."""
+        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+        self.query_one("#boxes" if self.view == "boxes" else "#tape").focus()
 
     def on_resize(self, event: Resize) -> None:
         """A terminal that is too small says so and waits."""
@@ -197,7 +215,7 @@ class StepperScreen(RunningScreen):
 
     def on_prompt_closed(self) -> None:
         """Back to the tape."""
-        self.query_one(TapeView).focus()
+        self.query_one("#boxes" if self.view == "boxes" else "#tape").focus()
 
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
         """A row was clicked."""
@@ -218,7 +236,8 @@ class StepperScreen(RunningScreen):
 
     def action_turn_focus(self, by: int) -> None:
         """Tab: from the tape through the panes and back; Shift+Tab: the other way."""
-        order = ("tape", *PANES, *(["sentence"] if self.query_one(SentencePane).overflows else []))
+        views = [name for name in ("tape", "boxes") if self.query_one(f"#{name}").display]
+        order = (*views, *PANES, *(["sentence"] if self.query_one(SentencePane).overflows else []))
         at = order.index(self.focused.id) if self.focused is not None and self.focused.id in order else 0
         name = order[(at + by) % len(order)]
         if name in PANES:

@@ -85,6 +85,16 @@ class Timeline:
         return {node: index for index, step in enumerate(self.steps) for node in step.made}
 
     @cached_property
+    def users(self) -> Mapping[int, tuple[int, ...]]:
+        """Node id to the nodes that use its value, in tape order."""
+        found: dict[int, dict[int, None]] = {}
+        for node in self.rows:
+            for edge in self.node(node).edges:
+                if edge.node is not None:
+                    found.setdefault(edge.node, {})[node] = None
+        return {node: tuple(users) for node, users in found.items()}
+
+    @cached_property
     def forward_row(self) -> tuple[int, ...]:
         """How many rows are there once the first n operations have run, for every n."""
         counts = [0, *(self.row_of[node] + 1 for node in self.forward)]

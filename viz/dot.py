@@ -7,41 +7,53 @@ the way the value went, until a gradient comes back along it; then it points up,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
 
 from viz import _render
 from viz.graph import Arrow, Box, Frame, VisualGraph
 from viz.labels import CODE_SIZE, LEGEND_SIZE, TEXT_SIZE, box_label, heading, legend
 from viz.theme import CODE_FONT, TEXT_FONT, Theme
 
+Style: TypeAlias = Literal["picture", "frame", "page"]
+"""A picture for itself; a frame of a film, which must have the same size as the others; the picture in a page, which
+styles it: it has neither heading nor legend nor arrowheads."""
 
-def to_dot(graph: VisualGraph, theme: Theme) -> str:
+
+def to_dot(graph: VisualGraph, theme: Theme, style: Style = "picture") -> str:
     """The picture's DOT source. The cluster around everything is there to carry the legend below it."""
     lines = [
         "digraph microtape {",
-        f"  graph [{_render.attributes(_graph_attributes(graph, theme))}]",
+        f"  graph [{_render.attributes(_graph_attributes(graph, theme, style))}]",
         f"  node [{_render.attributes(_node_defaults(theme))}]",
         f"  edge [{_render.attributes(_edge_defaults(theme))}]",
         "  subgraph cluster_picture {",
-        f"    graph [{_render.attributes(_legend_attributes(graph, theme))}]",
-        *(f"    {line}" for line in _boxes(graph.boxes, theme)),
+        f"    graph [{_render.attributes(_legend_attributes(graph, theme, style))}]",
+        *(f"    {line}" for line in _boxes(graph.boxes, theme, style)),
         *(f"    {{ rank=same {'; '.join(ids)} }}" for ids in _layers(graph.boxes)),
         "  }",
-        *(
-            f"  {_tail(arrow)} -> {_render.quote(arrow.head)} [{_render.attributes(_arrow(arrow, theme))}]"
-            for arrow in graph.arrows
-        ),
+        *(f"  {_arrow(number, arrow, theme, style)}" for number, arrow in enumerate(graph.arrows)),
         "}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _graph_attributes(graph: VisualGraph, theme: Theme) -> dict[str, str]:
+def titles(graph: VisualGraph) -> dict[str, str]:
+    """What to say about the parts of the picture, by the ids they have in an SVG."""
+    return {
+        "graph0": graph.title,
+        **{box.id: "\n".join(box.tooltip or (box.title,)) for box in graph.boxes},
+        **{f"a{number}": arrow.tooltip for number, arrow in enumerate(graph.arrows)},
+        **{frame.id: frame.name for box in graph.boxes for frame in box.frames},
+    }
+
+
+def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[str, str]:
     return {
         "bgcolor": theme.background,
         "fontname": TEXT_FONT,
         "fontsize": str(CODE_SIZE),
         "fontcolor": theme.muted,
-        "label": _render.markup(heading(graph, theme)),
+        "label": _render.markup(heading(graph, theme, steady=style == "frame")) if style != "page" else "",
         "labelloc": "t",
         "labeljust": "l",
         "nodesep": "0.3",
@@ -52,8 +64,8 @@ def _graph_attributes(graph: VisualGraph, theme: Theme) -> dict[str, str]:
     }
 
 
-def _legend_attributes(graph: VisualGraph, theme: Theme) -> dict[str, str]:
-    label = _render.markup(legend(graph, theme)) if graph.legend else ""
+def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[str, str]:
+    label = _render.markup(legend(graph, theme)) if graph.legend and style != "page" else ""
     return {"label": label, "fontsize": str(LEGEND_SIZE), "labelloc": "b", "labeljust": "l", "pencolor": "none",
             "margin": "0", "tooltip": " "}  # fmt: skip
 
@@ -68,18 +80,18 @@ def _edge_defaults(theme: Theme) -> dict[str, str]:
             "arrowsize": "0.6"}  # fmt: skip
 
 
-def _boxes(boxes: Iterable[Box], theme: Theme, depth: int = 0) -> Iterator[str]:
+def _boxes(boxes: Iterable[Box], theme: Theme, style: Style, depth: int = 0) -> Iterator[str]:
     """The boxes, those inside of frames in a cluster."""
     inside: dict[Frame, list[Box]] = {}
     for box in boxes:
         if len(box.frames) > depth:
             inside.setdefault(box.frames[depth], []).append(box)
         else:
-            yield f"{_render.quote(box.id)} [{_render.attributes(_box(box, theme))}]"
+            yield f"{_render.quote(box.id)} [{_render.attributes(_box(box, theme, style))}]"
     for frame, framed in inside.items():
         yield f"subgraph {_render.quote(f'cluster_{frame.id}')} {{"
         yield f"  graph [{_render.attributes(_frame(frame, theme))}]"
-        yield from (f"  {line}" for line in _boxes(framed, theme, depth + 1))
+        yield from (f"  {line}" for line in _boxes(framed, theme, style, depth + 1))
         yield "}"
 
 
@@ -96,20 +108,16 @@ def _layers(boxes: Iterable[Box]) -> list[list[str]]:
     return [ranks[rank] for rank in sorted(ranks)]
 
 
-def _tail(arrow: Arrow) -> str:
-    box = _render.quote(arrow.tail)
-    return box if arrow.port is None else f"{box}:o{arrow.port}:s"
-
-
-def _box(box: Box, theme: Theme) -> dict[str, str]:
-    line, fill, style, width = _looks(box, theme)
+def _box(box: Box, theme: Theme, style: Style) -> dict[str, str]:
+    line, fill, outline, width = _looks(box, theme)
+    seen = style == "page" or box.state != "absent"
     return {
         "id": box.id,
-        "label": _render.markup(box_label(box, theme)),
+        "label": _render.markup(box_label(box, theme, steady=style != "picture")),
         "tooltip": _render.tooltip(box.tooltip or (box.title,)),
         "color": line,
         "fillcolor": fill,
-        "style": style,
+        "style": outline if seen else "invis",
         "penwidth": f"{width:g}",
         **({"peripheries": "2"} if box.in_the_middle or box.kind.startswith("fold") else {}),
         **({"shape": "note"} if box.kind == "error" else {}),
@@ -150,17 +158,30 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
     return line, fill, style, 1
 
 
-def _arrow(arrow: Arrow, theme: Theme) -> dict[str, str]:
+def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
+    tail = _render.quote(arrow.tail) + ("" if arrow.port is None else f":o{arrow.port}:s")
+    label = {"label": _render.plain(f" {arrow.text} ")} if arrow.written else {}
+    about = _render.tooltip((arrow.tooltip,))
+    attributes = {
+        **({"dir": "none"} if style == "page" else _arrow_looks(arrow, theme)),
+        **label,
+        **({"constraint": "false"} if arrow.aside else {}),
+        "id": f"a{number}",
+        "tooltip": about,
+        "labeltooltip": about,
+    }
+    return f"{tail} -> {_render.quote(arrow.head)} [{_render.attributes(attributes)}]"
+
+
+def _arrow_looks(arrow: Arrow, theme: Theme) -> dict[str, str]:
     looks: Mapping[str, dict[str, str]] = {
         "future": {},
         "value": {"style": "dashed", "arrowhead": "open"},
         "done": {"dir": "back", "color": theme.gradient, "penwidth": "1.6"},
         "now": {"dir": "back", "color": theme.current_line, "penwidth": "3", "fontcolor": theme.current_line},
         "undefined": {"dir": "back", "color": theme.gradient, "style": "dashed", "arrowtail": "empty"},
-        "overwrote": {"color": theme.alarm, "fontcolor": theme.alarm, "style": "dashed", "penwidth": "2",
-                      "constraint": "false"},
-        "note": {"color": theme.alarm, "style": "dotted", "arrowhead": "none", "constraint": "false"},
-    }  # fmt: skip
-    label = {"label": _render.plain(f" {arrow.text} ")} if arrow.written else {}
-    return {**looks[arrow.kind], **label, "tooltip": _render.tooltip((arrow.tooltip,)),
-            "labeltooltip": _render.tooltip((arrow.tooltip,))}  # fmt: skip
+        "overwrote": {"color": theme.alarm, "fontcolor": theme.alarm, "style": "dashed", "penwidth": "2"},
+        "note": {"color": theme.alarm, "style": "dotted", "arrowhead": "none"},
+        "absent": {"style": "invis"},
+    }
+    return looks[arrow.kind]

@@ -17,11 +17,12 @@ from microtape.recording.file import load
 from microtape.recording.model import Recording
 from microtape.recording.recorder import Recorder, snapshot
 from viz.build import build
-from viz.dot import to_dot
+from viz.dot import titles, to_dot
 from viz.errors import DrawError, GraphvizError
 from viz.graph import VisualGraph
 from viz.options import MAX_BOXES, MEDIUM
 from viz.render import TIME_LIMIT, render
+from viz.svg import read_svg, write_svg
 from viz.text import to_text
 from viz.theme import Theme, theme_called
 
@@ -50,7 +51,8 @@ class Drawing:
 
     @cached_property
     def _svg(self) -> str:
-        return render(self.dot, "svg", time_limit=self.time_limit).decode("utf-8")
+        drawn = render(self.dot, "svg", time_limit=self.time_limit).decode("utf-8")
+        return write_svg(read_svg(drawn, titles(self.graph)))
 
     def svg(self) -> str:
         """The picture as an SVG document. Raises GraphvizError, as do `png` and `pdf`."""

@@ -47,12 +47,14 @@ def failure_boxes(
         rank=ranks[key],
         node=None,
     )
-    arrows = [Arrow("error", None, place, "note", "", False, "the error was raised here")]
+    arrows = [Arrow("error", None, place, "note", "", False, "the error was raised here", aside=True)]
     for writer, used in overwriters(now).items():
         if writer in plan.key_of:
             label = f"overwrote {tensor_name(now, used.ref)}"
             tail = boxes[plan.key_of[writer]].id
-            arrows.append(Arrow(tail, None, place, "overwrote", label, True, f"%{writer} {label} after it was saved"))
+            arrows.append(
+                Arrow(tail, None, place, "overwrote", label, True, f"%{writer} {label} after it was saved", True)
+            )
     return [box], arrows
 
 

@@ -10,11 +10,16 @@ BoxKind: TypeAlias = Literal[
 ]
 """`again` stands for a box drawn elsewhere: a value used in many places is not dragged across the whole picture."""
 
-BoxState: TypeAlias = Literal["", "future", "ready", "receiving", "current", "partly", "done", "failed", "outside"]
-"""Where backward is with it; empty where the program never called backward."""
+BoxState: TypeAlias = Literal[
+    "", "future", "ready", "receiving", "current", "partly", "done", "failed", "outside", "absent"
+]
+"""Where backward is with it; empty where the program never called backward. `absent`: in a film, not there yet."""
 
-ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "overwrote", "note"]
+ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "overwrote", "note", "absent"]
 """future: no gradient yet; now: in the step just taken; undefined: a None travelled; value: no gradient ever will."""
+
+SPACE = "\u00a0"  # one that does not break, and is not dropped at an end
+LINE_WIDTH = 110  # of a subtitle
 
 Tone: TypeAlias = Literal["plain", "muted", "gradient", "alarm"]
 
@@ -73,6 +78,7 @@ class Arrow:
     text: str  # the gradient that travelled, or what was overwritten
     written: bool  # whether the picture has the text beside the arrow
     tooltip: str
+    aside: bool = False  # it does not say which box stands above the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +112,5 @@ STATE_GLYPHS: dict[BoxState, str] = {
     "done": "✓",
     "failed": "✗",
     "outside": "–",
+    "absent": "",
 }

@@ -8,9 +8,8 @@ from microtape.recording.model import ErrorRecord
 from microtape.recording.moment import Moment
 from microtape.recording.words import format_value
 from viz.characters import visible
+from viz.graph import LINE_WIDTH
 from viz.naming import where
-
-LINE_WIDTH = 110
 
 
 def title(now: Moment) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from viz import _render
-from viz.graph import STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
+from viz.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
 from viz.theme import CODE_FONT, TEXT_FONT, Theme
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
@@ -19,9 +19,9 @@ LEGEND_COLUMN = 26  # characters
 _BARE = ' BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 
 
-def box_label(box: Box, theme: Theme) -> str:
-    """Title, rows and ports. Inherits the code font at CODE_SIZE in the text's colour."""
-    glyph = STATE_GLYPHS[box.state] if box.kind not in ("again", "error") else ""
+def box_label(box: Box, theme: Theme, *, steady: bool = False) -> str:
+    """Title, rows and ports; `steady` leaves room for a glyph. Inherits the code font at CODE_SIZE."""
+    glyph = (STATE_GLYPHS[box.state] or SPACE * steady) if box.kind not in ("again", "error") else ""
     title = _styled(f"{glyph} ", _state_colour(box.state, theme), TITLE_SIZE) if glyph else ""
     faded = box.kind == "again" or box.state == "outside"
     size = TEXT_SIZE if box.kind == "again" else TITLE_SIZE
@@ -34,11 +34,13 @@ def box_label(box: Box, theme: Theme) -> str:
     return f"<TABLE{_BARE}>{cells}</TABLE>"
 
 
-def heading(graph: VisualGraph, theme: Theme) -> str:
-    """Title, subtitle and notes. Inherits the text font at CODE_SIZE, muted."""
+def heading(graph: VisualGraph, theme: Theme, *, steady: bool = False) -> str:
+    """Title, subtitle and notes; `steady` makes subtitles alike wide. Inherits the text font at CODE_SIZE, muted."""
     title = _styled(graph.title, theme.text, HEADING_SIZE, bold=True)
+    subtitle = _styled(graph.subtitle.ljust(LINE_WIDTH, SPACE) if steady else graph.subtitle,
+                       face=CODE_FONT if steady else "")  # fmt: skip
     notes = (_styled(note, size=TEXT_SIZE) for note in graph.notes)
-    return f"<TABLE{_BARE}>{_lines([title, _styled(graph.subtitle), *notes])}</TABLE>"
+    return f"<TABLE{_BARE}>{_lines([title, subtitle, *notes])}</TABLE>"
 
 
 def legend(graph: VisualGraph, theme: Theme) -> str:

@@ -56,4 +56,5 @@ def _way(arrow: Arrow, names: Mapping[str, str]) -> str:
         "undefined": f"→ {tail}: None, which adds nothing",
         "overwrote": f"✗ {tail} {arrow.text}",
         "note": f"← {tail}",
+        "absent": "",
     }[arrow.kind]

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.checks import CHECKS, Finding
 from benchmarks.engines import available
-from benchmarks.measure import OURS, DifferentError, Result, run_workload
+from benchmarks.measure import OURS, DifferentError, Result, keep_freed_memory, run_workload
 from benchmarks.workloads import WORKLOADS
 
 
@@ -26,6 +26,7 @@ def main() -> int:
     engines, missing = available()
     for name, why in missing.items():
         print(f"without {name}: {why}")
+    keep_freed_memory()
     try:
         results, findings = measure(wanted, engines, options.quick)
     except DifferentError as error:

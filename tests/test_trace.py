@@ -145,3 +145,14 @@ def test_why_and_node_on_the_command_line(tmp_path, capfd):
     assert "Step 2 of 5" in capfd.readouterr().out
     assert main(["trace", path, "--node", "nope"]) == 2
     assert "there is no 'nope' here" in capfd.readouterr().err
+
+
+def test_keep_says_how_large_an_array_is_kept_whole(tmp_path, capfd):
+    script = tmp_path / "large.py"
+    script.write_text("import microtape as mt\nx = mt.ones(100, requires_grad=True)\n(x * 2).sum().backward()\n")
+    for keep, whole in (("99", False), ("100", True)):
+        assert main(["trace", str(script), "--keep", keep, "--node", "x", "--json"]) == 0
+        grad = json.loads(capfd.readouterr().out)["step"]["grad_after"]
+        assert ("data" in grad) is whole
+    assert main(["trace", str(script), "--keep", "none"]) == 2
+    assert "'none' is not a number of elements" in capfd.readouterr().err

@@ -21,6 +21,14 @@ is recorded up to the end of its first backward() and stopped there.
 exit codes:
 """ + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
 
+
+def _count(text: str) -> int:
+    """A number of elements, for argparse."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of elements")
+    return int(text)
+
+
 Options = Sequence[tuple[tuple[str, ...], dict[str, Any]]]
 PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "which passes, from 1: 2, 3-5 or all"})
 STEP = (
@@ -33,6 +41,10 @@ NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by numbe
 WHY = (
     ("--why",),
     {"metavar": "NAME[I,J]", "help": "why this gradient is what it is, or None: its terms, back to the seed"},
+)
+KEEP = (
+    ("--keep",),
+    {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
 )
 JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
 
@@ -100,8 +112,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
     out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
     picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf or .dot: what to write"})
-    add("step", commands.step, "open the stepper on a script or a recording", (PASS, THEME, ASCII), "FILE")
-    trace = (STEP, NODE, WHY, PASS, JSON, ASCII)
+    add("step", commands.step, "open the stepper on a script or a recording", (PASS, KEEP, THEME, ASCII), "FILE")
+    trace = (STEP, NODE, WHY, PASS, KEEP, JSON, ASCII)
     add(
         "trace",
         commands.trace,
@@ -109,7 +121,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         trace,
         "FILE",
     )
-    add("record", commands.record, "run a script and write its recording to a file", (out, PASS), "SCRIPT")
+    add("record", commands.record, "run a script and write its recording to a file", (out, PASS, KEEP), "SCRIPT")
     add("draw", commands.draw, "draw the graph as it is after some steps", (picture, STEP, PASS), "FILE")
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
     names = sorted(path.stem for path in commands.EXAMPLES.glob("*.py"))

@@ -32,7 +32,9 @@ def step(arguments: argparse.Namespace) -> int:
     from tui.opening import choose_passes, open_file
 
     terminal = has_terminal()
-    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=not terminal)
+    recording, code = open_file(
+        arguments.file, arguments.script_args, arguments.passes, quiet=not terminal, keep=arguments.keep
+    )
     passes = choose_passes(recording, arguments.passes)
     if not terminal:
         _print_trace(recording, passes, arguments)
@@ -50,7 +52,9 @@ def trace(arguments: argparse.Namespace) -> int:
     """Print the recording, or one step of it, as text or JSON."""
     from tui.opening import choose_passes, open_file
 
-    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=True)
+    recording, code = open_file(
+        arguments.file, arguments.script_args, arguments.passes, quiet=True, keep=arguments.keep
+    )
     passes = choose_passes(recording, arguments.passes)
     if arguments.why is not None or arguments.node is not None:
         _print_about(recording, passes, arguments)
@@ -68,13 +72,16 @@ def trace(arguments: argparse.Namespace) -> int:
 def record(arguments: argparse.Namespace) -> int:
     """Run a script and keep its recording."""
     from microtape.errors import RecordingError
-    from microtape.recording.file import load
+    from microtape.recording.file import ELEMENT_BUDGET, load
     from microtape.recording.run import record_script
     from tui.opening import check
 
     out = arguments.out or f"{Path(arguments.file).stem}.tape"
     try:
-        ended = record_script(arguments.file, arguments.script_args, out=out, passes=arguments.passes)
+        ended = record_script(
+            arguments.file, arguments.script_args, out=out, passes=arguments.passes,
+            element_budget=arguments.keep or ELEMENT_BUDGET,
+        )  # fmt: skip
         check(ended)
         recording = load(out)
     except RecordingError as error:
@@ -105,7 +112,7 @@ def draw(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
     arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []
-    arguments.passes = None
+    arguments.passes, arguments.keep = None, None
     return step(arguments)
 
 

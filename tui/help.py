@@ -20,6 +20,7 @@ KEYS = (
     ("g", "go to a node: its number, a name (w1, mul), or a line (:7)"),
     ("v", "the tape, the graph as boxes, both"),
     ("Enter", "why has this node this gradient, or none? x asks for any: W1[0, 3]"),
+    ("a", "the numbers of this node: gradient, value, what it kept, what it sent"),
     ("b  w", "stop at a node, name, line or condition (grad.max() > 10); watch: stop when it changes"),
     ("c  C", "run on to the next stop, back to the one before; ! to the next NaN or infinity"),
     ("space", "play, at a speed that + and - change; any stop ends it"),

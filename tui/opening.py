@@ -10,17 +10,18 @@ import zipfile
 from collections.abc import Iterator, Sequence
 
 from microtape.errors import RecordingError
-from microtape.recording.file import load
+from microtape.recording.file import ELEMENT_BUDGET, load
 from microtape.recording.model import Recording
 from microtape.recording.run import ScriptRun, parse_passes, record_script
 from tui.exits import CommandError, Exit, say
 
 
 def open_file(
-    file: str, script_args: Sequence[str], passes: str | None, *, quiet: bool = False
+    file: str, script_args: Sequence[str], passes: str | None, *, quiet: bool = False, keep: int | None = None
 ) -> tuple[Recording, int]:
     """The recording, and the exit code that the command ends with if all else goes well.
 
+    Arrays of more than `keep` elements are kept as a summary.
     With `quiet`, what the script prints goes to standard error, since standard output is for our data.
 
     Raises:
@@ -34,7 +35,7 @@ def open_file(
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
             with _standard_output_on_error() if quiet else contextlib.nullcontext():
-                ended = record_script(file, script_args, out=out, passes=passes)
+                ended = record_script(file, script_args, out=out, passes=passes, element_budget=keep or ELEMENT_BUDGET)
             check(ended)
             return load(out), ended.exit_code
     except RecordingError as error:

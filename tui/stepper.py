@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from microtape.recording.model import Recording
+from tui.array_view import ArrayScreen, arrays_of
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
 from tui.cursor import StepCursor
@@ -25,7 +26,7 @@ from tui.prompt import Prompt, Purpose
 from tui.running import RunningScreen
 from tui.source_pane import SourcePane
 from tui.tape import TapeView
-from tui.why import refer
+from tui.why import refer, subject
 from tui.why_screen import WhyScreen
 
 SMALLEST = (60, 18)
@@ -62,6 +63,7 @@ class StepperScreen(RunningScreen):
         Binding("C", "run(-1)", "run back", show=False),
         Binding("exclamation_mark", "next_nan", "next NaN", show=False),
         Binding("enter", "why", "why"),
+        Binding("a", "array", "array"),
         Binding("x", "ask('why of')", "why of", show=False),
         Binding("v", "turn_view", "view"),
         Binding("space", "play", "play"),
@@ -203,6 +205,22 @@ class StepperScreen(RunningScreen):
         self.stop_playing()
         if self.cursor is not None and self.cursor.focus is not None:
             self._explain("")
+
+    def action_array(self) -> None:
+        """Show the numbers of the current node."""
+        self.stop_playing()
+        cursor = self.cursor
+        arrays = arrays_of(cursor, cursor.focus) if cursor is not None and cursor.focus is not None else []
+        if cursor is None or not arrays:
+            self.notify("There are no numbers here yet.", timeout=3)
+            return
+
+        def explain(index: tuple[int, ...] | None) -> None:
+            if index is not None and cursor.focus is not None:
+                about = subject(cursor, cursor.focus, index)
+                self.app.push_screen(WhyScreen(cursor, about, ascii=self._ascii), self._go_to_node)
+
+        self.app.push_screen(ArrayScreen(arrays, ascii=self._ascii), explain)
 
     def _explain(self, text: str) -> None:
         if self.cursor is not None:

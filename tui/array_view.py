@@ -1,0 +1,267 @@
+"""The array viewer: every number of a value or gradient, coloured around zero, a slice at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Static
+
+from microtape.recording.model import Summary, Value
+from microtape.recording.summary import summarize
+from microtape.recording.words import format_number, format_shape
+from tui.cursor import StepCursor
+
+BARS = " ▁▂▃▄▅▆▇█"
+ASCII_BARS = " .:-=+*#@"
+SUMMARY_NOTE = "Only a summary was kept of so large an array; record with --keep {size} to have all of it."
+NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)
+
+
+class Grid(ScrollView, can_focus=True, inherit_bindings=False):
+    """A matrix of numbers with a cell chosen. It draws the lines that are seen, so its size does not matter."""
+
+    DEFAULT_CSS = "Grid { height: 1fr; scrollbar-size: 1 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrix: npt.NDArray[Any] = np.zeros((0, 0))
+        self.at = (0, 0)
+        self.largest = 0.0
+        self.numbers = True
+
+    def show(self, matrix: npt.NDArray[Any], at: tuple[int, int], largest: float, *, numbers: bool) -> None:
+        """Draw this matrix, with the colours' scale and the chosen cell."""
+        self.matrix, self.at, self.largest, self.numbers = matrix, at, largest, numbers
+        rows, columns = matrix.shape
+        self.virtual_size = Size(self.gutter_width + columns * self.cell_width, rows + 1)
+        (row, column), top, page = at, self.scroll_offset.y, self.size.height - 1
+        first, many = self.scroll_offset.x // self.cell_width, (self.size.width - self.gutter_width) // self.cell_width
+        y = top if top <= row < top + page else max(row - page // 2, 0)
+        x = first if first <= column < first + many else max(column - many // 2, 0)
+        self.scroll_to(x * self.cell_width, y, animate=False, force=True)
+        self.refresh()
+
+    @property
+    def cell_width(self) -> int:
+        """Characters a cell takes."""
+        return 10 if self.numbers else 2
+
+    @property
+    def gutter_width(self) -> int:
+        """Characters of the row numbers."""
+        return len(str(max(self.matrix.shape[0] - 1, 0))) + 1
+
+    def render_line(self, y: int) -> Strip:
+        """The column numbers, or a row."""
+        ground = self.rich_style
+        width, left = self.cell_width, self.scroll_offset.x
+        rows, columns = self.matrix.shape
+        row = y - 1 + self.scroll_offset.y
+        first, many = left // width, self.size.width // width + 2
+        dim = ground + Style(dim=True)
+        if row >= rows:
+            return Strip.blank(self.size.width, ground)
+        segments = [Segment(" " * self.gutter_width if y == 0 else f"{row:>{self.gutter_width - 1}} ", dim)]
+        for column in range(first, min(first + many, columns)):
+            if y == 0:
+                text = str(column).rjust(width - 1) + " " if self.numbers or column % 5 == 0 else " " * width
+                segments.append(Segment(text[-width:], dim))
+                continue
+            x = self.matrix[row, column].item()
+            text = f"{short(x, width - 1):>{width - 1}} " if self.numbers else "  "
+            segments.append(Segment(text, ground + self._style(x, (row, column) == self.at)))
+        return Strip(segments).crop_extend(0, self.size.width, ground)
+
+    def _style(self, x: Any, chosen: bool) -> Style:
+        if chosen:
+            return Style(reverse=True, bold=True)
+        return heat(x, self.largest, self.background_colors[1].rgb)
+
+
+def short(x: Any, width: int) -> str:
+    """The number with as many digits as fit, at most four; never a part of it."""
+    texts = (format_number(x, digits) for digits in (4, 3, 2, 1))
+    return next((text for text in texts if len(text) <= width), "…"[:width])
+
+
+def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
+    """Blue below zero, red above, the stronger the farther; what is not finite stands out, and is a word besides."""
+    size = abs(x)
+    if not math.isfinite(size):
+        return Style(bgcolor=Color.from_rgb(*NOT_FINITE), bold=True)
+    share = 0.75 * min(size / largest, 1.0) ** 0.5 if largest else 0.0
+    hue = POSITIVE if isinstance(x, complex) or x > 0 else NEGATIVE
+    return Style(bgcolor=Color.from_rgb(*(round(a + (b - a) * share) for a, b in zip(ground, hue, strict=True))))
+
+
+class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
+    """One array at a time of a moment's. Closes with the element to explain, or None."""
+
+    DEFAULT_CSS = """
+    ArrayScreen { align: center middle; }
+    ArrayScreen > Vertical {
+        width: 96%; height: 92%; border: round $accent; background: $surface; padding: 0 1;
+    }
+    ArrayScreen #about, ArrayScreen #here { height: auto; }
+    ArrayScreen #which { height: 1; color: $text-muted; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,a", "close", "close"),
+        Binding("left,h", "walk(-1, -1)", show=False),
+        Binding("right,l", "walk(-1, 1)", show=False),
+        Binding("up,k", "walk(-2, -1)", show=False),
+        Binding("down,j", "walk(-2, 1)", show=False),
+        Binding("pageup", "slice(-1)", show=False),
+        Binding("pagedown", "slice(1)", show=False),
+        Binding("m", "numbers", show=False),
+        Binding("tab", "turn(1)", show=False),
+        Binding("shift+tab", "turn(-1)", show=False),
+        Binding("enter", "explain", show=False),
+    ]
+
+    def __init__(self, arrays: Sequence[tuple[str, Value]], *, start: int = 0, ascii: bool = False) -> None:
+        super().__init__()
+        self._arrays = arrays
+        self._which = start
+        self._ascii = ascii
+        self._numbers = True
+        self._index: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        """Which array, what it is like, its numbers, the chosen one in full."""
+        with Vertical() as box:
+            box.border_title = "array"
+            box.border_subtitle = "arrows: element, PgUp PgDn: slice, m: map, Tab: another array, Enter: why, Esc"
+            yield Static(id="which")
+            yield Static(id="about")
+            yield Grid()
+            yield Static(id="here")
+
+    def on_mount(self) -> None:
+        """Show the first one."""
+        self._turn_to(self._which)
+        self.query_one(Grid).focus()
+
+    def action_turn(self, by: int) -> None:
+        """Another array."""
+        self._turn_to((self._which + by) % len(self._arrays))
+
+    def action_numbers(self) -> None:
+        """Numbers, or colours alone."""
+        self._numbers = not self._numbers
+        self._show()
+
+    def action_walk(self, axis: int, by: int) -> None:
+        """Another element: along the last axis, or the one before."""
+        value = self._arrays[self._which][1]
+        if -axis <= len(self._index) and value.shape[axis]:
+            self._index[axis] = min(max(self._index[axis] + by, 0), value.shape[axis] - 1)
+            self._show()
+
+    def action_slice(self, by: int) -> None:
+        """Another slice of the last two axes: the axes before them are counted through."""
+        leading = self._arrays[self._which][1].shape[:-2]
+        if leading and 0 not in leading:
+            flat = int(np.ravel_multi_index(self._index[:-2], leading)) + by
+            flat = min(max(flat, 0), math.prod(leading) - 1)
+            self._index[:-2] = [int(i) for i in np.unravel_index(flat, leading)]
+            self._show()
+
+    def action_explain(self) -> None:
+        """Close, and ask why of this element of the gradient."""
+        name, value = self._arrays[self._which]
+        self.dismiss(tuple(self._index) if name == "gradient" and not isinstance(value, Summary) else None)
+
+    def action_close(self) -> None:
+        """Back to the stepper."""
+        self.dismiss(None)
+
+    def _turn_to(self, which: int) -> None:
+        self._which = which
+        self._index = [0] * len(self._arrays[which][1].shape)
+        self._show()
+
+    def _show(self) -> None:
+        name, value = self._arrays[self._which]
+        names = [
+            (f" {one} ", "bold $text-accent" if i == self._which else "") for i, (one, _) in enumerate(self._arrays)
+        ]
+        self.query_one("#which", Static).update(Content.assemble(*names))
+        about = value if isinstance(value, Summary) else summarize(value)
+        self.query_one("#about", Static).update(describe(about, isinstance(value, Summary), ascii=self._ascii))
+        grid, here = self.query_one(Grid), self.query_one("#here", Static)
+        if isinstance(value, Summary):
+            matrix = np.array([[math.nan if x is None else x for x in row] for row in value.thumbnail], float)
+            matrix = matrix if matrix.ndim == 2 else np.zeros((0, 0))
+            here.update(Content.styled("Each cell is the mean of a block of the array.", "$text-muted"))
+        else:
+            matrix = as_matrix(value, self._index)
+            size = math.prod(value.shape)
+            exact = (
+                f"{name}[{', '.join(map(str, self._index))}] = {value[tuple(self._index)].item()!r}"
+                if size
+                else "empty"
+            )
+            here.update(Content.styled(exact, "bold"))
+        finite = np.abs(matrix[np.isfinite(matrix)]) if matrix.dtype.kind in "fc" else np.abs(matrix.astype(float))
+        largest = max((abs(x) for x in (about.min, about.max) if x is not None), default=0.0)
+        scale = largest if largest else float(finite.max(initial=0.0))
+        at = (self._index[-2] if len(self._index) > 1 else 0, self._index[-1] if self._index else 0)
+        grid.show(matrix, at if not isinstance(value, Summary) else (-1, -1), scale, numbers=self._numbers)
+
+
+def as_matrix(value: npt.NDArray[Any], index: Sequence[int]) -> npt.NDArray[Any]:
+    """The slice of the last two axes that an index is in."""
+    if value.ndim < 2:
+        return value.reshape(1, -1)
+    matrix: npt.NDArray[Any] = value[tuple(index[:-2])]
+    return matrix
+
+
+def describe(about: Summary, only_summary: bool, *, ascii: bool = False) -> Content:
+    """Shape, dtype, statistics, a histogram; and what was not kept."""
+    lines = [Content.assemble((format_shape(about.shape, ascii=ascii), "bold"), ("  " + about.dtype, "$text-muted"))]
+    numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
+    known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
+    counts = [(about.zeros, "zeros"), (about.nans, "NaN"), (about.infs, "Inf")]
+    odd = "   ".join(f"{count} {what}" for count, what in counts if count)
+    style = "bold $text-error" if about.nans or about.infs else "$text-muted"
+    lines.append(Content.assemble((known, ""), ("   " + odd if odd else "", style)))
+    if any(about.histogram):
+        bars, most = (ASCII_BARS if ascii else BARS), max(about.histogram)
+        drawn = "".join(bars[math.ceil(count / most * (len(bars) - 1))] for count in about.histogram)
+        low, high = (format_number(x, 3) if x is not None else "" for x in (about.min, about.max))
+        lines.append(
+            Content.assemble((f"{low} ", "$text-muted"), (drawn, "$text-secondary"), (f" {high}", "$text-muted"))
+        )
+    if only_summary:
+        lines.append(Content.styled(SUMMARY_NOTE.format(size=math.prod(about.shape)), "$text-warning"))
+    return Content("\n").join(lines)
+
+
+def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
+    """What there is to look at about a node: its value, its gradient, what it kept, what it sent; each with a name."""
+    recording, record = cursor.recording, cursor.timeline.node(node)
+    found: list[tuple[str, Value | None]] = [("gradient", cursor.gradient(node)), ("value", cursor.value(node))]
+    if record.variable is not None:
+        found.append((".grad", cursor.leaf(record.variable).grad))
+    found += [(f"kept {saved.name}", recording.value(saved.ref)) for saved in record.saved if cursor.exists(node)]
+    if node == cursor.node:
+        found += [(f"to {recording.label(one.node)}", one.term) for one in cursor.deliveries]
+    return [(name, value) for name, value in found if value is not None]

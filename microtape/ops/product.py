@@ -16,10 +16,10 @@ class MmBackward0(Binary):
     forward = staticmethod(np.matmul)
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
-        return mm(g, y.T)
+        return mm(g, t(y))
 
     def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
-        return mm(x.T, g)
+        return mm(t(x), g)
 
 
 class MvBackward0(Binary):
@@ -31,7 +31,7 @@ class MvBackward0(Binary):
         return g.reshape((-1, 1)) * y
 
     def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
-        return mv(x.T, g)
+        return mv(t(x), g)
 
 
 class DotBackward0(Binary):

@@ -121,7 +121,10 @@ class ExpandBackward0(ViewOperation):
         self.shape_ = shape
 
     def forward(self, x: Any) -> Any:
-        return np.broadcast_to(x, self.shape_)
+        view = np.broadcast_to(x, self.shape_)
+        if x.flags.writeable:
+            view.flags.writeable = True  # a part of it may well be written to
+        return view
 
     def grad_x(self, g: Any) -> Any:
         return g  # the engine undoes broadcasting
@@ -254,7 +257,7 @@ def t(x: Any) -> Any:
     """The transpose of a matrix; vectors and scalars stay as they are. Raises RuntimeError above two dimensions."""
     if x.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
-    return view_call(x, TBackward0)
+    return view_call(x, TBackward0) if isinstance(x, TensorState) else x.T
 
 
 def expand(x: Any, *shape: Any) -> Any:
@@ -263,11 +266,11 @@ def expand(x: Any, *shape: Any) -> Any:
     lead = len(wanted) - x.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand({type_name(x.array)}{list(x.shape)}, size={list(wanted)}): the number of sizes provided "
+            f"expand({type_name(x.array)}{{{list(x.shape)}}}, size={list(wanted)}): the number of sizes provided "
             f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({x.ndim})"
         )
     full = tuple(x.shape[i - lead] if size == -1 and i >= lead else size for i, size in enumerate(wanted))
-    for i, size in enumerate(full):
+    for i, size in reversed(list(enumerate(full))):
         if i >= lead and x.shape[i - lead] not in (1, size):
             raise RuntimeError(
                 f"The expanded size of the tensor ({size}) must match the existing size ({x.shape[i - lead]}) at "

@@ -20,6 +20,7 @@ import ast
 import itertools
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,22 +45,28 @@ def load_course(folder: Path = COURSE) -> Course:
         LessonError: the folder has no lessons, or one of them is not as it should be.
     """
     folders = sorted(path.parent for path in folder.glob("*/lesson.md"))
-    lessons = sorted((_load_lesson(one) for one in folders), key=lambda lesson: lesson.number)
+    lessons = sorted((_load_lesson(one) for one in folders), key=lambda lesson: _number(lesson.folder))
     if not lessons:
         raise LessonError(f"{folder}: no lessons here; a lesson is a folder such as 01_name with a lesson.md in it")
     for one, other in itertools.pairwise(lessons):
-        if one.number == other.number:
-            raise LessonError(f"{other.folder}: there is another lesson {one.number}, {one.folder.name}: renumber one")
+        if _number(one.folder) == _number(other.folder):
+            raise LessonError(
+                f"{other.folder}: there is another lesson of that number, {one.folder.name}: renumber one"
+            )
     names = [lesson.name for lesson in lessons]
     for lesson in lessons:
         if names.count(lesson.name) > 1:
             raise LessonError(f"{lesson.folder}: there is another lesson called {lesson.name}: rename one")
-    return Course(tuple(lessons))
+    return Course(tuple(replace(lesson, number=number) for number, lesson in enumerate(lessons, 1)))
+
+
+def _number(folder: Path) -> int:
+    """What lessons are sorted by. Numbers may be left out, so that there is room for lessons to come."""
+    return int(folder.name.partition("_")[0])
 
 
 def _load_lesson(folder: Path) -> Lesson:
-    parts = re.fullmatch(r"([0-9]{1,3})_([a-z0-9_]+)", folder.name)
-    if parts is None:
+    if not re.fullmatch(r"[0-9]{1,3}_[a-z0-9_]+", folder.name):
         raise LessonError(f"{folder}: call the folder by number and name, such as 01_tape_of_numbers")
     path = folder / "lesson.md"
     header, prose = _split(path)
@@ -69,8 +76,8 @@ def _load_lesson(folder: Path) -> Lesson:
     if IN_PYTORCH not in prose:
         raise LessonError(f"{path}: there is no section {IN_PYTORCH!r}: say what PyTorch calls it")
     return Lesson(
-        number=int(parts[1]),
-        name=parts[2],
+        number=0,
+        name=folder.name.partition("_")[2],
         title=_text(path, header, "title"),
         summary=_text(path, header, "summary"),
         folder=folder,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -54,7 +54,7 @@ class Exercise:
 class Lesson:
     """Text to read, a program to step through, an exercise."""
 
-    number: int
+    number: int  # its place in the course, from 1
     name: str  # `tape_of_numbers`: what progress is kept under, whatever the number
     title: str
     summary: str
@@ -95,6 +95,10 @@ class Course:
         if not found:
             raise LookupError(f"there is no lesson {wanted!r}: `microtape learn list` shows them all")
         raise LookupError(f"{wanted!r} could be {', '.join(one.name for one in found)}: write a little more")
+
+    def after_solved(self, solved: Set[str]) -> Lesson:
+        """The first lesson whose name is not among the solved ones; if all are, the last."""
+        return next((lesson for lesson in self.lessons if lesson.name not in solved), self.lessons[-1])
 
     def after(self, lesson: Lesson) -> Lesson | None:
         """The lesson that follows, None after the last."""

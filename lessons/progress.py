@@ -29,19 +29,22 @@ class Record:
 
 
 class Progress:
-    """The progress file. It is read anew for every question, so that several windows agree."""
+    """The progress file. It is read anew for every question, so that several windows agree.
+
+    Questions never fail; what changes the file raises ProgressError where it cannot be read or written.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.trouble: str | None = None  # one line about a file that had to be set aside
 
     def of(self, lesson: str) -> Record:
-        """A lesson's record, an empty one if there is none."""
-        return _record(self._read()["lessons"].get(lesson))
+        """A lesson's record, an empty one if there is none or the file cannot be read."""
+        return _record(self._known().get(lesson))
 
     def solved(self) -> set[str]:
         """The names of the lessons that are solved."""
-        return {name for name, entry in self._read()["lessons"].items() if _record(entry).solved}
+        return {name for name, entry in self._known().items() if _record(entry).solved}
 
     def attempted(self, lesson: str, *, passed: bool) -> None:
         """An exercise was checked."""
@@ -64,6 +67,15 @@ class Progress:
     def forget(self, lesson: str) -> None:
         """Begin a lesson anew."""
         self._change(lesson, lambda record: Record())
+
+    def _known(self) -> dict[str, Any]:
+        """The lessons in the file; none, and trouble, where it cannot be read."""
+        try:
+            lessons: dict[str, Any] = self._read()["lessons"]
+        except ProgressError as error:
+            self.trouble = str(error)
+            return {}
+        return lessons
 
     def _change(self, lesson: str, change: Callable[[Record], Record]) -> None:
         data = self._read()
@@ -90,7 +102,10 @@ class Progress:
         number = 1
         while (aside := self.path.with_name(f"progress.unreadable-{number}.json")).exists():
             number += 1
-        self.path.replace(aside)
+        try:
+            self.path.replace(aside)
+        except OSError as error:
+            raise ProgressError(f"{self.path}: cannot be read, nor set aside: {error.strerror}") from None
         self.trouble = f"{self.path.name} could not be read; it is kept as {aside}, and a new one begins"
         return {"format": FORMAT, "lessons": {}}
 

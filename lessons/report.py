@@ -21,6 +21,7 @@ class Said(NamedTuple):
 
 
 MOST_OUTPUT = 10  # lines of what the learner's file prints that are shown
+SHORT = 60  # characters of what was expected where something else went wrong
 LONGEST = 300  # characters of one value
 
 
@@ -43,12 +44,11 @@ def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
         first = next((result for result in verdict.results if not result.passed), None)
         for result in verdict.results:
             yield from _result(verdict, result, marks, in_full=result is first)
+            if result is first and verdict.wrong_answer is not None:
+                yield Said(f"    {verdict.wrong_answer.diagnosis}", "strong")
     if verdict.passed:
         yield Said("")
         yield Said("Solved.", "good")
-    elif verdict.wrong_answer is not None:
-        yield Said("")
-        yield Said(verdict.wrong_answer.diagnosis, "strong")
     yield from _printed(verdict.output)
 
 
@@ -72,7 +72,9 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
         yield Said(f"    {_raised(result.did.raised)}")
     else:
         yield Said(f"    {_ended(verdict)}")
-    yield Said(f"    expected  {_short(words(result.expected.value))}")
+    expected = words(result.expected.value)
+    if len(expected) <= SHORT:
+        yield Said(f"    expected  {expected}")
 
 
 def _raised(raised: Raised) -> str:

@@ -37,6 +37,10 @@ class Workspace:
             write_atomically(path, lesson.exercise.path.read_bytes())
         return path
 
+    def read(self, lesson: Lesson) -> str:
+        """The learner's file as text. What is not UTF-8 in it is replaced."""
+        return self.exercise(lesson).read_bytes().decode("utf-8", "replace")
+
     def write(self, lesson: Lesson, text: str, known: str) -> Path | None:
         """Save the learner's text. `known` is what the file held when it was last read.
 
@@ -46,8 +50,9 @@ class Workspace:
             Where the other version was kept, None if there was none.
         """
         path = self.exercise(lesson)
-        there = path.read_text(encoding="utf-8", errors="replace")
-        kept = self._set_aside(path) if there not in (known, text) else None
+        there = self.read(lesson)
+        lossy = there.encode() != path.read_bytes()  # it was no UTF-8
+        kept = self._set_aside(path) if there != text and (there != known or lossy) else None
         if there != text:
             write_atomically(path, text.encode())
         return kept
@@ -65,11 +70,12 @@ class Workspace:
         return kept
 
     def _set_aside(self, path: Path) -> Path:
+        """Keep a copy under another name; the file itself stays until it is replaced as a whole."""
         now = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
         kept = path.with_name(f"{path.stem}.{now}.py")
         number = 1
         while kept.exists():
             number += 1
             kept = path.with_name(f"{path.stem}.{now}_{number}.py")
-        path.replace(kept)
+        write_atomically(kept, path.read_bytes())
         return kept

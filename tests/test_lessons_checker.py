@@ -45,11 +45,16 @@ class TestWhatIsSaid:
 
     def test_a_known_wrong_answer_by_what_it_does_not_by_how_it_looks(self, say):
         said = say("def double(number):\n    result = number\n    return result * number\n")
-        assert said.splitlines()[:3] == ["✗ double(3)", "    your code gave  9", "    expected        6"]
-        assert said.endswith("\n\nYou multiply x by itself; twice x is x + x.")
+        assert said.splitlines() == [
+            "✗ double(3)",
+            "    your code gave  9",
+            "    expected        6",
+            "    You multiply x by itself; twice x is x + x.",
+            "✗ double([1, 2])",
+        ]
 
     def test_another_known_one(self, say):
-        assert say("def double(x):\n    return x + x if x != 3 else 5\n").endswith("\n\nOne is missing.")
+        assert say("def double(x):\n    return x + x if x != 3 else 5\n").splitlines()[3] == "    One is missing."
 
     def test_the_file_as_shipped(self, say):
         assert say(EXERCISE) == "The file is as it was shipped. Its comments say what to write."

@@ -55,8 +55,8 @@ def test_the_program_has_a_backward_pass_to_step_through(recording):
 
 
 def test_the_program_fits_beside_the_text(lesson):
-    assert max(map(len, lesson.program.read_text().splitlines())) <= 72
-    assert max(map(len, lesson.exercise.path.read_text().splitlines())) <= 72
+    assert max(map(len, lesson.program.read_text().splitlines())) <= 68
+    assert max(map(len, lesson.exercise.path.read_text().splitlines())) <= 68
 
 
 def test_there_is_a_prediction_and_every_one_has_an_answer(lesson, recording):
@@ -97,9 +97,14 @@ def run(code, namespace):
     return printed.getvalue()
 
 
+def test_title_and_summary_fit_the_list(lesson):
+    assert len(lesson.title) <= 60
+    assert len(lesson.summary) <= 68
+
+
 def test_the_text_fits_a_terminal(lesson):
     assert max(map(len, lesson.prose.splitlines())) <= 80
-    assert max(len(line) for _, block in BLOCK.findall(lesson.prose) for line in block.splitlines()) <= 66
+    assert max(len(line) for _, block in BLOCK.findall(lesson.prose) for line in block.splitlines()) <= 62
     assert lesson.prose.startswith(f"# {lesson.title}\n")
 
 

@@ -97,6 +97,13 @@ class TestProgress:
         progress.path.write_text(json.dumps({"format": 1, "lessons": {"tape": entry}}))
         assert progress.of("tape") == Record()
 
+    def test_a_file_that_may_not_be_read_is_neither_believed_nor_overwritten(self, progress):
+        progress.path.mkdir(parents=True)
+        assert progress.solved() == set()
+        assert "cannot be read: Is a directory" in progress.trouble
+        with pytest.raises(ProgressError, match="cannot be read: Is a directory"):
+            progress.attempted("tape", passed=True)
+
 
 class TestWritingAtomically:
     def test_leaves_the_old_file_where_writing_fails(self, tmp_path, monkeypatch):
@@ -142,6 +149,16 @@ class TestWorkspace:
         before = path.stat().st_mtime_ns
         assert workspace.write(lesson, "same", known=EXERCISE) is None
         assert path.stat().st_mtime_ns == before
+
+    def test_saving_over_what_was_no_text_keeps_it(self, workspace, lesson):
+        path = workspace.exercise(lesson)
+        path.write_bytes(b"# caf\xe9\n")
+        kept = workspace.write(lesson, "mine", known=workspace.read(lesson))
+        assert (path.read_bytes(), kept.read_bytes()) == (b"mine", b"# caf\xe9\n")
+
+    def test_windows_line_ends_are_no_change(self, workspace, lesson):
+        workspace.exercise(lesson).write_bytes(b"a\r\nb\r\n")
+        assert workspace.write(lesson, "a\r\nb\r\nc\r\n", known=workspace.read(lesson)) is None
 
     def test_a_reset_keeps_the_file_under_another_name(self, workspace, lesson):
         path = workspace.exercise(lesson)

@@ -21,6 +21,16 @@ is recorded up to the end of its first backward() and stopped there.
 exit codes:
 """ + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
 
+LEARN = """\
+WHAT is one of
+  list               all lessons, and which are solved
+  NAME               the text of a lesson, by name or number
+  check [NAME]       try your file
+  hint [NAME]        the next hint
+  solution [NAME]    the solution; asks first
+  reset [NAME]       begin the exercise anew; asks first, and keeps your file
+Without a NAME it is the first lesson that is not solved."""
+
 
 def _count(text: str) -> int:
     """A number of elements, for argparse."""
@@ -37,6 +47,7 @@ STEP = (
 )
 ASCII = (("--ascii",), {"action": "store_true", "help": "plain ASCII characters only"})
 THEME = (("--theme",), {"choices": ("dark", "light"), "help": "colours (default: dark, or what COLORFGBG says)"})
+YES = (("-y", "--yes"), {"action": "store_true", "help": "do not ask"})
 NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by number, name, operation or line :7"})
 WHY = (
     ("--why",),
@@ -128,8 +139,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )
-    learn = add(
-        "learn", commands.learn, "open a lesson; list: all of them; check [NAME]: check an exercise", (THEME, ASCII)
-    )
-    learn.add_argument("what", nargs="*", metavar="NAME", help="a lesson's name or number (default: the next one)")
+    learn = add("learn", commands.learn, "open the course, or do one thing of it: see below", (YES, THEME, ASCII))
+    learn.add_argument("what", nargs="*", metavar="WHAT", help="nothing: the whole course in full screen")
+    learn.epilog = LEARN
+    learn.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser, known

@@ -1,7 +1,8 @@
 # A tape of your own.
 #
-# A Tape knows numbers by name. `number` puts one in. `mul` and `add`
-# compute a new one from two others, and write down what they did:
+# A Tape knows numbers by name. `number` puts one in. `mul` and
+# `add` compute a new one from two others, and write down what they
+# did:
 #
 #     tape = Tape()
 #     tape.number("x", 3.0)
@@ -11,8 +12,8 @@
 #     tape.values    {"x": 3.0, "y": 2.0, "z": 6.0}
 #     tape.rows      [("z", "mul", "x", "y")]
 #
-# A row is made of names: the result, the operation, the two operands.
-# New rows go at the end.
+# A row is made of names: the result, the operation, the two
+# operands. New rows go at the end.
 #
 # Complete `mul` and `add`.
 

@@ -6,7 +6,8 @@
 #     rows = [("u", "mul", "x", "y"), ("z", "add", "u", "x")]
 #     values = {"x": 3.0, "y": 2.0, "u": 6.0, "z": 9.0}
 #
-#     backward(rows, values)    {"z": 1.0, "u": 1.0, "x": 3.0, "y": 3.0}
+#     backward(rows, values)
+#     {"z": 1.0, "u": 1.0, "x": 3.0, "y": 3.0}
 #
 # A row may have a result that the last one does not depend on. No
 # gradient comes to it, and it passes none on.
@@ -20,7 +21,7 @@ def slopes(operation, x, y):
 
 
 def backward(rows, values):
-    """The gradient of the last result with respect to every name."""
+    """The gradient of the last result by every name."""
     last = rows[-1][0]
     gradients = {last: 1.0}
     for result, operation, x, y in reversed(rows):

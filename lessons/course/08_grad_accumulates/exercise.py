@@ -1,7 +1,7 @@
 # Gradients one by one.
 #
-# `w` is a leaf that requires a gradient: a single number. For each x
-# in `xs` there is a loss, (w · x)².
+# `w` is a leaf that requires a gradient: a single number. For each
+# x in `xs` there is a loss, (w · x)².
 #
 #     w = mt.tensor(2.0, requires_grad=True)
 #
@@ -9,11 +9,11 @@
 #     w.grad                             None
 #
 # `gradient_of_each` gives the gradient of each loss by itself, as a
-# list of plain numbers. What was in `w.grad` before must not count, and
-# nothing must be left in it for whoever comes next.
+# list of plain numbers. What was in `w.grad` before must not count,
+# and nothing must be left in it for whoever comes next.
 #
-# `was_reached` says whether a backward has ever come to `w` since its
-# `.grad` was last None, whatever it found there.
+# `was_reached` says whether a backward has ever come to `w` since
+# its `.grad` was last None, whatever it found there.
 #
 # Complete both.
 

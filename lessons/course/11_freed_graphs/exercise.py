@@ -1,8 +1,8 @@
 # Several losses over one shared part.
 #
 # `shared(x)` computes a tensor from x; it is expensive, so call it
-# once. `losses` are functions, each of which computes a single number
-# from that tensor.
+# once. `losses` are functions, each of which computes a single
+# number from that tensor.
 #
 #     x = mt.tensor(2.0, requires_grad=True)
 #     shared = lambda x: x * x
@@ -10,8 +10,9 @@
 #
 #     gradients(x, shared, losses)    [12.0, 20.0]
 #
-# Give the gradient of x for each loss by itself, as a list of numbers.
-# When you are done, the graph of the shared part must have been freed.
+# Give the gradient of x for each loss by itself, as a list of
+# numbers. When you are done, the graph of the shared part must have
+# been freed.
 #
 # Complete the function.
 

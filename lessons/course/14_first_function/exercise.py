@@ -6,12 +6,13 @@
 #     grad_weight = grad_outputᵀ · input
 #     grad_bias   = grad_output, summed over its rows
 #
-# `bias` may be None: then nothing is added, and its gradient is None.
-# Return None as well for what needs no gradient: `ctx.needs_input_grad`
-# has three entries, for input, weight and bias.
+# `bias` may be None: then nothing is added, and its gradient is
+# None. Return None as well for what needs no gradient:
+# `ctx.needs_input_grad` has three entries, for input, weight and
+# bias.
 #
-# Useful: `a @ b` is the matrix product, `a.t()` the transposed matrix,
-# `a.sum(0)` the sum over the rows.
+# Useful: `a @ b` is the matrix product, `a.t()` the transposed
+# matrix, `a.sum(0)` the sum over the rows.
 #
 # Complete both methods.
 

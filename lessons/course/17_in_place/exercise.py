@@ -13,8 +13,8 @@
 #
 #     same = SquareInPlace.apply(x)
 #
-# `same` is x itself, which now holds the squares, and the gradient of
-# what x was before is grad_z · 2·x, with the *old* x.
+# `same` is x itself, which now holds the squares, and the gradient
+# of what x was before is grad_z · 2·x, with the *old* x.
 #
 # Complete both.
 

@@ -1,0 +1,176 @@
+"""The learner's file, and what there is to say about it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from typing import ClassVar
+
+from textual.app import ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.highlight import highlight
+from textual.widgets import Static, TextArea
+from textual.widgets.text_area import Selection
+
+from lessons import Lesson, Workspace
+from lessons.report import Said
+from tui.learn_text import PROSE, STYLES, Page, marked
+
+GAP = "raise NotImplementedError"
+
+
+class Editor(TextArea):
+    """Edits the file in place. Leaving it saves."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.done_editing", "save, done", priority=True),
+        Binding("ctrl+s", "screen.check", "save and check", priority=True),
+    ]
+
+
+class ExerciseView(Vertical):
+    """The file above, the verdict, a hint or the solution below."""
+
+    def __init__(self, lesson: Lesson, workspace: Workspace) -> None:
+        super().__init__(id="exercise")
+        self._lesson = lesson
+        self._workspace = workspace
+        self._known = ""  # what the file held when it was last read
+
+    def compose(self) -> ComposeResult:
+        """Two boxes."""
+        with Page(id="file", classes="box"):
+            yield Static(id="code")
+        yield Editor(id="editor", classes="box", tab_behavior="indent", show_line_numbers=True)
+        with Page(id="verdict", classes="box"):
+            yield Vertical(id="said")
+
+    def on_mount(self) -> None:
+        """Show the file."""
+        self.write([Said("c checks your file, h gives a hint, e edits it here, o in your own editor.", "dim")])
+        self.read()
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether the file is being edited here."""
+        return self.has_class("-editing")
+
+    def read(self) -> None:
+        """Show the file as it is now."""
+        if self.is_editing:
+            return
+        try:
+            path = self._workspace.exercise(self._lesson)
+            self._known = self._workspace.read(self._lesson)
+        except OSError as error:
+            self.write([Said(str(error), "bad")])
+            return
+        self.query_one("#code", Static).update(highlight(self._known, language="python"))
+        for box in (self.query_one("#file"), self.query_one("#editor")):
+            box.border_title, box.border_subtitle = "your file", _home(str(path))
+
+    def edit(self) -> None:
+        """Begin to edit here."""
+        self.read()
+        editor = self.query_one(Editor)
+        editor.load_text(self._known)
+        self.add_class("-editing")
+        self.remove_class("-said")
+        editor.focus()
+        editor.selection = _first_gap(self._known)
+
+    def save(self) -> bool:
+        """Write what has been edited, if anything has. Returns whether all is safe."""
+        if not self.is_editing:
+            return True
+        text = self.query_one(Editor).text
+        try:
+            kept = self._workspace.write(self._lesson, text, self._known)
+        except OSError as error:
+            self.write([Said(str(error), "bad"), Said("Your text is still here, and not saved.")])
+            return False
+        self._known = text
+        if kept is not None:
+            self.app.notify(f"The file had been changed elsewhere. That version is kept: {kept}", timeout=15)
+        return True
+
+    def done_editing(self) -> None:
+        """Save, and show the file again."""
+        if not self.is_editing or not self.save():
+            return
+        self.remove_class("-editing")
+        self.read()
+        self.query_one("#file").focus()
+
+    def open_in_editor(self) -> None:
+        """Open the file in $VISUAL or $EDITOR, and come back when that is closed."""
+        path = self._workspace.exercise(self._lesson)
+        command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or _some_editor())
+        if not command:
+            self.write([Said(f"Set $EDITOR to your editor, or open this file in it: {path}", "strong")])
+            return
+        try:
+            with self.app.suspend():
+                ended = subprocess.run([*command, str(path)], check=False)
+        except SuspendNotSupported:
+            self.write([Said(f"Your editor cannot be opened from here. Open this file in it: {path}", "strong")])
+            return
+        except OSError as error:
+            self.write([Said(f"{command[0]} cannot be started: {error.strerror}", "bad")])
+            return
+        self.app.refresh()
+        self.read()
+        if ended.returncode:
+            self.write([Said(f"{command[0]} ended with status {ended.returncode}.", "bad")])
+
+    def make_room(self) -> None:
+        """Give more room to what is said than to the file, and focus it, so that it can be scrolled."""
+        if not self.is_editing:
+            self.add_class("-said")
+            self.query_one("#verdict").focus()
+
+    def write(self, lines: list[Said], title: str = "") -> None:
+        """Say something in the lower box. A line that is too long goes on under its own beginning."""
+        statics = []
+        for line in lines:
+            text = line.text.lstrip(" ")
+            static = Static(
+                marked(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
+            )
+            static.styles.padding = (0, 0, 0, len(line.text) - len(text))
+            statics.append(static)
+        self._show(statics, title)
+
+    def write_code(self, code: str, title: str) -> None:
+        """Show Python in the lower box."""
+        self._show([Static(highlight(code, language="python"))], title)
+
+    def _show(self, statics: list[Static], title: str) -> None:
+        box, said = self.query_one("#verdict"), self.query_one("#said")
+        box.border_title = title
+        said.remove_children()
+        said.mount_all(statics)
+        box.scroll_home(animate=False)
+
+
+def _first_gap(code: str) -> Selection:
+    """The first thing to be replaced, selected, so that typing replaces it."""
+    for number, line in enumerate(code.splitlines()):
+        column = line.find(GAP)
+        if column >= 0:
+            return Selection((number, column), (number, column + len(GAP)))
+    return Selection((0, 0), (0, 0))
+
+
+def _home(path: str) -> str:
+    """The path with `~` for the home folder."""
+    home = os.path.expanduser("~")
+    return f"~{path[len(home) :]}" if home != "/" and path.startswith(home + os.sep) else path
+
+
+def _some_editor() -> str:
+    return next((name for name in ("nano", "vim", "vi") if shutil.which(name)), "")

@@ -1,0 +1,398 @@
+"""One lesson on the screen: its text beside its program or its exercise; on a small terminal one of the three."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Markdown, Static
+
+from lessons import Course, Lesson, LessonError, Workspace, check
+from lessons.report import Said, report
+from microtape.errors import RecordingError
+from tui.help import HelpScreen
+from tui.learn_ask import Questions, SureScreen
+from tui.learn_exercise import ExerciseView
+from tui.learn_program import LessonStepper, ProgramView, record_program
+from tui.learn_text import Page, flowing
+
+SMALLEST = (60, 18)
+ROOM_FOR_TWO = 116  # columns
+VIEWS = ("text", "program", "exercise")
+FIRST_FOCUS = {"text": "#text", "program": "#lesson-tape", "exercise": "#file"}
+
+KEYS = (
+    ("1 2 3", "the text, the program, the exercise; Tab goes round"),
+    ("→ ←", "step through the program, and back"),
+    ("Home End", "in the program: where backward begins, where it ends"),
+    ("s", "the program in the full stepper; q comes back"),
+    ("c", "check your file"),
+    ("h", "a hint, then another"),
+    ("e", "edit your file here; Esc saves and ends, Ctrl+S saves and checks"),
+    ("o", "open your file in your own editor ($EDITOR)"),
+    ("v", "the solution; you are asked first"),
+    ("r", "begin the exercise anew; you are asked first, and your file is kept"),
+    ("n b", "the next lesson, the one before"),
+    ("↑ ↓", "scroll what has the focus; PgUp and PgDn by pages"),
+    ("Esc", "back to the list of lessons"),
+    ("q", "quit"),
+)
+
+
+class LessonScreen(Screen[None]):
+    """One lesson of a course."""
+
+    CSS = """
+    LessonScreen #title { height: 1; padding: 0 1; background: $surface; }
+    LessonScreen #both { height: 1fr; }
+    LessonScreen #text { width: 12fr; max-width: 84; }
+    LessonScreen #program, LessonScreen #exercise { width: 13fr; }
+    LessonScreen #said, LessonScreen #said > Static { height: auto; }
+    LessonScreen.-narrow #text { max-width: 100%; }
+    LessonScreen .box, LessonScreen #text, LessonScreen #lesson-tape, LessonScreen #lesson-source {
+        border: round $panel; border-title-color: $text-muted; border-subtitle-color: $text-muted; padding: 0 1;
+        scrollbar-size-vertical: 1; scrollbar-color: $panel; scrollbar-background: $background;
+        scrollbar-color-hover: $accent; scrollbar-color-active: $accent; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+    }
+    LessonScreen .box:focus, LessonScreen #text:focus, LessonScreen #lesson-tape:focus,
+    LessonScreen #lesson-source:focus {
+        border: round $accent; border-title-color: $text-accent; border-title-style: bold;
+    }
+
+    LessonScreen TimeBar, LessonScreen #lesson-tape, LessonScreen #lesson-source, LessonScreen #lesson-sentence {
+        display: none;
+    }
+    LessonScreen #recording { padding: 1 2; color: $text-muted; }
+    LessonScreen .-recorded #recording { display: none; }
+    LessonScreen .-recorded TimeBar { display: block; background: $surface; }
+    LessonScreen .-recorded #lesson-tape { display: block; width: 1fr; min-width: 0; height: 1fr; padding: 0; }
+    LessonScreen .-recorded #lesson-source { display: block; width: 1fr; height: 1fr; }
+    LessonScreen .-recorded #lesson-sentence, LessonScreen .-recorded #lesson-sentence:focus {
+        display: block; width: 1fr; height: 5; background: $surface; border: none; border-top: solid $panel;
+        padding: 0 1;
+    }
+    LessonScreen .-recorded #lesson-sentence:focus { border-top: solid $accent; }
+
+    LessonScreen #file, LessonScreen #editor { height: 3fr; }
+    LessonScreen #verdict { height: 2fr; min-height: 7; }
+    LessonScreen .-said #file { height: 2fr; }
+    LessonScreen .-said #verdict { height: 3fr; }
+    LessonScreen #editor { display: none; background: $background; padding: 0; }
+    LessonScreen .-editing #editor { display: block; }
+    LessonScreen .-editing #file { display: none; }
+
+    LessonScreen MarkdownH1 {
+        content-align: left middle; margin: 1 0; padding: 0; background: $background; color: $text-accent;
+        text-style: bold;
+    }
+    LessonScreen MarkdownH2 { margin: 1 0; color: $text-primary; text-style: bold; }
+    LessonScreen Markdown { padding: 0; }
+    LessonScreen MarkdownFence, LessonScreen MarkdownFence > Label { padding: 0 1; }
+    LessonScreen MarkdownFence { margin: 0 0 1 0; padding: 0; background: $surface; }
+
+    LessonScreen #lesson-too-small {
+        display: none; width: 100%; height: 100%; content-align: center middle; text-align: center;
+    }
+    LessonScreen.-too-small > * { display: none; }
+    LessonScreen.-too-small > #lesson-too-small { display: block; }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (ROOM_FOR_TWO, "-wide")]  # noqa: RUF012
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(i), f"view('{name}')", name, show=False) for i, name in enumerate(VIEWS, 1)),
+        Binding("tab", "turn_view(1)", "view", key_display="Tab"),
+        Binding("shift+tab", "turn_view(-1)", show=False),
+        Binding("right,l", "move(1)", "step", key_display="→"),
+        Binding("left", "move(-1)", "back", show=False),
+        Binding("s", "step", "stepper", show=False),
+        Binding("c", "check", "check"),
+        Binding("h", "hint", "hint"),
+        Binding("e", "edit", "edit"),
+        Binding("o", "own_editor", "own editor", show=False),
+        Binding("v", "solution", "solution", show=False),
+        Binding("r", "reset", "reset", show=False),
+        Binding("n", "turn(1)", "next"),
+        Binding("b", "turn(-1)", "before", show=False),
+        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("escape", "leave", "lessons", key_display="Esc"),
+        Binding("q", "quit", "quit", show=False),
+    ]
+
+    def __init__(self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False) -> None:
+        super().__init__()
+        self.lesson = lesson
+        self._course = course
+        self._workspace = workspace
+        self._ascii = ascii
+        self._questions = Questions(lesson.predictions)
+        self._hints = 0
+        self._view = "text"
+        self._beside = "program"  # which view is beside the text where there is room for two
+
+    def compose(self) -> ComposeResult:
+        """The title, the three views, the keys."""
+        yield Static(id="title")
+        with Horizontal(id="both"):
+            with Page(id="text"):
+                yield Markdown(self.lesson.prose, open_links=False)
+            yield ProgramView(self._questions, ascii=self._ascii)
+            yield ExerciseView(self.lesson, self._workspace)
+        yield Footer(show_command_palette=False)
+        yield Static(id="lesson-too-small")
+
+    def on_mount(self) -> None:
+        """Open with the text, the program beside it where there is room."""
+        self.action_view("text")
+        self._record()
+
+    def on_resize(self, event: Resize) -> None:
+        """A terminal that is too small says so and waits."""
+        too_small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
+        self.set_class(too_small, "-too-small")
+        self.query_one("#lesson-too-small", Static).update(
+            f"This terminal has {event.size.width}×{event.size.height} characters.\n"
+            f"A lesson needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake it larger: nothing is lost. q quits."
+        )
+        self._arrange()
+
+    def on_screen_resume(self) -> None:
+        """Back from the stepper or an editor: the file may have changed."""
+        if self.is_mounted:
+            self._exercise.read()
+
+    @property
+    def _exercise(self) -> ExerciseView:
+        return self.query_one(ExerciseView)
+
+    @property
+    def _program(self) -> ProgramView:
+        return self.query_one(ProgramView)
+
+    def save(self) -> bool:
+        """Write what is being edited to its file. Returns whether all is safe."""
+        return self._exercise.save()
+
+    def _remember(self, change: Callable[[], None]) -> None:
+        """Change the progress; where that cannot be kept, say so and go on."""
+        try:
+            change()
+        except OSError as error:
+            self.app.notify(str(error), severity="error", timeout=15)
+
+    # Which view
+
+    def action_view(self, name: str) -> None:
+        """Show a view and focus it. Beside the text there is room for one of the others."""
+        self._exercise.done_editing()
+        if self._exercise.is_editing:
+            return  # what was typed could not be saved
+        self._view = name
+        self._arrange()
+        self.query_one(FIRST_FOCUS[name], Widget).focus()
+
+    def _arrange(self) -> None:
+        # By `display` and not by a class: a class on the screen makes Textual style every line of the text again.
+        if self._view != "text":
+            self._beside = self._view
+        two = self.app.size.width >= ROOM_FOR_TWO
+        for name in VIEWS:
+            self.query_one(f"#{name}").display = name == self._view or (two and name in ("text", self._beside))
+        self._show_title()
+
+    def action_turn_view(self, by: int) -> None:
+        """The next view, after the last the first."""
+        self.action_view(VIEWS[(VIEWS.index(self._view) + by) % len(VIEWS)])
+
+    def on_descendant_focus(self) -> None:
+        """A click into a view is choosing it."""
+        for name in VIEWS:
+            if self.focused is not None and self.query_one(f"#{name}") in self.focused.ancestors_with_self:
+                self._view = name
+        self._show_title()
+
+    def _show_title(self) -> None:
+        solved = self._workspace.progress.of(self.lesson.name).solved
+        mark = ("  solved" if self._ascii else "  ✓ solved", "bold $text-success") if solved else ("", "")
+        where = (f"lesson {self.lesson.number}  ", "$text-muted")
+        left = Content.assemble(where, (self.lesson.title, "bold"), mark)
+        tabs = Content(" ").join(
+            Content.styled(f" {i} {name} ", "bold on $accent-muted" if name == self._view else "$text-muted")
+            for i, name in enumerate(VIEWS, 1)
+        )
+        room = self.app.size.width - tabs.cell_length - 3
+        line = Content.assemble(left.truncate(max(room, 0), ellipsis=True, pad=True), " ", tabs)
+        self.query_one("#title", Static).update(line, layout=False)
+
+    # The program
+
+    @work(thread=True, group="record")
+    def _record(self) -> None:
+        """Record the lesson's program while the learner reads."""
+        try:
+            recording = record_program(self.lesson)
+        except (LessonError, RecordingError) as error:
+            self.app.call_from_thread(self._program.say, str(error))
+            return
+        self.app.call_from_thread(self._program.show_recording, recording)
+
+    def action_move(self, moments: int) -> None:
+        """Step on, or back; on a small terminal that means turning to the program."""
+        if self._view == "exercise":
+            return
+        if not self._program.display:
+            self.action_view("program")
+        self._program.move(moments)
+
+    def action_step(self) -> None:
+        """Open the full stepper, here and now."""
+        cursor = self._program.cursor
+        if cursor is None:
+            return
+        stepper = LessonStepper(cursor, self._questions, ascii=self._ascii)
+
+        def come_back(_: None) -> None:
+            self._program.cursor = stepper.cursor
+
+        self.app.push_screen(stepper, come_back)
+
+    # The exercise
+
+    def action_edit(self) -> None:
+        """Edit the file here."""
+        self.action_view("exercise")
+        self._exercise.edit()
+
+    def action_done_editing(self) -> None:
+        """Save, and stop editing."""
+        self._exercise.done_editing()
+
+    def action_own_editor(self) -> None:
+        """Open the file in the learner's own editor."""
+        self.action_view("exercise")
+        self._exercise.open_in_editor()
+
+    def action_check(self) -> None:
+        """Try the file, in a process of its own."""
+        if not self._exercise.is_editing:
+            self.action_view("exercise")
+        elif not self.save():
+            return
+        self._exercise.write([Said("Checking ...", "dim")], "check")
+        self._check()
+
+    @work(thread=True, group="check", exclusive=True)
+    def _check(self) -> None:
+        try:
+            verdict = check(self.lesson.exercise, self._workspace.exercise(self.lesson))
+        except (LessonError, OSError) as error:
+            self.app.call_from_thread(self._exercise.write, [Said(str(error), "bad")], "check")
+            return
+        attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
+        self.app.call_from_thread(self._remember, attempted)
+        said = report(verdict, ascii=self._ascii)
+        if verdict.passed:
+            said += [Said(""), Said("n goes to the next lesson, v shows how the solution is written.", "dim")]
+        self.app.call_from_thread(self._exercise.read)
+        self.app.call_from_thread(self._exercise.write, said, "check")
+        self.app.call_from_thread(self._exercise.make_room)
+        self.app.call_from_thread(self._show_title)
+
+    def action_hint(self) -> None:
+        """One more hint of the ladder, below those before."""
+        self.action_view("exercise")
+        hints = self.lesson.exercise.hints
+        self._hints = min(self._hints + 1, len(hints))
+        self._remember(partial(self._workspace.progress.hinted, self.lesson.name, self._hints))
+        shown = [line for hint in hints[: self._hints] for line in (Said(flowing(hint)), Said(""))]
+        more = len(hints) - self._hints
+        last = f"h gives the next hint, {more} more." if more else "That was the last hint. v shows the solution."
+        self._exercise.write([*shown, Said(last, "dim")], f"hint {self._hints} of {len(hints)}")
+        self._exercise.make_room()
+
+    def action_solution(self) -> None:
+        """Show the solution, to who wants it."""
+        self.action_view("exercise")
+        record = self._workspace.progress.of(self.lesson.name)
+        if record.solved or record.solution_seen:
+            self._show_solution(True)
+            return
+        left = len(self.lesson.exercise.hints) - record.hints
+        hints = (
+            f"There {'is 1 hint' if left == 1 else f'are {left} hints'} that you have not seen.\n\n" if left > 0 else ""
+        )
+        self.app.push_screen(SureScreen(f"{hints}Show the solution?"), self._show_solution)
+
+    def _show_solution(self, sure: bool | None) -> None:
+        if sure:
+            self._remember(partial(self._workspace.progress.saw_solution, self.lesson.name))
+            solution = self.lesson.exercise.solution.read_text(encoding="utf-8")
+            self._exercise.write_code(solution, "solution")
+            self._exercise.make_room()
+
+    def action_reset(self) -> None:
+        """Begin the exercise anew, if that is really wanted."""
+        self.action_view("exercise")
+        question = "Begin this exercise anew?\n\nYour file is kept under another name; that it was solved is forgotten."
+        self.app.push_screen(SureScreen(question), self._reset)
+
+    def _reset(self, sure: bool | None) -> None:
+        if not sure:
+            return
+        try:
+            kept = self._workspace.reset(self.lesson)
+        except OSError as error:
+            self._exercise.write([Said(str(error), "bad")])
+            return
+        self._hints = 0
+        self._exercise.read()
+        self._exercise.write([Said(f"Your file is kept as {kept}" if kept else "It was as shipped.", "dim")])
+        self._show_title()
+
+    # Elsewhere
+
+    def action_turn(self, by: int) -> None:
+        """To the lesson after or before."""
+        index = self._course.lessons.index(self.lesson) + by
+        if not 0 <= index < len(self._course):
+            self.app.notify("That was the last lesson." if by > 0 else "This is the first lesson.")
+            return
+        if not self.save():
+            return
+        other = LessonScreen(self._course, self._course.lessons[index], self._workspace, ascii=self._ascii)
+        self.app.switch_screen(other)
+
+    def action_leave(self) -> None:
+        """Back to the list of lessons."""
+        if self.save():
+            self.dismiss()
+
+    async def action_quit(self) -> None:
+        """Leave the program."""
+        await self.app.action_quit()
+
+    def action_help(self) -> None:
+        """What the keys do."""
+        self.app.push_screen(LessonHelp())
+
+
+class LessonHelp(HelpScreen):
+    """The keys of a lesson."""
+
+    def compose(self) -> ComposeResult:
+        """One table."""
+        with VerticalScroll() as page:
+            page.border_title = "help"
+            page.border_subtitle = "Esc closes"
+            yield Static(
+                Content("\n").join(Content.assemble((key.ljust(10), "bold $text-accent"), does) for key, does in KEYS)
+            )

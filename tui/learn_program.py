@@ -1,0 +1,133 @@
+"""A lesson's program beside its text: the tape, the source and what this step did. The full stepper is a key away."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from lessons import Lesson, LessonError
+from microtape.recording.file import load
+from microtape.recording.model import Recording
+from tui.bars import TimeBar
+from tui.cursor import StepCursor
+from tui.launch import run_command
+from tui.learn_ask import Questions
+from tui.panes import SentencePane
+from tui.source_pane import SourcePane
+from tui.stepper import StepperScreen
+from tui.tape import TapeView
+
+
+class ProgramView(Vertical):
+    """A small stepper. It asks a lesson's questions, and goes on from one pass to the next."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("home", "home", "start", show=False),
+        Binding("end", "end", "end", show=False),
+    ]
+
+    cursor: reactive[StepCursor | None] = reactive(None)
+
+    def __init__(self, questions: Questions, *, ascii: bool = False) -> None:
+        super().__init__(id="program")
+        self.questions = questions
+        self._ascii = ascii
+
+    def compose(self) -> ComposeResult:
+        """The tape, the source, the sentence; until there is a recording, a word about that."""
+        cursor, ascii = ProgramView.cursor, self._ascii
+        yield Static("Recording the program ...", id="recording")
+        yield TimeBar(ascii=ascii).data_bind(cursor)
+        yield TapeView("lesson-tape", ascii=ascii).data_bind(cursor)
+        yield SourcePane("lesson-source", ascii=ascii).data_bind(cursor)
+        yield SentencePane("", "lesson-sentence", ascii=ascii).data_bind(cursor)
+
+    def show_recording(self, recording: Recording) -> None:
+        """Begin where backward is called."""
+        self.cursor = StepCursor.open(recording)
+        self.query_one(TapeView).styles.max_height = len(self.cursor.timeline.rows) + 3
+        self.add_class("-recorded")
+
+    def say(self, text: str) -> None:
+        """A word in place of a recording."""
+        self.query_one("#recording", Static).update(text)
+
+    def move(self, moments: int) -> None:
+        """Step on or back; before some steps, a question; after the end of a pass, the next one."""
+        cursor = self.cursor
+        if cursor is None:
+            return
+        question = self.questions.before_step(cursor) if moments > 0 else None
+        if question is not None:
+            self.app.push_screen(question, lambda _: self._go(moments))
+        else:
+            self._go(moments)
+
+    def _go(self, moments: int) -> None:
+        if self.cursor is not None:
+            self.cursor = onward(self.cursor) if moments > 0 else backward(self.cursor)
+
+    def action_home(self) -> None:
+        """To where backward was called, then to before the program."""
+        if self.cursor is not None:
+            self.cursor = self.cursor.home()
+
+    def action_end(self) -> None:
+        """To the end of the pass."""
+        if self.cursor is not None:
+            self.cursor = self.cursor.end()
+
+    def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
+        """A row was clicked."""
+        if self.cursor is not None:
+            self.cursor = self.cursor.goto_node(message.node)
+
+
+def onward(cursor: StepCursor) -> StepCursor:
+    """A step on; from the end of a pass to the next one."""
+    return cursor.forward() if cursor.next_node is not None else cursor.to_pass(cursor.timeline.pass_index + 1)
+
+
+def backward(cursor: StepCursor) -> StepCursor:
+    """A step back; from the beginning of a pass to the end of the one before."""
+    earlier, index = cursor.back(), cursor.timeline.pass_index
+    return cursor.to_pass(index - 1).end() if earlier == cursor and index else earlier
+
+
+class LessonStepper(StepperScreen):
+    """The full stepper on a lesson's program, at the place where the small one is."""
+
+    def __init__(self, cursor: StepCursor, questions: Questions, *, ascii: bool = False) -> None:
+        super().__init__(cursor.recording, ascii=ascii)
+        self._opening = cursor
+        self._questions = questions
+
+    def action_move(self, moments: int) -> None:
+        """Step on, after an answer where there is a question."""
+        question = self._questions.before_step(self.cursor) if self.cursor is not None and moments > 0 else None
+        if question is not None:
+            self.app.push_screen(question, lambda _: super(LessonStepper, self).action_move(moments))
+        else:
+            super().action_move(moments)
+
+
+def record_program(lesson: Lesson) -> Recording:
+    """The lesson's program, recorded with its output kept off the screen. Takes about half a second.
+
+    Raises:
+        LessonError: it cannot be recorded.
+    """
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        out = Path(folder) / "run.tape"
+        passes = ["--pass", lesson.passes] if lesson.passes else []
+        ended = run_command("record", str(lesson.program), "-o", str(out), *passes, capture=True)
+        if not out.exists():
+            raise LessonError(f"{lesson.program} cannot be recorded: {ended.stderr.strip().rpartition(chr(10))[2]}")
+        return load(out)

@@ -1,0 +1,46 @@
+"""How the course shows text: pages to scroll, lines by their roles, names in backticks."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+
+from lessons.report import Role
+
+PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks
+STYLES: dict[Role, str] = {
+    "good": "$text-success",
+    "bad": "bold $text-error",
+    "strong": "bold",
+    "dim": "$text-muted",
+    "": "",
+}
+
+
+class Page(VerticalScroll, inherit_bindings=False):
+    """Something to read. Left and right belong to time, wherever the focus is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll_up", show=False),
+        Binding("down,j", "scroll_down", show=False),
+        Binding("pageup", "page_up", show=False),
+        Binding("pagedown,space", "page_down", show=False),
+        Binding("home", "scroll_home", show=False),
+        Binding("end", "scroll_end", show=False),
+    ]
+
+
+def marked(text: str, style: str = "") -> Content:
+    """Text with `names` in backticks, which are coloured instead."""
+    return Content.assemble(
+        *((part, "$text-primary" if i % 2 else style) for i, part in enumerate(text.split("`")) if part)
+    )
+
+
+def flowing(markdown: str) -> str:
+    """Text whose lines are joined to paragraphs, since the box has a width of its own; code stays as it is."""
+    paragraphs = markdown.split("\n\n")
+    return "\n\n".join(text if text.startswith(("    ", "```")) else text.replace("\n", " ") for text in paragraphs)

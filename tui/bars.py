@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from textual.content import Content
@@ -14,7 +15,6 @@ from tui.cursor import StepCursor
 from tui.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "
-PRIORITY = ("leaf", "nan", "stop", "failed")
 MARKS = {"leaf": "┷", "nan": "!", "stop": "◆", "failed": "✗"}
 ASCII_MARKS = {"leaf": "+", "nan": "!", "stop": "B", "failed": "x"}
 STYLES = {"nan": "bold $text-warning", "stop": "bold $text-success", "failed": "bold $text-error"}
@@ -60,6 +60,7 @@ class TimeBar(Widget):
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
         self._ascii = ascii
+        self._known: tuple[object, tuple[Mapping[int, str], Mapping[int, str]]] | None = None
 
     def render(self) -> Content:
         """Two bars side by side, each as wide as its share."""
@@ -94,29 +95,47 @@ class TimeBar(Widget):
         return min(max(share, 4), self._room - 4)
 
     def _cells(self, cursor: StepCursor) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        timeline, share = cursor.timeline, self._share(cursor)
-        operations, steps = len(timeline.forward), len(timeline.steps)
-        rest = self._room - share
-        marks: dict[int, str] = {}
-        leaves = (operations + i + 1 for i, step in enumerate(timeline.steps)
-                  if timeline.node(step.node).variable is not None)  # fmt: skip
-        failed = (timeline.last,) if timeline.pass_ is not None and timeline.pass_.error is not None else ()
-        for name, moments in (("leaf", leaves), ("nan", self.not_finite), ("stop", self.stops), ("failed", failed)):
-            marks.update(dict.fromkeys(moments, name))  # what matters most comes last
+        """Both bars as pieces of text with their styles."""
+        operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
+        share = self._share(cursor)
+        forward, backward = self._marks(cursor, share)
+        full, empty = ("=", "-") if self._ascii else ("━", "─")
+        glyphs = ASCII_MARKS if self._ascii else MARKS
 
-        def bar(done: int, first: int, count: int, width: int, colour: str) -> list[tuple[str, str]]:
-            glyphs = ASCII_MARKS if self._ascii else MARKS
-            full, empty = ("=", "-") if self._ascii else ("━", "─")
+        def bar(done: int, count: int, width: int, colour: str, marks: Mapping[int, str]) -> list[tuple[str, str]]:
             filled = round(width * done / count) if count else 0
-            cells = [(full, colour)] * filled + [(empty, "$text-disabled")] * (width - filled)
-            for moment, name in sorted(marks.items(), key=lambda one: PRIORITY.index(one[1])):
-                if first < moment <= first + count:
-                    at = min(max(round(width * (moment - first) / count) - 1, 0), width - 1)
-                    cells[at] = (glyphs[name], cells[at][1] if name == "leaf" else STYLES[name])
-            return cells
+            pieces: list[tuple[str, str]] = []
+            for at in range(width):
+                ground = (full, colour) if at < filled else (empty, "$text-disabled")
+                name = marks.get(at)
+                glyph, style = ground if name is None else (glyphs[name], STYLES.get(name, ground[1]))
+                if pieces and pieces[-1][1] == style:
+                    pieces[-1] = (pieces[-1][0] + glyph, style)
+                else:
+                    pieces.append((glyph, style))
+            return pieces
 
-        forward = bar(min(cursor.position, operations), 0, operations, share, "$text-secondary")
-        return forward, bar(cursor.steps_done, operations, steps, rest, "$text-accent")
+        before = bar(min(cursor.position, operations), operations, share, "$text-secondary", forward)
+        return before, bar(cursor.steps_done, steps, self._room - share, "$text-accent", backward)
+
+    def _marks(self, cursor: StepCursor, share: int) -> tuple[Mapping[int, str], Mapping[int, str]]:
+        """Which mark stands in which cell of either bar. Worked out once: it asks every step of the pass."""
+        key = (id(cursor.timeline), self.stops, self.not_finite, self.size.width)
+        if self._known is not None and self._known[0] == key:
+            return self._known[1]
+        timeline = cursor.timeline
+        operations, steps = len(timeline.forward), len(timeline.steps)
+        leaves = [operations + i + 1 for i, step in enumerate(timeline.steps)
+                  if timeline.node(step.node).variable is not None]  # fmt: skip
+        failed = [timeline.last] if timeline.pass_ is not None and timeline.pass_.error is not None else []
+        bars: tuple[dict[int, str], dict[int, str]] = ({}, {})
+        for name, moments in (("leaf", leaves), ("nan", self.not_finite), ("stop", self.stops), ("failed", failed)):
+            for moment in moments:  # what matters most comes last
+                late = moment > operations
+                first, count, width = (operations, steps, self._room - share) if late else (0, operations, share)
+                bars[late][min(max(round(width * (moment - first) / max(count, 1)) - 1, 0), width - 1)] = name
+        self._known = (key, bars)
+        return bars
 
 
 def _what(cursor: StepCursor) -> Content:

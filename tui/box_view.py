@@ -74,9 +74,14 @@ class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
         self._styles.clear()
         super().notify_style_update()
 
-    def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
+    def watch_cursor(self) -> None:
         """Show the graph at another moment."""
-        if new is None:
+        self.show()
+
+    def show(self) -> None:
+        """Draw the present moment, unless nobody sees it."""
+        new = self.cursor
+        if new is None or not self.size.width:
             return
         if self._rows is None or self._rows.timeline is not new.timeline:
             self._rows = Rows(new.timeline, ascii=self._ascii)
@@ -95,9 +100,8 @@ class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Keep the current node in view."""
-        if self.cursor is not None:
-            self._follow(self.cursor)
+        """It has come into sight, or has another size."""
+        self.show()
 
     def on_click(self, event: Click) -> None:
         """Choose the node that was clicked."""

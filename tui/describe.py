@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
 from microtape.recording.words import format_number, format_shape, format_value
 from tui.cursor import LeafStatus, StepCursor
+from tui.remedy import remedy
 from tui.rule import index_text
 from tui.sentence import title
 from tui.source import expression
@@ -199,6 +200,9 @@ class Describer:
         for role, place in error.places:
             text = expression(self.cursor.recording, place)
             yield line(self._label(role), f"{place.file}:{place.line}", Span(f"   {text}", "strong"))
+        suggestion = remedy(self.cursor.recording, error)
+        if suggestion:
+            yield line(self._label("way out"), Span(suggestion, "good"))
         yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
 
     # The leaves pane

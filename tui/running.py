@@ -44,7 +44,7 @@ class RunningScreen(Screen[None]):
         if breakpoints is not None:
             self.stops, self.stop_nodes = breakpoints.moments, breakpoints.nodes
 
-    @work(thread=True, exclusive=True, group="nan")
+    @work(thread=True, exclusive=True, group="nan", description="looks for NaN")
     def _look_for_nan(self, cursor: StepCursor) -> None:
         """Every number of the recording is looked at, so this goes on beside the first paint."""
         self.app.call_from_thread(self._found_nan, cursor, not_finite(cursor.timeline))

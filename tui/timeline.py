@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ class Timeline:
     A recording without any pass still has a timeline, of forward moments alone; its `pass_` is None.
     """
 
-    recording: Recording
+    recording: Recording = field(repr=False)  # whoever writes a cursor into a log does not want all of it
     pass_index: int
 
     @cached_property

@@ -7,7 +7,7 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape import _C, autograd, nn
+from microtape import _C, autograd, nn, utils
 from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.dtypes import (
     complex64,
@@ -169,6 +169,7 @@ __all__ = [
     "tensor",
     "transpose",
     "uint8",
+    "utils",
     "unsqueeze",
     "where",
     "zeros",

@@ -52,6 +52,10 @@ class NanGradientError(AutogradError):
     """A node's backward returned a NaN, which anomaly mode looks for."""
 
 
+class CheckpointError(RuntimeError):
+    """A checkpointed function did not save in backward what it had saved in forward."""
+
+
 class GradcheckError(RuntimeError):
     """A derivative does not agree with its numerical estimate."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from types import FrameType, TracebackType
 
@@ -18,6 +19,15 @@ from microtape.node import Node
 
 _RUN = GraphTask.run.__code__
 _STEP = GraphTask.step.__code__
+
+
+def running_tasks() -> Iterator[GraphTask]:
+    """The calls of backward that this thread is in, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is _RUN:
+            yield frame.f_locals["self"]
+        frame = frame.f_back
 
 
 def current_step() -> tuple[GraphTask, Node | None] | None:
@@ -30,8 +40,7 @@ def current_step() -> tuple[GraphTask, Node | None] | None:
 
 def current_task() -> GraphTask | None:
     """The task that this thread is running, None outside of backward."""
-    step = current_step()
-    return step[0] if step is not None else None
+    return next(running_tasks(), None)
 
 
 def current_node() -> Node | None:

@@ -95,6 +95,12 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
         node.saved = tuple(kept)
 
 
+def pack_with_hooks_in_force(node: Node) -> None:
+    """Pack what a node that is no operation has saved, if there are hooks."""
+    if _in_force.hooks:
+        _in_force.hooks[-1]._pack(node, (), None)
+
+
 def holder(node: Node) -> Node:
     """The node that holds what was saved: a CopySlices keeps its operation's node inside."""
     function = getattr(node, "function", node)

@@ -1,0 +1,59 @@
+"""What a checkpointed function did in each of its runs, to say where they differ."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from itertools import zip_longest
+from typing import Any
+
+from microtape.call_site import CallSite, user_frame
+from microtape.node import Node
+from microtape.tensor_state import TensorState
+from microtape.watch import Watcher, watch
+
+
+class OperationLog(Watcher):
+    """A context that writes down this thread's operations, each with its shapes and the user's line."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str]] = []
+        self._thread = 0
+
+    def __enter__(self) -> None:
+        self.lines = []
+        self._thread = threading.get_ident()
+        watch.join(self)
+
+    def __exit__(self, *_: object) -> None:
+        watch.leave(self)
+
+    def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
+        """See Watcher."""
+        if threading.get_ident() != self._thread:
+            return
+        frame = user_frame(sys._getframe(1))
+        place = CallSite(frame.f_code, frame.f_lasti).describe() if frame is not None else ""
+        results = [describe(one) for one in outputs if isinstance(one, TensorState)]
+        arguments = [describe(one) for one in operands if isinstance(one, TensorState)]
+        self.lines.append((f"{node.name()}({', '.join(arguments)}) -> {', '.join(results)}", place))
+
+
+def describe(tensor: TensorState) -> str:
+    """`float32[2, 3]`."""
+    return f"{tensor.array.dtype.name}{list(tensor.array.shape)}"
+
+
+def differing_operations(original: OperationLog, recomputed: OperationLog) -> str:
+    """The operations of both runs, and the first one in which they differ."""
+    text = ""
+    for label, log in (("the original forward", original), ("the recomputation", recomputed)):
+        text += f"\nOperations executed during {label}:\n"
+        text += "".join(
+            f"  {i + 1} of {len(log.lines)}: {what}\n      at {place}\n" for i, (what, place) in enumerate(log.lines)
+        )
+    nothing = ("nothing", "")
+    for i, (first, again) in enumerate(zip_longest(original.lines, recomputed.lines, fillvalue=nothing)):
+        if first[0] != again[0]:
+            return f"{text}\nThe first difference is operation {i + 1}: {first[0]} became {again[0]}.\n"
+    return f"{text}\nThe recorded operations are the same; what they saved is not.\n"

@@ -1,0 +1,70 @@
+"""The older form of checkpointing: a Function whose backward runs the function again, and a whole backward in it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from microtape.call_site import user_stacklevel
+from microtape.differentiate import backward
+from microtape.function import Function
+from microtape.grad_mode import _GradMode
+from microtape.probe import running_tasks
+from microtape.tensor import Tensor
+
+
+class CheckpointFunction(Function):
+    """`apply(function, preserve_rng_state, *args)`; see `checkpoint`."""
+
+    formula = "z = f(x)    ∂x = backward through f, run again"
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        """Run the function unrecorded and save its inputs."""
+        if not any(one.requires_grad for one in args if isinstance(one, Tensor)):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None",
+                UserWarning,
+                stacklevel=user_stacklevel(),
+            )
+        ctx.run_function = function
+        ctx.random = np.random.get_state() if preserve_rng_state else None
+        ctx.places = [i for i, one in enumerate(args) if isinstance(one, Tensor)]
+        ctx.others = [None if isinstance(one, Tensor) else one for one in args]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        with _GradMode(False):
+            return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the function again, recorded, on detached inputs, and backward through that."""
+        if any(task.capture is not None for task in running_tasks()):
+            raise RuntimeError(
+                "When use_reentrant=True, microtape.utils.checkpoint is incompatible with .grad() or passing an "
+                "`inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
+                "call .backward() without passing the `inputs` argument."
+            )
+        args = list(ctx.others)
+        for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[place] = tensor.detach().requires_grad_(tensor.requires_grad)
+        before = np.random.get_state()
+        try:
+            if ctx.random is not None:
+                np.random.set_state(ctx.random)
+            with _GradMode(True):
+                outputs = ctx.run_function(*args)
+        finally:
+            if ctx.random is not None:
+                np.random.set_state(before)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        pairs = [
+            (output, grad)
+            for output, grad in zip(outputs, grads, strict=True)
+            if isinstance(output, Tensor) and output.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([output for output, _ in pairs], [grad for _, grad in pairs])
+        return (None, None, *(one.grad if isinstance(one, Tensor) else None for one in args))

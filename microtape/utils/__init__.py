@@ -1,0 +1,5 @@
+"""torch's `utils` namespace: checkpointing."""
+
+from microtape.utils import checkpoint
+
+__all__ = ["checkpoint"]

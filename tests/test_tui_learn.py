@@ -320,6 +320,11 @@ class TestTheExercise:
             assert "    pass" in pilot.app.screen.query_one("#code").render().plain
             assert shown(pilot) == ["exercise"]
 
+    async def test_enter_keeps_the_indentation_and_a_colon_deepens_it(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", *"if x:", "enter", "y", "enter", "z", "escape")
+        assert workspace.exercise(FIRST).read_text() == "def double(x):\n    if x:\n        y\n        z\n"
+
     async def test_ctrl_s_saves_and_checks_and_goes_on_editing(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("e", "p", "a", "s", "s", "ctrl+s")

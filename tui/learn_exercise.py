@@ -12,6 +12,7 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Key
 from textual.highlight import highlight
 from textual.widgets import Static, TextArea
 from textual.widgets.text_area import Selection
@@ -27,9 +28,24 @@ class Editor(TextArea):
     """Edits the file in place. Leaving it saves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "screen.done_editing", "save, done", priority=True),
-        Binding("ctrl+s", "screen.check", "save and check", priority=True),
+        Binding("escape", "screen.done_editing", "save, done", key_display="Esc"),
+        Binding("ctrl+s", "screen.check", "save and check", key_display="Ctrl+S"),
     ]
+
+    def on_key(self, event: Key) -> None:
+        """Enter begins the new line where the old one began, and deeper after a colon. Escape is left to the binding.
+
+        Neither binding has priority: they wait for what was typed before them.
+        """
+        if event.key not in ("enter", "escape"):
+            return
+        event.prevent_default()
+        if event.key == "escape":
+            return
+        start, end = sorted(self.selection)
+        before = self.document.get_line(start[0])[: start[1]]
+        indent = len(before) - len(before.lstrip()) + (self.indent_width if before.rstrip().endswith(":") else 0)
+        self.replace("\n" + " " * indent, start, end, maintain_selection_offset=False)
 
 
 class ExerciseView(Vertical):
@@ -82,6 +98,7 @@ class ExerciseView(Vertical):
         self.remove_class("-said")
         editor.focus()
         editor.selection = _first_gap(self._known)
+        editor.scroll_cursor_visible(center=True)
 
     def save(self) -> bool:
         """Write what has been edited, if anything has. Returns whether all is safe."""

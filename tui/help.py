@@ -24,6 +24,8 @@ KEYS = (
     ("b  w", "stop at a node, name, line or condition (grad.max() > 10); watch: stop when it changes"),
     ("c  C", "run on to the next stop, back to the one before; ! to the next NaN or infinity"),
     ("space", "play, at a speed that + and - change; any stop ends it"),
+    ("/  n N", "find an operation, a name, a shape 24×3; the next match, the one before"),
+    ("y", "copy the text of the pane that has the focus"),
     ("[ ]  p", "the pass before, the next pass; p goes round"),
     ("Tab", "the next pane; 1 to 4 choose node, source, leaves, engine"),
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),

@@ -91,6 +91,11 @@ class Pane(ScrollView, inherit_bindings=False):
         self.settle()
 
     @property
+    def text(self) -> str:
+        """Everything that it says at this moment, unwrapped."""
+        return "\n".join(line.plain.rstrip() for line in self.lines(self.cursor)) if self.cursor is not None else ""
+
+    @property
     def text_width(self) -> int:
         """Characters to a line. The scrollbar's column is kept free, so that it never hides the end of one."""
         return max(self.size.width - 1, 1)

@@ -1,0 +1,64 @@
+"""Finding: operations, names, operands, shapes and lines; and copying what was found."""
+
+import handmade
+import pytest
+from test_tui_app import LARGE, bar, shown, stepper
+
+from tui.cursor import StepCursor
+from tui.search import matches
+
+
+@pytest.mark.parametrize(
+    ("text", "moments"),
+    [
+        ("mul", (4, 6)),
+        ("MulBack", (4, 6)),
+        ("z", (4,)),
+        ("x", (5, 6, 8)),
+        (":5", (4, 5, 6)),
+        ("%3", (4,)),
+        ("nope", ()),
+        ("", ()),
+    ],
+)
+def test_matches_in_the_backward_part(text, moments):
+    assert matches(StepCursor.open(handmade.diamond()), text) == moments
+
+
+def test_matches_in_the_forward_part_while_there():
+    assert matches(StepCursor.open(handmade.diamond()).move(-1), "mul") == (1, 3)
+
+
+def test_shapes():
+    cursor = StepCursor.open(handmade.chain(4))
+    found = matches(cursor, "(3,)")
+    assert found
+    shapes = {cursor.recording.value(cursor.timeline.node(cursor.to_moment(m).node).outputs[0]).shape
+              for m in found if cursor.timeline.node(cursor.to_moment(m).node).outputs}  # fmt: skip
+    assert shapes == {(3,)}
+
+
+async def test_slash_finds_n_goes_on_and_capital_n_back():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"mul", "enter")
+        assert bar(pilot.app) == "step 1 of 5"
+        await pilot.press("n")
+        assert bar(pilot.app) == "step 3 of 5"
+        await pilot.press("n")
+        assert bar(pilot.app) == "step 1 of 5", "around the end"
+        await pilot.press("N")
+        assert bar(pilot.app) == "step 3 of 5"
+
+
+async def test_what_is_nowhere_is_said():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"conv", "enter")
+        assert "'conv' is nowhere in this pass" in shown(pilot.app, "#problem")
+
+
+async def test_y_copies_the_pane_that_has_the_focus():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("right", "y")
+        assert pilot.app.clipboard.startswith("%4 MulBackward0")
+        await pilot.press("3", "y")
+        assert pilot.app.clipboard.splitlines()[0] == "x.grad  None  0 of 2 terms"

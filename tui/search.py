@@ -1,0 +1,42 @@
+"""Looking for a text in the tape: operations, names, operands, shapes, lines."""
+
+from __future__ import annotations
+
+import re
+
+from microtape.recording.words import format_shape
+from tui.cursor import StepCursor
+from tui.rows import Rows
+
+
+def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
+    """The moments of the nodes that a text is found in, ascending: of the part of the pass where the cursor is.
+
+    A line is written `:7`, a shape `24×3`, `24x3` or `(24, 3)`; anything else may stand in an operation, in a name or
+    among the operands, in capitals or not. Where the part has none, those of the other part are given.
+    """
+    timeline, rows = cursor.timeline, Rows(cursor.timeline)
+    wanted = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text.strip().casefold())
+    shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
+    if shape:
+        wanted = format_shape(tuple(int(size) for size in shape[1].split(",") if size.strip()))
+    line = re.fullmatch(r":(\d+)", wanted)
+
+    def found(node: int) -> bool:
+        record = timeline.node(node)
+        if line:
+            place = record.place
+            return place is not None and place.line <= int(line[1]) <= place.end_line
+        if re.fullmatch(r"\d+(×\d+)+", wanted) or shape:
+            return rows.shape(record) == wanted
+        # Everybody who looks for "mul" would find the leaves by their AccumulateGrad.
+        kind = record.name if record.variable is None else ""
+        texts = (rows.op(record), kind, *cursor.names(node), rows.operands(record))
+        return any(wanted in one.casefold() for one in texts)
+
+    if not wanted:
+        return ()
+    start = len(timeline.forward)
+    forward = tuple(i + 1 for i, node in enumerate(timeline.forward) if found(node))
+    backward = tuple(start + i + 1 for i, step in enumerate(timeline.steps) if found(step.node))
+    return (forward or backward) if cursor.is_forward else (backward or forward)

@@ -64,11 +64,12 @@ def backward(
             UserWarning,
             stacklevel=user_stacklevel(),
         )
+    edges = root_edges(roots)
     for tensor in wanted or ():
         if isinstance(tensor, Tensor):
             tensor.retain_grad()
     GraphTask(
-        root_edges(roots),
+        edges,
         [gradient if create_graph else gradient.array for gradient in gradients],
         keep_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,

@@ -92,7 +92,7 @@ class GraphTask:
         self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
         self.ready: list[Node] = []  # see Note [The ready queue]
         self.ready_leaves: deque[Node] = deque()
-        self.needed: set[Node] | None = None  # with `capture`: the nodes that lead to what is asked for
+        self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
 
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
@@ -134,11 +134,18 @@ class GraphTask:
             watcher.node_started(self, node, gradient)
         gradients = self.evaluate(node, gradient)
         if node.hooks is not None and node.hooks.post:
-            gradients = run_hooks_after(self, node, all_fitted(node, gradients), arrived)
+            gradients = run_hooks_after(self, node, all_fitted(node, self.wanted(node, gradients)), arrived)
         self.deliver(node, gradients)
         freed = not self.keep_graph and node.release()
         if watcher is not None:
             watcher.node_finished(self, node, gradients, freed)
+
+    def wanted(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
+        """A node's gradients as its hooks see them: without those that a built-in operation need not compute."""
+        if self.capture is None or node.kind == "function":
+            return gradients
+        edges = zip(node.next_edges, gradients, strict=True)
+        return [term if edge[0] in self.dependencies else None for edge, term in edges]
 
     def evaluate(self, node: Node, gradient: Any) -> Sequence[Any]:
         """The gradients of the node's inputs; for an AccumulateGrad, none."""
@@ -225,13 +232,16 @@ class GraphTask:
 
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
-        dependencies = self.dependencies
+        dependencies, wanted = self.dependencies, None
         if self.capture is not None:
-            self.needed = self.leading_to_capture()
+            self.running = self.leading_to_capture()
+            wanted = self.running | self.captures.keys()
+            if len(self.root.next_edges) == 1:  # as in torch, a single root's hooks run in any case
+                wanted.update(node for node, _ in self.root.next_edges if node is not None)
         stack: list[Node] = [self.root]
         while stack:
             for node, _ in stack.pop().next_edges:
-                if node is None or (self.needed is not None and node not in self.needed):
+                if node is None or (wanted is not None and node not in wanted):
                     continue
                 if node in dependencies:
                     dependencies[node] += 1
@@ -240,34 +250,30 @@ class GraphTask:
                     stack.append(node)
 
     def leading_to_capture(self) -> set[Node]:
-        """The nodes from which a captured edge can be reached, those edges' own nodes included."""
-        needed = set(self.captures)
+        """The nodes that have to run: what leads to a captured edge and, if that is to accumulate, its own node."""
+        running = set(self.captures) if self.accumulate else set()
         seen: set[Node] = set()
         stack: list[tuple[Node, bool]] = [(self.root, False)]
         while stack:
             node, decided = stack.pop()
             if decided:  # whether what follows it is needed
-                if any([following in needed for following, _ in node.next_edges]):
-                    needed.add(node)
+                if any([to in running or to in self.captures for to, _ in node.next_edges]):
+                    running.add(node)
             elif node not in seen:
                 seen.add(node)
                 stack.append((node, True))
                 stack.extend([(following, False) for following, _ in node.next_edges if following is not None])
-        return needed
+        return running
 
     def goes_on(self, node: Node, gradient: Any) -> bool:
         """Keep the gradients that were asked for at this node. Returns whether the node is to run.
 
         As in torch, what is kept has been through the tensor hooks if the walk ends here, and has not if it goes on.
         """
-        asked = self.captures.get(node)
-        if asked is None:
-            return True
-        assert self.needed is not None
-        runs = self.accumulate or any([following in self.needed for following, _ in node.next_edges])
+        runs = node in self.running
         if not runs and node.hooks is not None:
             gradient = run_tensor_hooks(self, node, gradient)
-        for edge in asked:
+        for edge in self.captures.get(node, ()):
             self.captured[edge] = gradient[edge[1]] if node.multi_output else gradient
         return runs
 

@@ -153,8 +153,8 @@ class FunctionNode(Node):
         if receiver is None or gradient.array.dtype.kind != "c" or receiver.output_spec(input_nr)[1].kind == "c":
             return
         raise GradientError(
-            f"Function {self.name()} returned an invalid gradient at index {output} - got a complex one for a real input. "
-            "Return its real part",
+            f"Function {self.name()} returned an invalid gradient at index {output} - got a complex one for a real "
+            "input. Return its real part",
             ("forward", self.call_site),
         )
 
@@ -244,11 +244,12 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     """One call of a Function: run its forward unrecorded, then give the outputs their history."""
     node = cls.node_class()
     tensors = [argument for argument in args if isinstance(argument, TensorState)]
-    node.next_edges = tuple([edge_of(tensor) for tensor in tensors])
-    node.sequence_nr = next_sequence_nr()
     node.is_tensor_input = tuple([isinstance(argument, TensorState) for argument in args])
     node.needs_input_grad = tuple([isinstance(argument, TensorState) and requires_grad(argument) for argument in args])
     recorded = mode.enabled and any(node.needs_input_grad)
+    if recorded:
+        node.next_edges = tuple([edge_of(tensor) for tensor in tensors])
+        node.sequence_nr = next_sequence_nr()
     with _GradMode(False):
         if has_setup_context(cls):
             returned = cls.forward(*args, **kwargs)
@@ -348,6 +349,7 @@ def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: boo
             )
         check_in_place(output)
         rebase_history(output, edge)
+        del output.grad  # it was that of another value
         return output
     if is_input:  # returned as it is: a view of it carries the node, so that the input keeps its own history
         output = view_as_itself(output)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,15 @@ from microtape.tensor_state import (
 )
 from microtape.views import View, ViewOperation, move_retained, replay
 from microtape.watch import watch
+
+Sharing: TypeAlias = Literal["none", "same", "any", "repeated"]
+"""Which operands of a write may share its memory: none, those with the same elements in the same order, or any; with
+`repeated`, several elements of what is written to may even be one place."""
+
+OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
 
 
 class CopySlices(Node):
@@ -105,20 +114,20 @@ def empty(layout: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
     return np.empty([shape[dim] for dim in layout], dtype).transpose(order)
 
 
-def call_(node: Operation, x: TensorState, *operands: Any) -> Any:
+def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "same") -> Any:
     """Run `node.forward` on x and the operands, write the result into x's memory and record it as x's new history."""
     frame = sys._getframe(2)
     tensors = [x, *[as_tensor(operand, type(x)) for operand in operands]]
     tracked = mode.enabled and any([requires_grad(tensor) for tensor in tensors])
     if tracked:
         check_in_place(x)
+    edges = tuple([edge_of(tensor) for tensor in tensors]) if tracked else ()
+    check_overlap(x, tensors[1:], sharing)
     value = compute(node, tensors)
     check_result(x, value)
-    check_overlap(x, tensors[1:])
     if not tracked:
         write(x, value)
         return x
-    edges = tuple([edge_of(tensor) for tensor in tensors])
     attach(node, edges, x.array, frame)
     plan = node.plans[tuple([edge is not NO_EDGE for edge in edges])] if node.saved_names else ()
     before = x
@@ -174,29 +183,35 @@ def check_result(x: TensorState, value: Any) -> None:
             f"result type {scalar_name(value.dtype)} can't be cast to the desired output type "
             f"{scalar_name(x.array.dtype)}"
         )
-    if not x.array.flags.writeable:
+
+
+def check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharing) -> None:
+    """Raise RuntimeError where one place in memory would be written to more than once, or be read and written."""
+    ours = x.array
+    if sharing == "repeated":
+        return
+    if ours.size and any([size > 1 and stride == 0 for size, stride in zip(ours.shape, ours.strides, strict=True)]):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
-
-
-def check_overlap(x: TensorState, others: Sequence[TensorState]) -> None:
-    """Raise RuntimeError where another operand is a part of what is written to, or the same memory in another order."""
-    for other in others:
-        if other is x or other.version is None or other.version is not x.version:
-            continue
-        ours, theirs = x.array, other.array
-        if not (is_dense(ours) and is_dense(theirs)) or (ours.ctypes.data, ours.strides) == (
-            theirs.ctypes.data,
-            theirs.strides,
-        ):
-            continue
-        if np.may_share_memory(ours, theirs):
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation."
+    for other in others if sharing != "any" else ():
+        if other is x:
+            overlap = sharing == "none"
+        elif other.version is None or other.version is not x.version or not np.may_share_memory(ours, other.array):
+            overlap = False
+        else:
+            overlap = (
+                is_dense(ours) and is_dense(other.array) and (sharing == "none" or places(ours) != places(other.array))
             )
+        if overlap:
+            raise RuntimeError(OVERLAP)
+
+
+def places(array: Array) -> tuple[Any, ...]:
+    """Where in memory the array's elements are, in their order."""
+    strides = [stride for size, stride in zip(array.shape, array.strides, strict=True) if size > 1]
+    return (array.ctypes.data, array.size, array.ndim, *strides)
 
 
 def is_dense(array: Array) -> bool:

@@ -43,6 +43,8 @@ _quiet.run(np.seterr, all="ignore")
 quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
 
 
+_NEITHER = (False, False)
+
 Plan: TypeAlias = "tuple[int | str | None, ...]"
 """For each saved name: an operand's number, -1 (-2, ...) for the first (second, ...) result, the name of an attribute
 of the node, or None where it is not needed."""
@@ -164,12 +166,14 @@ def call(node: Operation, *operands: Any) -> Any:
         return node.forward(*operands)
     like = type(tensor)
     tensors = [as_tensor(operand, like) for operand in operands]
-    array = compute(node, tensors)
+    if not mode.enabled:
+        return new_tensor(like, compute(node, tensors))
     edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
     mask = tuple([edge is not NO_EDGE for edge in edges])
-    if True in mask and mode.enabled and array.dtype.kind in "fc":
-        return record(node, tensors, edges, mask, new_tensor(like, array), sys._getframe(2))
-    return new_tensor(like, array)
+    output = new_tensor(like, compute(node, tensors))
+    if True in mask and output.array.dtype.kind in "fc":
+        return record(node, tensors, edges, mask, output, sys._getframe(2))
+    return output
 
 
 def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
@@ -202,9 +206,9 @@ def unary(cls: type[Unary], x: Any) -> Any:
     array = x.array
     if array.dtype.kind in "biu":
         array = array.astype(dtypes.get_default_dtype())
+    edge = (x.edge or edge_of(x)) if mode.enabled else NO_EDGE
     output = new_tensor(type(x), as_array(quietly().run(cls.forward, array)))
-    edge = x.edge or edge_of(x)
-    if edge is not NO_EDGE and mode.enabled:
+    if edge is not NO_EDGE:
         return record(cls(), (x,), (edge,), (True,), output, sys._getframe(2))
     return output
 
@@ -217,6 +221,10 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         y = as_operand(y, x)
     elif not isinstance(x, TensorState):
         x = as_operand(x, y)
+    mask = _NEITHER
+    if mode.enabled:
+        to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
+        mask = (to_x is not NO_EDGE, to_y is not NO_EDGE)
     a, b = x.array, y.array
     if a.dtype is not b.dtype:
         a, b = promoted(a, b)
@@ -225,9 +233,7 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     except ValueError as error:
         raise shape_error(error, a, b) from None
     output = new_tensor(type(x), as_array(array))
-    to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
-    mask = (to_x is not NO_EDGE, to_y is not NO_EDGE)
-    if True in mask and mode.enabled:
+    if True in mask:
         return record(cls(), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
     return output
 

@@ -129,9 +129,9 @@ def check_unchanged(node: Node, index: int) -> None:
 
 
 def was_result(node: Node, index: int) -> bool:
-    """Whether the operand saved as `index` had a grad_fn at that time."""
+    """Whether the operand saved as `index` had a grad_fn at that time. NB: torch does not look at a Function's."""
     source = node.sources[index]
-    return source >= 0 and not isinstance(node.next_edges[source][0], AccumulateGrad | None)
+    return node.kind != "function" and source >= 0 and not isinstance(node.next_edges[source][0], AccumulateGrad | None)
 
 
 def saved_version(node: Node, index: int) -> int:
@@ -155,9 +155,11 @@ def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
 
 
 def short_name(node: Node) -> str:
-    """The operation's name without `Backward0`."""
+    """The operation's name as messages have it: `Add` for AddBackward0, `Sum1` for SumBackward1."""
     name, _, number = node.name().rpartition("Backward")
-    return name if name and (not number or number.isdigit()) else node.name()
+    if not name or (number and not number.isdigit()):
+        return node.name()
+    return name + (number if number != "0" else "")
 
 
 def type_name(array: Array) -> str:

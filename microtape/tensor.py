@@ -129,7 +129,7 @@ class Tensor(TensorState):
         """
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if not self.is_leaf:
+        if not is_leaf(self):
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
@@ -144,7 +144,7 @@ class Tensor(TensorState):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation computed it."""
-        return is_leaf(self)
+        return history_of(self) is NO_EDGE
 
     @property
     def grad_fn(self) -> Node | None:

@@ -124,8 +124,11 @@ def history_of(tensor: TensorState) -> Edge:
 
 
 def is_leaf(tensor: TensorState) -> bool:
-    """Whether no recorded operation computed the tensor."""
-    return history_of(tensor) is NO_EDGE
+    """Whether no recorded operation computed the tensor, as far as is known: does not make a view's history again."""
+    if tensor.edge is not None:
+        return tensor.edge is NO_EDGE
+    view = tensor.meta.view if tensor.meta is not None else None
+    return view is None or view.edge is NO_EDGE
 
 
 def is_view(tensor: TensorState) -> bool:

@@ -22,6 +22,7 @@ from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge
 from microtape.operation import Operation, Unary, attach, record
+from microtape.ops.broadcast import unbroadcast
 from microtape.saved import short_name
 from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
 from microtape.watch import watch
@@ -117,6 +118,8 @@ class AsStridedBackward0(Unary):
         """Back through the view operations, the last one first."""
         for step in reversed(self.steps):
             g = step.gradients[0](step, g)
+            if g.shape != step.x_shape:
+                g = unbroadcast(g, step.x_shape)
         return g
 
 
@@ -128,14 +131,13 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
         return step.forward(x)
     step.x_shape = x.array.shape
     output = new_tensor(type(x), step.forward(x.array))
+    edge = edge_of(x) if mode.enabled else NO_EDGE
     view = make_view(output, x, (step,))
-    if mode.enabled:
-        edge = edge_of(x)
-        if edge is not NO_EDGE:
-            node = cls(*parameters)
-            node.x_shape = step.x_shape
-            record(node, (x,), (edge,), (True,), output, sys._getframe(2))
-            view.edge, output.edge = output.edge or NO_EDGE, None
+    if edge is not NO_EDGE:
+        node = cls(*parameters)
+        node.x_shape = step.x_shape
+        record(node, (x,), (edge,), (True,), output, sys._getframe(2))
+        view.edge, output.edge = output.edge or NO_EDGE, None
     return output
 
 
@@ -178,10 +180,10 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
         step.x_shape = x.shape
     if not isinstance(x, TensorState):
         return tuple([step.forward(x) for step in steps])
+    edge = edge_of(x) if mode.enabled else NO_EDGE
     outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
     views = [make_view(output, x, (step,), "multi_output") for output, step in zip(outputs, steps, strict=True)]
-    edge = edge_of(x)
-    if mode.enabled and edge is not NO_EDGE:
+    if edge is not NO_EDGE:
         attach(node, (edge,), x.array, sys._getframe(2))
         node.shape, node.dtype = [output.array.shape for output in outputs], [x.array.dtype] * len(outputs)
         for output_nr, view in enumerate(views):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microtape.dtypes import get_default_dtype
-from microtape.in_place import call_
+from microtape.in_place import call_, places
 from microtape.operation import Binary, Operation, Unary, as_operand, binary, call
 from microtape.ops.elementwise import log, where
 from microtape.tensor_state import TensorState
@@ -202,7 +202,7 @@ class CopyBackwards(Operation):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        return np.broadcast_to(y, x.shape).astype(x.dtype)
+        return np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)).astype(x.dtype)
 
     def grad_x(self, g: Any) -> Any:
         return g * 0
@@ -313,23 +313,24 @@ def clone(x: Any) -> Any:
 
 def copy_(x: TensorState, y: Any) -> Any:
     """Write y into x."""
-    return call_(CopyBackwards(), x, y)
+    same = isinstance(y, TensorState) and places(x.array) == places(y.array)  # then nothing is lost by overlapping
+    return call_(CopyBackwards(), x, y, sharing="repeated" if same else "same")
 
 
 def fill_(x: TensorState, value: Any) -> Any:
     """Write a number or a 0-d tensor everywhere. Raises RuntimeError for a tensor with dimensions."""
     if not isinstance(value, TensorState):
-        return call_(FillBackward2(value), x)
+        return call_(FillBackward2(value), x, sharing="repeated")
     if value.array.ndim:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions."
         )
-    return call_(FillBackward3(), x, value)
+    return call_(FillBackward3(), x, value, sharing="any")
 
 
 def zero_(x: TensorState) -> Any:
     """Write zeros."""
-    return call_(ZeroBackward0(), x)
+    return call_(ZeroBackward0(), x, sharing="repeated")
 
 
 def add_(x: TensorState, y: Any, *, alpha: float = 1) -> Any:

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.reduction import sum
-
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """`g`, which has a shape that `shape` broadcasts to, summed down to `shape`. Takes arrays and Tensors."""
@@ -16,4 +14,4 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     dims = (*range(lead), *repeated)
     if isinstance(g, np.ndarray):
         return np.add.reduce(g, dims).reshape(shape)
-    return sum(g, dims).reshape(shape)
+    return g.sum(dims).reshape(shape)

@@ -66,6 +66,8 @@ def split(x: Any, split_size: int | Sequence[int], dim: int = 0) -> Any:
 
     Raises RuntimeError if those do not add up.
     """
+    if not x.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     dim = checked_dim(x, dim)
     length = x.shape[dim]
     if isinstance(split_size, int):
@@ -86,7 +88,11 @@ def chunk(x: Any, chunks: int, dim: int = 0) -> Any:
     """Views of x in `chunks` parts of equal size along `dim`; the last may be smaller or missing."""
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if not x.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     length = x.shape[checked_dim(x, dim)]
+    if not length:
+        return split(x, [0] * chunks, dim)
     return split(x, max(1, -(-length // chunks)), dim)
 
 

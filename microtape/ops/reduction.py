@@ -60,7 +60,9 @@ class MeanBackward1(Reduction):
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
-        return np.mean(x, self.dim, keepdims=self.keepdim)
+        dtype = np.dtype(np.float32) if x.dtype == np.float16 else x.dtype
+        total = np.sum(x, self.dim, dtype, keepdims=self.keepdim)
+        return np.divide(total, self.count).astype(x.dtype, copy=False)  # np.mean would warn where there is nothing
 
     def grad_x(self, g: Any) -> Any:
         return self.spread(g) / self.count

@@ -1,0 +1,36 @@
+"""Programs made at random see the same on torch and on microtape, at every instruction.
+
+Some hundreds in a normal run, always the same ones. MICROTAPE_RANDOM_PROGRAMS=10000 runs that many others.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import microtape
+from parity.observe import run
+from parity.random_programs import FIRST_ORDER, Instruction, Steps, differences_but_known, program_of
+
+COUNT = int(os.environ.get("MICROTAPE_RANDOM_PROGRAMS", "0"))
+
+
+@settings(
+    max_examples=COUNT or 300,
+    derandomize=not COUNT,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(FIRST_ORDER)
+def test_a_random_program_does_what_it_does_on_torch(instructions: list[Instruction]) -> None:
+    import torch
+
+    torch.set_warn_always(True)
+    program = program_of(instructions)
+    found = differences_but_known(run(program, torch, Steps), run(program, microtape, Steps))
+    if found:
+        text = "\n".join(f"{step:4} {instruction}" for step, instruction in enumerate(instructions))
+        pytest.fail(f"{text}\n" + "\n".join(found), pytrace=False)

@@ -1,6 +1,7 @@
 """`microtape learn` in full screen, by keystrokes."""
 
 import functools
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from lessons import Workspace, load_course
 from tui.cursor import StepCursor
 from tui.learn_app import CourseScreen, LearnApp
 from tui.learn_ask import PredictScreen, Questions, SureScreen
-from tui.learn_exercise import ExerciseView
+from tui.learn_exercise import ExerciseView, run_in_terminal
 from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward, record_program
 
@@ -359,6 +360,17 @@ class TestTheExercise:
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("o")
             await until(pilot, lambda: str(workspace.exercise(FIRST)) in said(pilot).replace("\n", ""))
+
+    @pytest.mark.parametrize(
+        ("command", "problem"),
+        [
+            (["no-such-editor"], "no-such-editor cannot be started: No such file or directory."),
+            ([sys.executable, "-c", "exit(3)"], f"{sys.executable} ended with status 3."),
+            ([sys.executable, "-c", ""], ""),
+        ],
+    )
+    def test_an_editor_that_fails_is_one_clear_line(self, command, problem):
+        assert run_in_terminal(command) == problem
 
     async def test_h_climbs_the_ladder_of_hints(self, workspace):
         hints = FIRST.exercise.hints

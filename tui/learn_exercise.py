@@ -132,17 +132,14 @@ class ExerciseView(Vertical):
             return
         try:
             with self.app.suspend():
-                ended = subprocess.run([*command, str(path)], check=False)
+                problem = run_in_terminal([*command, str(path)])
         except SuspendNotSupported:
             self.write([Said(f"Your editor cannot be opened from here. Open this file in it: {path}", "strong")])
             return
-        except OSError as error:
-            self.write([Said(f"{command[0]} cannot be started: {error.strerror}", "bad")])
-            return
         self.app.refresh()
         self.read()
-        if ended.returncode:
-            self.write([Said(f"{command[0]} ended with status {ended.returncode}.", "bad")])
+        if problem:
+            self.write([Said(problem, "bad"), Said(f"Set $EDITOR, or open this file yourself: {path}")])
 
     def make_room(self) -> None:
         """Give more room to what is said than to the file, and focus it, so that it can be scrolled."""
@@ -172,6 +169,15 @@ class ExerciseView(Vertical):
         said.remove_children()
         said.mount_all(statics)
         box.scroll_home(animate=False)
+
+
+def run_in_terminal(command: list[str]) -> str:
+    """Run a program in the terminal to its end; one line about what went wrong, if anything did."""
+    try:
+        status = subprocess.run(command, check=False).returncode
+    except OSError as error:
+        return f"{command[0]} cannot be started: {error.strerror}."
+    return f"{command[0]} ended with status {status}." if status else ""
 
 
 def _first_gap(code: str) -> Selection:

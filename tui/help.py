@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+WIDTH, KEY = 72, 9  # characters of a line, and of its left column
 KEYS = (
     ("→ l", "one step on"),
     ("← h", "one step back; nothing is un-run, you look at an earlier moment"),
@@ -77,5 +79,6 @@ class HelpScreen(ModalScreen[None]):
 def _table(title: str, rows: tuple[tuple[str, str], ...]) -> Content:
     lines = [Content.styled(title, "$text-muted")]
     for key, meaning in rows:
-        lines.append(Content.assemble((key.ljust(9), "bold $text-accent"), meaning))
+        text = textwrap.fill(meaning, WIDTH - KEY, subsequent_indent=" " * KEY)
+        lines.append(Content.assemble((key.ljust(KEY), "bold $text-accent"), text))
     return Content("\n").join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import tempfile
@@ -31,15 +32,26 @@ def open_file(
         if _is_recording(file):
             if script_args:
                 raise CommandError(f"{file} is a recording and takes no arguments (there are: {' '.join(script_args)})")
-            return load(file), Exit.OK
+            return _load(file), Exit.OK
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
             with _standard_output_on_error() if quiet else contextlib.nullcontext():
                 ended = record_script(file, script_args, out=out, passes=passes, element_budget=keep or ELEMENT_BUDGET)
             check(ended)
-            return load(out), ended.exit_code
+            return _load(out), ended.exit_code
     except RecordingError as error:
         raise CommandError(str(error)) from None
+
+
+def _load(path: str) -> Recording:
+    """Load with the garbage collector off: all of a recording stays, and it would be looked through again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return load(path)
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def check(ended: ScriptRun) -> None:

@@ -114,11 +114,11 @@ class WhyScreen(ModalScreen[int | None]):
         crumbs = [piece for about in self._trail for piece in (Span(arrow, "dim"), *label(self._cursor, about))]
         self.query_one("#crumbs", Static).update(content(line(*crumbs[1:]), ascii=self._ascii))
         self.query_one("#heading", Static).update(self._content(heading))
-        keys = ["Esc closes"]
+        keys = ["Esc"]
         if self._trail and self._trail[-1].index:
-            keys.insert(0, "arrows: element")
+            keys.insert(0, "arrows element")
         if options.option_count:
-            keys.insert(0, "Enter follows a term, Backspace returns, g goes there")
+            keys.insert(0, "Enter follows, Backspace returns, g goes there")
         self.query_one(Vertical).border_subtitle = ", ".join(keys)
 
     def _content(self, lines: tuple[Line, ...]) -> Content:

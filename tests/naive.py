@@ -1,0 +1,97 @@
+"""The naive twin of microtape: scalars that know their derivatives, and numpy arrays of such scalars.
+
+Views and in-place writes need no rules here: a numpy view shares its cells with its base, and a write puts new scalars
+into them. Nothing is fast, nothing is freed, nothing can be stale. What microtape computes must be equal to this, or
+be refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+class Number:
+    """A value and, for each number it was made from, the derivative with respect to that: a Number too."""
+
+    def __init__(self, value: float, made_from: Sequence[tuple[Number, Callable[[], Number]]] = ()) -> None:
+        self.value = value
+        self.made_from = made_from
+
+    def __add__(self, other: Any) -> Number:
+        other = number(other)
+        return Number(self.value + other.value, [(self, one), (other, one)])
+
+    def __mul__(self, other: Any) -> Number:
+        other = number(other)
+        return Number(self.value * other.value, [(self, lambda: other), (other, lambda: self)])
+
+    def __sub__(self, other: Any) -> Number:
+        return self + number(other) * -1.0
+
+    def __neg__(self) -> Number:
+        return self * -1.0
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def tanh(self) -> Number:
+        z = Number(math.tanh(self.value), [(self, lambda: one() - z * z)])
+        return z
+
+    def exp(self) -> Number:
+        z = Number(math.exp(self.value), [(self, lambda: z)])
+        return z
+
+    def sin(self) -> Number:
+        return Number(math.sin(self.value), [(self, self.cos)])
+
+    def cos(self) -> Number:
+        return Number(math.cos(self.value), [(self, lambda: -self.sin())])
+
+
+def one() -> Number:
+    return Number(1.0)
+
+
+def number(value: Any) -> Number:
+    return value if isinstance(value, Number) else Number(float(value))
+
+
+def array(values: Any) -> np.ndarray:
+    """An array of Numbers, from an array of floats."""
+    return np.vectorize(Number, otypes=[object])(np.asarray(values, float))
+
+
+def floats(numbers: Any) -> np.ndarray:
+    """The values of an array of Numbers, or of one."""
+    return np.vectorize(lambda cell: cell.value, otypes=[float])(np.asarray(numbers, object))
+
+
+def apply(name: str, numbers: np.ndarray) -> np.ndarray:
+    """One of Number's functions on each cell."""
+    return np.vectorize(lambda cell: getattr(cell, name)(), otypes=[object])(numbers)
+
+
+def grad(roots: Any, leaf: np.ndarray) -> np.ndarray:
+    """The derivative of the sum of `roots` with respect to each cell of `leaf`."""
+    root = np.asarray(roots, object).sum() + 0.0
+    order: list[Number] = []
+    seen: set[int] = set()
+    stack: list[tuple[Number, bool]] = [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((operand, False) for operand, _ in node.made_from)
+    gradients = {id(root): one()}
+    for node in reversed(order):
+        for operand, derivative in node.made_from:
+            gradients[id(operand)] = gradients.get(id(operand), Number(0.0)) + gradients[id(node)] * derivative()
+    zero = Number(0.0)
+    return np.vectorize(lambda cell: gradients.get(id(cell), zero), otypes=[object])(leaf)

@@ -1,7 +1,9 @@
 """Custom differentiable operations: `Function`, and the ctx that its forward leaves for its backward.
 
-Note [The ctx is the node]
-  What `forward` and `backward` receive as `ctx` is the very node that is put into the graph: `y.grad_fn` of an output.
+Note [The ctx and its node]
+  What `forward` and `backward` receive as `ctx` stands for the node that is put into the graph: it passes on what the
+  node knows, `y.grad_fn` of an output passes on what the user has put on ctx, and the user's attributes cannot get into
+  the way of the node's own, whatever they are called (`ctx.shape = x.shape`). NB: in torch the two are one object.
   Each Function class has a node class of its own, named `<Function>Backward` as in torch.
 """
 
@@ -11,6 +13,7 @@ import functools
 import inspect
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -36,8 +39,21 @@ from microtape.views import make_view
 from microtape.watch import watch
 
 
+class Context:
+    """The ctx of one call of a Function: the user's attributes, and whatever the node has besides."""
+
+    def __init__(self, node: FunctionNode) -> None:
+        vars(self)["_node"] = weakref.ref(node)  # the node holds its ctx; held back, the graph would live on
+
+    def __getattr__(self, name: str) -> Any:
+        node = vars(self)["_node"]()
+        if node is None or name == "ctx":
+            raise AttributeError(f"ctx has no attribute '{name}'")
+        return getattr(node, name)
+
+
 class FunctionNode(Node):
-    """The node, and at the same time the ctx, of one call of a Function."""
+    """The node of one call of a Function, with the methods that its ctx passes on; see Note [The ctx and its node]."""
 
     kind = "function"
     multi_output = True
@@ -49,10 +65,18 @@ class FunctionNode(Node):
 
     def __init__(self) -> None:
         super().__init__()
+        self.ctx = Context(self)
         self.to_save: tuple[TensorState | None, ...] = ()
         self.dirty: tuple[Any, ...] = ()
         self.non_differentiable: tuple[Any, ...] = ()
         self.materialize_grads = True
+
+    def __getattr__(self, name: str) -> Any:
+        """What the user has put on ctx."""
+        try:
+            return vars(vars(self)["ctx"])[name]
+        except KeyError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
 
     # What the user's forward calls
 
@@ -97,7 +121,7 @@ class FunctionNode(Node):
             one if one is None or isinstance(one, TensorState) else new_tensor(self.tensor_type, np.asarray(one))
             for one in gradient
         ]
-        returned = self.function.differentiate(self, *arguments)
+        returned = self.function.differentiate(self.ctx, *arguments)
         gradients = self._checked(returned if isinstance(returned, tuple) else (returned,))
         return gradients if create_graph else [g.array if g is not None else None for g in gradients]
 
@@ -216,7 +240,7 @@ class Function(metaclass=FunctionMeta):
         )
 
     @classmethod
-    def differentiate(cls, ctx: FunctionNode, *grad_outputs: Any) -> Any:
+    def differentiate(cls, ctx: Context, *grad_outputs: Any) -> Any:
         """Call the user's `backward`, by whichever of its two names it has."""
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise RuntimeError(
@@ -253,9 +277,9 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     with _GradMode(False):
         if has_setup_context(cls):
             returned = cls.forward(*args, **kwargs)
-            cls.setup_context(node, args, returned)
+            cls.setup_context(node.ctx, args, returned)
         else:
-            returned = cls.forward(node, *args, **kwargs)
+            returned = cls.forward(node.ctx, *args, **kwargs)
     raw = returned if isinstance(returned, tuple) else (returned,)
     if tensors:
         node.tensor_type = type(tensors[0])

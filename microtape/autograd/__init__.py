@@ -6,6 +6,7 @@ from microtape.autograd.function import Function
 from microtape.autograd.variable import Variable
 from microtape.differentiate import backward, grad
 from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
+from microtape.gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function",
@@ -17,6 +18,8 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "no_grad",
     "set_detect_anomaly",

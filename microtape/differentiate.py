@@ -66,8 +66,10 @@ def backward(
         )
     edges = root_edges(roots)
     for tensor in wanted or ():
-        if isinstance(tensor, Tensor):
+        if isinstance(tensor, Tensor) and not tensor.is_leaf:
             tensor.retain_grad()
+        elif isinstance(tensor, Tensor) and not tensor.requires_grad:
+            raise NoGraphError("can't retain_grad on Tensor that has requires_grad=False")
     GraphTask(
         edges,
         [gradient if create_graph else gradient.array for gradient in gradients],

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 from microtape import _C, autograd, nn, utils
 from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.dtypes import (
+    bool,
     complex64,
     complex128,
     double,
+    float,
     float16,
     float32,
     float64,
     get_default_dtype,
     half,
+    int,
     int8,
     int16,
     int32,
@@ -26,9 +29,6 @@ from microtape.dtypes import (
     set_default_dtype,
     uint8,
 )
-from microtape.dtypes import bool
-from microtape.dtypes import float
-from microtape.dtypes import int
 from microtape.factories import (
     arange,
     eye,
@@ -94,8 +94,8 @@ __all__ = [
     "cat",
     "clamp",
     "clone",
-    "complex128",
     "complex64",
+    "complex128",
     "cos",
     "div",
     "dot",
@@ -115,10 +115,10 @@ __all__ = [
     "get_default_dtype",
     "half",
     "int",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
@@ -169,8 +169,8 @@ __all__ = [
     "tensor",
     "transpose",
     "uint8",
-    "utils",
     "unsqueeze",
+    "utils",
     "where",
     "zeros",
     "zeros_like",

@@ -8,6 +8,7 @@ Note [Type promotion]
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,9 @@ def promote_types(a: DType, b: DType) -> DType:
 
 def of_number(value: Any) -> DType:
     """The dtype of a Python number."""
-    if isinstance(value, np.bool_ | type(True)):
+    if isinstance(value, np.bool_ | builtins.bool):
         return bool
-    if isinstance(value, type(1)):
+    if isinstance(value, builtins.int):
         return int64
     if isinstance(value, complex):
         return np.promote_types(_default, complex64)

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -100,32 +100,33 @@ class _Awaited:
         return _steps(self.coroutine, self.context)
 
 
-class no_grad(_GradMode):  # noqa: N801 - torch's name
+class _Switch(_GradMode):
+    """A mode with a name of its own, which decorates with and without being called."""
+
+    to: ClassVar[bool]
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """A context, or where it stands as `@no_grad`, the decorated function."""
+        instance = super().__new__(cls)
+        if function is None:
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(function)
+
+    def __init__(self) -> None:
+        super().__init__(self.to)
+
+
+class no_grad(_Switch):  # noqa: N801 - torch's name
     """Operations inside are not recorded. Usable as `with no_grad():`, `@no_grad()` and `@no_grad`."""
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        instance = super().__new__(cls)
-        if function is None:
-            return instance
-        instance.__init__()  # type: ignore[misc]
-        return instance(function)
-
-    def __init__(self) -> None:
-        super().__init__(False)
+    to = False
 
 
-class enable_grad(_GradMode):  # noqa: N801 - torch's name
+class enable_grad(_Switch):  # noqa: N801 - torch's name
     """Operations inside are recorded, also within `no_grad`. Usable as `@enable_grad` too."""
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        instance = super().__new__(cls)
-        if function is None:
-            return instance
-        instance.__init__()  # type: ignore[misc]
-        return instance(function)
-
-    def __init__(self) -> None:
-        super().__init__(True)
+    to = True
 
 
 class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
@@ -141,5 +142,6 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
         mode.enabled = self.enabled
 
     def __call__(self, function: _F) -> _F:
+        """The function, with the mode set while it runs."""
         mode.enabled = self.before  # as a decorator it must not act where the function is defined
         return super().__call__(function)

@@ -14,6 +14,7 @@ LAYERS = {
     "lessons": {"microtape"},
     "tui": {"microtape", "viz", "lessons"},
 }
+VIEWERS = ["textual", "rich", "graphviz", "pygraphviz", "viz", "tui", "lessons"]
 ENTRY = "microtape/__main__.py"  # `python -m microtape` has to find the command, which lives in the top layer
 
 
@@ -55,6 +56,6 @@ def test_one_file_draws_with_graphviz():
 
 
 def test_importing_the_engine_imports_no_viewer():
-    loaded = "import sys, microtape; print([m for m in ('textual', 'rich', 'graphviz', 'pygraphviz', 'viz', 'tui', 'lessons') if m in sys.modules])"
+    loaded = f"import sys, microtape; print([module for module in {VIEWERS} if module in sys.modules])"
     output = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert output.strip() == "[]"

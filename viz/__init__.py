@@ -2,11 +2,14 @@
 
     recording + step  ->  build: VisualGraph  ->  dot: DOT text  ->  render: a picture, by Graphviz in a child process
 
-`viz.draw(loss)` is all one needs; in a notebook what it returns shows itself.
+`viz.draw(loss)` is all one needs, and `viz.film(recording, "run.html")` to play it; in a notebook what they return
+shows itself.
 """
 
 from viz.drawing import Drawing, draw
 from viz.errors import DrawError, GraphvizError, TooLargeError
+from viz.film import Film, film
 from viz.options import DETAILS
+from viz.theme import THEMES
 
-__all__ = ["DETAILS", "DrawError", "Drawing", "GraphvizError", "TooLargeError", "draw"]
+__all__ = ["DETAILS", "THEMES", "DrawError", "Drawing", "Film", "GraphvizError", "TooLargeError", "draw", "film"]

@@ -41,6 +41,8 @@ def make_arrows(
 
 def _travel(now: Moment, link: Link) -> tuple[ArrowKind, str]:
     """Whether gradients have travelled along the arrow, and which."""
+    if not any(now.is_there(use.by) for use in link.uses):
+        return "absent", ""
     edges = [use for use in link.uses if use.edge is not None]
     if not edges:
         return "value", _count(link)

@@ -46,7 +46,7 @@ class BoxMaker:
         return Box(
             id=f"n{node.id}",
             kind="operation",
-            state=self._state(node.id),
+            state=state_of(self.now, node.id),
             title=operation_title(self.now, node),
             note=self._shape(single.tensor) if single else "",
             rows=tuple(rows),
@@ -80,7 +80,7 @@ class BoxMaker:
         return Box(
             id=f"n{node.id}",
             kind="leaf",
-            state=self._state(node.id),
+            state=state_of(self.now, node.id),
             title=visible(tensor.name, NAME_WIDTH) or f"%{node.id}",
             note=self._shape(variable),
             rows=(
@@ -100,26 +100,6 @@ class BoxMaker:
             rank=rank,
             node=node.id,
         )
-
-    def _state(self, node: int) -> BoxState:
-        now = self.now
-        if now.pass_ is None:
-            return ""
-        step = now.step_of(node)
-        if step is not None and step.error is not None:
-            return "failed"
-        if now.current is not None:
-            if now.current.node == node:
-                return "current"
-            if any(one.node == node for one in now.current.deliveries):
-                return "receiving"
-        if step is not None:
-            return "done"
-        if node in now.ready:
-            return "ready"
-        if node in now.timeline.evaluates:
-            return "future"
-        return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
     def _about(self, node: NodeRecord) -> list[Row]:
         """What kind of operation it is, as far as the title does not say so."""
@@ -152,7 +132,7 @@ class BoxMaker:
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
-        if "gradients" not in self.show or now.pass_ is None or self._state(node) in ("", "outside"):
+        if "gradients" not in self.show or now.pass_ is None or state_of(self.now, node) in ("", "outside"):
             return []
         outputs = now.recording.nodes[node].outputs
         ref = outputs[output] if output < len(outputs) else None
@@ -280,6 +260,29 @@ class BoxMaker:
         if node.place is not None:
             lines.append(f"{visible(node.place.file, 80)}:{node.place.line} {code_at(recording, node.place, 120)}")
         return tuple(lines)
+
+
+def state_of(now: Moment, node: int) -> BoxState:
+    """Where backward is with a node."""
+    if not now.is_there(node):
+        return "absent"
+    if now.pass_ is None:
+        return ""
+    step = now.step_of(node)
+    if step is not None and step.error is not None:
+        return "failed"
+    if now.current is not None:
+        if now.current.node == node:
+            return "current"
+        if any(one.node == node for one in now.current.deliveries):
+            return "receiving"
+    if step is not None:
+        return "done"
+    if node in now.ready:
+        return "ready"
+    if node in now.timeline.evaluates:
+        return "future"
+    return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
 
 def _gradient_row(key: str, value: Value | None) -> Row:

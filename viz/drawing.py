@@ -8,20 +8,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from microtape import Tensor
-from microtape.node import Node
-from microtape.recording.file import load
-from microtape.recording.model import Recording
-from microtape.recording.recorder import Recorder, snapshot
 from viz.build import build
 from viz.dot import titles, to_dot
 from viz.errors import DrawError, GraphvizError
 from viz.graph import VisualGraph
 from viz.options import MAX_BOXES, MEDIUM
 from viz.render import TIME_LIMIT, render
+from viz.source import recording_of
 from viz.svg import read_svg, write_svg
 from viz.text import to_text
 from viz.theme import Theme, theme_called
@@ -148,7 +143,7 @@ def draw(
         RecordingError: the `.tape` file is missing or damaged.
     """
     graph = build(
-        _recording(x, sys._getframe(1)),
+        recording_of(x, sys._getframe(1), "viz.draw"),
         step=step,
         pass_index=pass_index,
         show=show,
@@ -159,21 +154,3 @@ def draw(
         max_boxes=max_boxes,
     )
     return Drawing(graph, theme_called(theme), time_limit)
-
-
-def _recording(x: Any, frame: FrameType) -> Recording:
-    """What is to be drawn, as a recording: a live graph becomes one of itself, with the names that `frame` knows."""
-    if isinstance(x, Recording):
-        return x
-    if isinstance(x, str | os.PathLike):
-        return load(x)
-    if isinstance(x, Recorder):
-        return x.recording
-    outputs = list(x) if isinstance(x, list | tuple) else [x]
-    for one in outputs:
-        if not isinstance(one, Tensor | Node):
-            raise TypeError(
-                "viz.draw() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
-                f"not {type(one).__name__}"
-            )
-    return snapshot(outputs, frame)

@@ -95,6 +95,8 @@ class FoldBoxMaker:
                 return "current"
             if any(one.node in inside for one in now.current.deliveries):
                 return "receiving"
+        if not any(now.is_there(node) for node in nodes):
+            return "absent"
         evaluated = [node for node in nodes if node in now.timeline.evaluates]
         done = self._done(nodes)
         if done:

@@ -19,6 +19,7 @@ ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "o
 """future: no gradient yet; now: in the step just taken; undefined: a None travelled; value: no gradient ever will."""
 
 SPACE = "\u00a0"  # one that does not break, and is not dropped at an end
+WIDE_SPACE = "\u2007"  # as wide as a digit, in fonts where letters differ
 LINE_WIDTH = 110  # of a subtitle
 
 Tone: TypeAlias = Literal["plain", "muted", "gradient", "alarm"]

@@ -11,6 +11,8 @@ from viz.characters import visible
 from viz.graph import LINE_WIDTH
 from viz.naming import where
 
+TERM_WIDTH = 22
+
 
 def title(now: Moment) -> str:
     """The program and the pass: `spiral.py: backward() in line 40, pass 2`."""
@@ -64,5 +66,5 @@ def _sent(now: Moment) -> str:
     if not 1 <= len(sent) <= 3:
         return ""
     labels = (visible(now.recording.label(one.node), 16) for one in sent)
-    terms = [f"{format_value(one.term, 12)} to {label}" for one, label in zip(sent, labels, strict=True)]
+    terms = [f"{format_value(one.term, TERM_WIDTH)} to {label}" for one, label in zip(sent, labels, strict=True)]
     return f" sent {' and '.join(terms)}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
-from viz.graph import SPACE, Arrow, Box, Port, Row, VisualGraph
+from viz.graph import SPACE, WIDE_SPACE, Arrow, Box, Port, Row, VisualGraph
 
 _Way: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and the how manyth between them
 
@@ -32,17 +32,13 @@ def _steady_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
     kept = {box.id: box for picture in pictures for box in picture.boxes}  # as it was last
     found: list[list[Box]] = [[] for _ in pictures]
     for id, last in kept.items():
-        versions = [one.get(id) for one in by_id]
-        rows = _steady_rows([() if box is None else box.rows for box in versions])
-        ports = [
-            _steady_rows([() if box is None else box.ports[number].rows for box in versions])
-            for number in range(len(last.ports))
-        ]
+        versions = [one.get(id) or replace(last, state="absent") for one in by_id]
+        rows = _steady_rows([box.rows for box in versions])
+        ports = [_steady_rows([box.ports[number].rows for box in versions]) for number in range(len(last.ports))]
         for at, box in enumerate(versions):
-            base = replace(last, state="absent") if box is None else box
             found[at].append(
                 replace(
-                    base,
+                    box,
                     rows=rows[at],
                     ports=tuple(Port(port.title, ports[k][at]) for k, port in enumerate(last.ports)),
                 )
@@ -61,15 +57,15 @@ def _steady_rows(versions: Sequence[tuple[Row, ...]]) -> list[tuple[Row, ...]]:
         filled = [*rows, *[Row("", "")] * (len(slots) - len(rows))]
         found.append(
             tuple(
-                replace(row, key=_wide(row.key, keys if keyed[k] else 0), text=_wide(row.text, widths[k]))
+                replace(
+                    row,
+                    key=row.key.ljust(keys, SPACE) if keyed[k] else "",
+                    text=row.text.ljust(widths[k], SPACE if keyed[k] else WIDE_SPACE),
+                )
                 for k, row in enumerate(filled)
             )
         )
     return found
-
-
-def _wide(text: str, width: int) -> str:
-    return text.ljust(width, SPACE)
 
 
 def _steady_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
@@ -82,7 +78,7 @@ def _steady_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
         width = max(len(arrow.text) for arrow in versions if arrow is not None)
         for at, arrow in enumerate(versions):
             base = arrow or replace(last, kind="absent", text="", written=False)
-            text = _wide(base.text if base.written else "", width)
+            text = (base.text if base.written else "").ljust(width, SPACE)
             found[at].append(replace(base, text=text, written=written and width > 0))
     return found
 

@@ -1,0 +1,160 @@
+"""A real browser for tests: Chromium without a window, spoken to over a pipe in its own protocol.
+
+Debian's package `chromium` is enough; no driver and no network. Where there is none, `needs_browser` skips.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+)
+PATIENCE = 30.0
+
+# Chromium reads from descriptor 3 and writes to 4, wherever our pipes happen to be.
+START = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3), os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+needs_browser = pytest.mark.skipif(
+    not os.environ.get("MICROTAPE_NO_SKIP") and not CHROMIUM, reason="there is no Chromium here"
+)
+
+
+class Browser:
+    """A Chromium with one page. `requests` are the addresses it asked for, `complaints` what its console said."""
+
+    def __init__(self, profile: Path) -> None:
+        assert CHROMIUM, "this test needs Chromium: install the package chromium"
+        theirs_in, self._out = os.pipe()
+        self._in, theirs_out = os.pipe()
+        command = [
+            CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", f"--user-data-dir={profile}",
+            "--remote-debugging-pipe", "about:blank",
+        ]  # fmt: skip
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", START, str(theirs_in), str(theirs_out), *command],
+            pass_fds=(theirs_in, theirs_out),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._buffer = b""
+        self._number = 0
+        self._session: str | None = None
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        target = self._send("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self._send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self._send(f"{domain}.enable")
+
+    def close(self) -> None:
+        """End it."""
+        with contextlib.suppress(OSError):
+            self._send("Browser.close")
+        os.close(self._out)
+        os.close(self._in)
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def open(self, path: Path, *, size: tuple[int, int] = (1440, 900), script: bool = True, dark: bool = False) -> None:
+        """Show a file; below 800 pixels of width as on a phone."""
+        self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                   mobile=size[0] < 800)  # fmt: skip
+        self._send("Emulation.setScriptExecutionDisabled", value=not script)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._send("Emulation.setEmulatedMedia", features=scheme)
+        self.requests.clear()
+        self.complaints.clear()
+        self._send("Page.navigate", url="about:blank")
+        self._send("Page.navigate", url=path.as_uri())
+        deadline = time.monotonic() + PATIENCE
+        while self.evaluate("document.readyState + location.protocol") != "completefile:":
+            assert time.monotonic() < deadline, f"{path} was not loaded"
+            time.sleep(0.02)
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression in the page, which may be a promise."""
+        answer = self._send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def press(self, *keys: str) -> None:
+        """Press and release each of the keys, by their names in the browser."""
+        for key in keys:
+            text = {"text": key} if len(key) == 1 else {}
+            codes = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Enter": 13, "Tab": 9}
+            code = codes.get(key, ord(key.upper()) if len(key) == 1 else 0)
+            self._send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
+            self._send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def click(self, selector: str) -> None:
+        """Click into the middle of the element, as a person would."""
+        x, y = self.evaluate(
+            f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
+            " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def screenshot(self) -> bytes:
+        """What it shows, as a PNG."""
+        return base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"])
+
+    def _send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None and method != "Browser.close":
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._receive()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer["error"]
+                result: dict[str, Any] = answer["result"]
+                return result
+            self._note(answer)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        method, about = event.get("method"), event.get("params", {})
+        if method == "Network.requestWillBeSent":
+            self.requests.append(about["request"]["url"])
+        elif method == "Log.entryAdded":
+            self.complaints.append(about["entry"]["text"])
+        elif method == "Runtime.exceptionThrown":
+            self.complaints.append(about["exceptionDetails"]["text"])
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._in], [], [], PATIENCE)
+            assert ready, "Chromium does not answer"
+            part = os.read(self._in, 1 << 16)
+            if not part:
+                raise OSError("Chromium has ended")
+            self._buffer += part
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        answer: dict[str, Any] = json.loads(message)
+        return answer

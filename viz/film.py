@@ -1,0 +1,171 @@
+"""`film`: a recording as a page that plays it, step by step, forwards and back; or as an animated GIF."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from microtape.recording.model import Recording
+from microtape.recording.moment import Moment, Timeline
+from viz.build import picture
+from viz.dot import to_dot
+from viz.errors import DrawError
+from viz.film_data import Values, chapter
+from viz.film_page import film_page
+from viz.film_svg import page_svg
+from viz.gif import to_gif
+from viz.graph import VisualGraph
+from viz.moment import moment
+from viz.options import MAX_BOXES
+from viz.render import TIME_LIMIT, render
+from viz.scene import Scene, make_scene
+from viz.source import recording_of
+from viz.steady import steady
+from viz.theme import theme_called
+
+MOST_STEPS = 1000
+SUFFIXES = ".html or .gif"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """A recording that can be played. In a notebook it shows itself.
+
+    Made by `viz.film`, which explains the fields.
+    """
+
+    recording: Recording
+    pass_index: int | None = None
+    show: Collection[str] | None = None
+    fold: bool | None = None
+    open: str | Collection[str] = ()
+    max_boxes: int = MAX_BOXES
+    most_steps: int = MOST_STEPS
+    theme: str | None = None
+    time_limit: float = TIME_LIMIT
+    progress: Progress = lambda done, of: None
+
+    @cached_property
+    def html(self) -> str:
+        """The page: one file that needs nothing else and loads nothing. Raises DrawError."""
+        chapters, svgs, legend, values = [], [], {}, Values()
+        parts = self._parts()
+        for number, part in enumerate(parts):
+            self.progress(number, len(parts))
+            chapters.append(chapter(part.timeline, part.scene.extent.nodes, part.moments, part.pictures, values))
+            svgs.append(page_svg(part.pictures[0], f"p{number}", self.time_limit))
+            legend.update(dict.fromkeys(part.pictures[0].legend))
+        self.progress(len(parts), len(parts))
+        title = parts[0].pictures[0].title
+        return film_page(title, chapters, svgs, values.data, list(legend), theme=self.theme)
+
+    def gif(self, *, seconds: float = 1.0, scale: float = 1.0) -> bytes:
+        """The film as an animated GIF, each step for so many seconds. Raises DrawError; needs the extra `gif`."""
+        theme = theme_called(self.theme or "light")
+        dots = [to_dot(one, theme, "frame") for part in self._parts() for one in part.pictures]
+        done = 0
+
+        def drawn(dot: str) -> bytes:
+            nonlocal done
+            png = render(dot, "png", scale=scale, time_limit=self.time_limit)
+            done += 1
+            self.progress(done, len(dots))
+            return png
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for a process
+            return to_gif(list(pool.map(drawn, dots)), seconds)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the film in the format of the suffix, .html or .gif. Returns the path.
+
+        Raises:
+            DrawError: the suffix is neither, the film cannot be made, or the file cannot be written.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix in (".html", ".htm"):
+            content = self.html.encode("utf-8")
+        elif suffix == ".gif":
+            content = self.gif()
+        else:
+            raise DrawError(f"cannot tell the format of {str(path)!r}: the name of a film should end in {SUFFIXES}")
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise DrawError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+        return path
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page in a frame of its own."""
+        page = escape(self.html, quote=True)
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{escape(self.recording.title)}" '
+            'width="100%" height="640" style="border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
+
+    def _parts(self) -> list[_Part]:
+        """The passes that it shows, each with its pictures."""
+        recording = self.recording
+        if not recording.passes:
+            raise DrawError(
+                "there is nothing to play: no backward pass was recorded (microtape.record(loss.backward) records one)"
+            )
+        which = [self.pass_index] if self.pass_index is not None else range(len(recording.passes))
+        timelines = [moment(recording, number, None).timeline for number in which]
+        steps = sum(len(timeline.steps) for timeline in timelines)
+        if steps > self.most_steps:
+            one = "film one pass with pass_index=, or " if len(timelines) > 1 else ""
+            raise DrawError(
+                f"{steps} steps are too many for one film (the limit is most_steps={self.most_steps}): {one}raise it"
+            )
+        return [self._part(timeline) for timeline in timelines]
+
+    def _part(self, timeline: Timeline) -> _Part:
+        scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
+                           focus=False)  # fmt: skip
+        moments = [timeline.at(done) for done in range(len(timeline.steps) + 1)]
+        return _Part(timeline, scene, moments, steady([picture(now, scene) for now in moments]))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Part:
+    timeline: Timeline
+    scene: Scene
+    moments: Sequence[Moment]
+    pictures: Sequence[VisualGraph]
+
+
+def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Film:
+    """Make a film of a recording: every step of backward, with the tape, the graph and the current node's arrays.
+
+    Args:
+        x: a Recording, the `r` of `with microtape.record() as r`, or the path of a `.tape` file.
+        path: where to write it, a name that ends in `.html` or `.gif` (which needs Pillow). None: nowhere; the film
+            that is returned shows itself in a notebook, and can be saved.
+        pass_index: which call of `backward` or `grad`, from 0. None: one after the other.
+        show, fold, open, max_boxes, time_limit: as for `viz.draw`.
+        theme: one of `viz.THEMES`. None: what the reader's browser prefers (for a GIF: light).
+        most_steps: the most steps to film.
+        progress: called with (done, of how many) while it is made.
+
+    Raises:
+        TypeError: `x` is none of these.
+        DrawError: the film cannot be made or written.
+        RecordingError: the `.tape` file is missing or damaged.
+    """
+    made = Film(recording_of(x, sys._getframe(1), "viz.film"), **options)
+    if path is not None:
+        made.save(path)
+    return made

@@ -1,0 +1,128 @@
+"""The page of a film: one HTML file that needs nothing else, loads nothing, and shows its first picture without script.
+
+What the recording says stands in it as escaped text or as JSON. The policy names the page's own style and script by
+their hashes, so that nothing else could run or load even if it got in.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from viz.graph import STATE_GLYPHS, LegendItem
+from viz.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme, theme_called
+
+PAGE = Path(__file__).parent / "page"
+
+
+def film_page(
+    title: str,
+    chapters: Sequence[dict[str, Any]],
+    svgs: Sequence[str],
+    values: Sequence[dict[str, Any]],
+    legend: Sequence[LegendItem],
+    *,
+    theme: str | None = None,
+) -> str:
+    """The page's HTML, in a theme or in what the reader prefers.
+
+    For `chapters` and `values` see `viz.film_data`, for `svgs` see `viz.film_svg`.
+    """
+    style = _colours() + (PAGE / "film.css").read_text(encoding="utf-8")
+    script = (PAGE / "film.js").read_text(encoding="utf-8")
+    data = {
+        "chapters": chapters,
+        "values": values,
+        "glyphs": STATE_GLYPHS,
+        "states": [state for state in STATE_GLYPHS if state],
+        "themes": list(THEMES),
+    }
+    parts = {
+        "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        "theme": f' data-theme="{theme_called(theme).name}"' if theme is not None else "",
+        "title": escape(title),
+        "say": escape(chapters[0]["frames"][0]["say"]),
+        "style": style,
+        "script": script,
+        "tape": "".join(_tape(number, chapter) for number, chapter in enumerate(chapters)),
+        "graphs": _MARKERS + "".join(_named(number, svg) for number, svg in enumerate(svgs)),
+        "legend": "".join(_legend_item(item) for item in legend),
+        # Within a script element, only "<" could end it.
+        "data": json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    template = (PAGE / "film.html").read_text(encoding="utf-8")
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
+
+
+def _colours() -> str:
+    """The themes as custom properties: light, dark where the reader prefers it, or the one that was chosen."""
+    fonts = f":root{{--code-font:{CODE_FONT};--text-font:{TEXT_FONT}}}\n"
+    chosen = "".join(f':root[data-theme="{name}"]{{{_properties(theme)}}}\n' for name, theme in THEMES.items())
+    dark = f"@media (prefers-color-scheme:dark){{:root{{{_properties(DARK)}}}}}\n"
+    return f"{fonts}:root{{{_properties(LIGHT)}}}\n{dark}{chosen}"
+
+
+def _properties(theme: Theme) -> str:
+    colours = {field.name: getattr(theme, field.name) for field in fields(theme) if field.name != "name"}
+    colours["faint"] = f"{theme.line}55"
+    scheme = "dark" if theme is DARK else "light"
+    return (
+        "".join(f"--{name.replace('_', '-')}:{colour};" for name, colour in colours.items()) + f"color-scheme:{scheme}"
+    )
+
+
+_MARKERS = (
+    '<svg class="markers" width="0" height="0" aria-hidden="true"><defs>'
+    + "".join(
+        f'<marker id="{id}" viewBox="0 0 10 8" refX="9" refY="4" markerUnits="userSpaceOnUse" markerWidth="{size}" '
+        f'markerHeight="{size * 0.8:g}" orient="auto-start-reverse"><path d="M0,0L10,4L0,8z"/></marker>'
+        for id, size in (("down", 7), ("up", 9), ("now", 12), ("wrong", 9))
+    )
+    + "</defs></svg>"
+)
+
+
+def _named(number: int, svg: str) -> str:
+    return svg.replace("<svg ", f'<svg id="p{number}" {"hidden" if number else ""} ', 1)
+
+
+def _tape(number: int, chapter: dict[str, Any]) -> str:
+    now = chapter["frames"][0]["tape"]
+    rows = []
+    for row in chapter["tape"]:
+        state, grad = now[row["node"]]
+        kind = f"{'leaf' if row['leaf'] else ''} {state}".strip()
+        what = f"{escape(row['title'])} {escape(row['shape'])}"
+        spans = [("glyph", STATE_GLYPHS[state]), ("what", what), ("grad", escape(grad))]
+        inside = "".join(f'<span class="{name}">{text}</span>' for name, text in spans)
+        rows.append(f'<li class="{kind}" data-node="{row["node"]}" title="{what}">{inside}</li>')
+    return f'<ol class="tape" id="t{number}"{" hidden" if number else ""}>{"".join(rows)}</ol>'
+
+
+def _legend_item(item: LegendItem) -> str:
+    signs: dict[str, str] = {str(state): glyph for state, glyph in STATE_GLYPHS.items()}
+    signs |= {"future": "↓", "value": "⇣", "done": "✓" if item.about == "state" else "↑", "now": "⬆", "undefined": "⇡"}
+    signs |= {
+        "overwrote": "⇢",
+        "leaf": "▭",
+        "operation": "□",
+        "constant": "┄",
+        "again": "┄",
+        "fold": "▣",
+        "folded leaves": "▣",
+        "folded constants": "▣",
+    }
+    sign = "▂▅█" if item.about == "bars" else signs.get(item.name, "□")
+    return f"<li><b>{escape(sign)}</b> {escape(item.text)}</li>"

@@ -1,0 +1,101 @@
+"""A steady picture as SVG for a page: everything that changes can be found in it, and how it looks is left to the page.
+
+Shapes and texts carry classes instead of colours and fonts. In a group with the class `box`, the texts of row 3 have
+`data-k="3"` (its key) and `data-t="3"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from viz.dot import to_dot
+from viz.errors import GraphvizError
+from viz.film_data import every_row
+from viz.graph import Box, Row, VisualGraph
+from viz.labels import TEXT_SIZE
+from viz.render import render
+from viz.svg import GROUP, SVG, groups, read_svg
+from viz.theme import LIGHT
+
+TEXT, SHAPES = f"{{{SVG}}}text", {f"{{{SVG}}}{name}" for name in ("polygon", "path", "polyline", "ellipse")}
+XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_LOOKS = ("fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight",
+          "text-anchor", XML_SPACE)  # fmt: skip
+TERM_HALF = (
+    TEXT_SIZE * 0.602 / 2
+)  # half as wide as a character beside an arrow; Graphviz centres those, the page does not
+
+
+def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
+    """The SVG element; ids begin with `prefix`. Raises GraphvizError."""
+    drawn = render(to_dot(picture, LIGHT, "page"), "svg", time_limit=time_limit).decode("utf-8")
+    titles = {box.id: box.tooltip[0] if box.tooltip else box.title for box in picture.boxes}
+    root = read_svg(drawn, {"graph0": picture.title, **titles})
+    found = dict(groups(root))
+    for box in picture.boxes:
+        _mark_box(found[box.id], box)
+    for number, arrow in enumerate(picture.arrows):
+        group = found[f"a{number}"]
+        group.set("class", f"arrow {arrow.kind}")
+        for text in group.iter(TEXT):
+            text.attrib.update({"class": "term", "x": f"{float(text.get('x', '0')) - TERM_HALF * len(arrow.text):.2f}"})
+    for frame in {frame for box in picture.boxes for frame in box.frames}:
+        found[frame.id].set("class", "frame")
+    for id, group in found.items():
+        group.set("id", f"{prefix}-{id}")
+    for element in root.iter():
+        for name in _LOOKS:
+            if element.tag in SHAPES or element.tag == TEXT:
+                element.attrib.pop(name, None)
+        element.tail = None
+    root.attrib.update({"class": "graph", "data-width": root.attrib.pop("width").removesuffix("pt")})
+    del root.attrib["height"]
+    for group in [one for one in root.iter(GROUP) if one.get("class") in ("graph", "cluster")]:
+        for shape in [one for one in group if one.tag in SHAPES]:  # the page has a background of its own
+            group.remove(shape)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _mark_box(group: ElementTree.Element, box: Box) -> None:
+    recorded = " recorded" if box.recorded_by_backward else ""
+    group.set("class", f"box {box.kind.replace(' ', '-')}{recorded} {box.state}".strip())
+    outline = True
+    texts = []
+    for element in group:
+        if element.tag == TEXT:
+            outline = False
+            texts.append(element)
+        elif element.tag in SHAPES:
+            element.set("class", "outline" if outline else "cell")
+    marks = list(_marks(box))
+    if len(marks) != len(texts):
+        raise GraphvizError(f"Graphviz drew {len(texts)} texts in a box that has {len(marks)}")
+    for text, mark in zip(texts, marks, strict=True):
+        text.attrib.update(mark)
+
+
+def _marks(box: Box) -> Iterator[dict[str, str]]:
+    """What each text of a box is, in the order in which `viz.labels` writes them."""
+    if box.kind not in ("again", "error"):
+        yield {"class": "glyph"}
+    yield {"class": "title"}
+    if box.note:
+        yield {"class": "note"}
+    number = 0
+    for row in box.rows:
+        yield from _row(row, number)
+        number += 1
+    for port in box.ports:
+        yield {"class": "name"}
+        for row in port.rows:
+            yield from _row(row, number)
+            number += 1
+    assert number == len(every_row(box))
+
+
+def _row(row: Row, number: int) -> Iterator[dict[str, str]]:
+    if row.key:
+        yield {"class": "key", "data-k": str(number)}
+    if row.text:
+        yield {"class": f"{'text' if row.key else 'words'} {row.tone}", "data-t": str(number)}

@@ -1,0 +1,45 @@
+"""An array as a small matrix of numbers, for heat maps: itself where it is small, else averaged down."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from microtape.recording.model import Summary, Value
+from microtape.recording.summary import summarize
+from microtape.recording.words import format_number
+
+LARGEST_SIDE = 12  # of a matrix that is shown number by number
+
+Cell: TypeAlias = "float | str | None"
+"""A number to four digits; `nan`, `inf` or `-inf`; None where a block of a large array has nothing finite in it."""
+
+
+class Heat(NamedTuple):
+    """A matrix of cells, whether they are the elements themselves, and the largest magnitude among the finite ones."""
+
+    cells: tuple[tuple[Cell, ...], ...]
+    exact: bool
+    largest: float
+
+
+def heat(value: Value) -> Heat:
+    """The array as a matrix, its leading dimensions stacked; complex numbers count by their magnitude."""
+    if isinstance(value, Summary):
+        return _made(value.thumbnail, False)
+    columns = value.shape[-1] if value.ndim else 1
+    if not value.size or columns > LARGEST_SIDE or value.size // columns > LARGEST_SIDE:
+        return _made(summarize(value).thumbnail, False)
+    numbers = np.abs(value) if value.dtype.kind == "c" else value
+    return _made(tuple(map(tuple, numbers.reshape(-1, columns).tolist())), True)
+
+
+def _made(rows: tuple[tuple[float | None, ...], ...], exact: bool) -> Heat:
+    cells = tuple(tuple(None if number is None else _cell(float(number)) for number in row) for row in rows)
+    finite = [abs(cell) for row in cells for cell in row if isinstance(cell, float)]
+    return Heat(cells, exact, max(finite, default=0.0))
+
+
+def _cell(number: float) -> Cell:
+    return float(format_number(number)) if np.isfinite(number) else str(number)

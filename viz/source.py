@@ -1,0 +1,36 @@
+"""What can be drawn: a recording, where one can be read, or a live graph, of which one is made."""
+
+from __future__ import annotations
+
+import os
+from types import FrameType
+from typing import Any
+
+from microtape import Tensor
+from microtape.node import Node
+from microtape.recording.file import load
+from microtape.recording.model import Recording
+from microtape.recording.recorder import Recorder, snapshot
+
+
+def recording_of(x: Any, frame: FrameType, asked: str) -> Recording:
+    """The recording that `x` is, or that stands for it; a live graph gets the names that `frame` knows.
+
+    Raises:
+        TypeError: `x` cannot be drawn; `asked` is the function that was called with it.
+        RecordingError: the `.tape` file is missing or damaged.
+    """
+    if isinstance(x, Recording):
+        return x
+    if isinstance(x, str | os.PathLike):
+        return load(x)
+    if isinstance(x, Recorder):
+        return x.recording
+    outputs = list(x) if isinstance(x, list | tuple) else [x]
+    for one in outputs:
+        if not isinstance(one, Tensor | Node):
+            raise TypeError(
+                f"{asked}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
+                f"not {type(one).__name__}"
+            )
+    return snapshot(outputs, frame)

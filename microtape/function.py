@@ -371,9 +371,9 @@ def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: boo
                 "Tensor and a second one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change."
             )
+        del output.grad  # it was that of another value
         check_in_place(output)
         rebase_history(output, edge)
-        del output.grad  # it was that of another value
         return output
     if is_input:  # returned as it is: a view of it carries the node, so that the input keeps its own history
         output = view_as_itself(output)

@@ -40,7 +40,7 @@ KEYS = (
     ("e", "edit your file here; Esc saves and ends, Ctrl+S saves and checks"),
     ("o", "open your file in your own editor ($EDITOR)"),
     ("v", "the solution; you are asked first"),
-    ("r", "begin the exercise anew; you are asked first, and your file is kept"),
+    ("r", "begin the exercise anew; you are asked first, your file is kept"),
     ("n b", "the next lesson, the one before"),
     ("↑ ↓", "scroll what has the focus; PgUp and PgDn by pages"),
     ("Esc", "back to the list of lessons"),
@@ -51,61 +51,7 @@ KEYS = (
 class LessonScreen(Screen[None]):
     """One lesson of a course."""
 
-    CSS = """
-    LessonScreen #title { height: 1; padding: 0 1; background: $surface; }
-    LessonScreen #both { height: 1fr; }
-    LessonScreen #text { width: 12fr; max-width: 84; }
-    LessonScreen #program, LessonScreen #exercise { width: 13fr; }
-    LessonScreen #said, LessonScreen #said > Static { height: auto; }
-    LessonScreen.-narrow #text { max-width: 100%; }
-    LessonScreen .box, LessonScreen #text, LessonScreen #lesson-tape, LessonScreen #lesson-source {
-        border: round $panel; border-title-color: $text-muted; border-subtitle-color: $text-muted; padding: 0 1;
-        scrollbar-size-vertical: 1; scrollbar-color: $panel; scrollbar-background: $background;
-        scrollbar-color-hover: $accent; scrollbar-color-active: $accent; scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-    }
-    LessonScreen .box:focus, LessonScreen #text:focus, LessonScreen #lesson-tape:focus,
-    LessonScreen #lesson-source:focus {
-        border: round $accent; border-title-color: $text-accent; border-title-style: bold;
-    }
-
-    LessonScreen TimeBar, LessonScreen #lesson-tape, LessonScreen #lesson-source, LessonScreen #lesson-sentence {
-        display: none;
-    }
-    LessonScreen #recording { padding: 1 2; color: $text-muted; }
-    LessonScreen .-recorded #recording { display: none; }
-    LessonScreen .-recorded TimeBar { display: block; background: $surface; }
-    LessonScreen .-recorded #lesson-tape { display: block; width: 1fr; min-width: 0; height: 1fr; padding: 0; }
-    LessonScreen .-recorded #lesson-source { display: block; width: 1fr; height: 1fr; }
-    LessonScreen .-recorded #lesson-sentence, LessonScreen .-recorded #lesson-sentence:focus {
-        display: block; width: 1fr; height: 5; background: $surface; border: none; border-top: solid $panel;
-        padding: 0 1;
-    }
-    LessonScreen .-recorded #lesson-sentence:focus { border-top: solid $accent; }
-
-    LessonScreen #file, LessonScreen #editor { height: 3fr; }
-    LessonScreen #verdict { height: 2fr; min-height: 7; }
-    LessonScreen .-said #file { height: 2fr; }
-    LessonScreen .-said #verdict { height: 3fr; }
-    LessonScreen #editor { display: none; background: $background; padding: 0; }
-    LessonScreen .-editing #editor { display: block; }
-    LessonScreen .-editing #file { display: none; }
-
-    LessonScreen MarkdownH1 {
-        content-align: left middle; margin: 1 0; padding: 0; background: $background; color: $text-accent;
-        text-style: bold;
-    }
-    LessonScreen MarkdownH2 { margin: 1 0; color: $text-primary; text-style: bold; }
-    LessonScreen Markdown { padding: 0; }
-    LessonScreen MarkdownFence, LessonScreen MarkdownFence > Label { padding: 0 1; }
-    LessonScreen MarkdownFence { margin: 0 0 1 0; padding: 0; background: $surface; }
-
-    LessonScreen #lesson-too-small {
-        display: none; width: 100%; height: 100%; content-align: center middle; text-align: center;
-    }
-    LessonScreen.-too-small > * { display: none; }
-    LessonScreen.-too-small > #lesson-too-small { display: block; }
-    """
+    CSS_PATH = "learn.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (ROOM_FOR_TWO, "-wide")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [

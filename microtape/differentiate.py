@@ -14,7 +14,7 @@ from microtape.dtypes import DType
 from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.node import NO_EDGE, Edge, Node, is_array
-from microtape.ops.shape import stack
+from microtape.ops.joining import stack
 from microtape.tensor import Size, Tensor
 from microtape.tensor_state import edge_of, new_tensor, requires_grad
 

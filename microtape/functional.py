@@ -34,7 +34,7 @@ from microtape.functional_parts import (
     vector_of_inputs,
 )
 from microtape.grad_mode import enable_grad
-from microtape.ops.shape import stack
+from microtape.ops.joining import stack
 from microtape.tensor import Tensor
 
 

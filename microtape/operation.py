@@ -38,6 +38,9 @@ from microtape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
 
+_NUMBERS = (int, float, complex)  # bool is an int
+_ARRAYS = (np.ndarray, np.generic)
+
 _quiet = contextvars.Context()
 _quiet.run(np.seterr, all="ignore")
 quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
@@ -107,10 +110,16 @@ class Operation(Node):
 
 
 class Unary(Operation):
-    """An operation on one tensor."""
+    """An operation on one tensor; whole numbers are computed with as floats, unless `floating` is False."""
 
     __slots__ = ()
+    floating: ClassVar[bool] = True
     grad_x: Callable[..., Any]
+
+    def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
+        """The operand's array."""
+        array = operands[0].array
+        return [array.astype(dtypes.get_default_dtype()) if self.floating and array.dtype.kind in "biu" else array]
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
@@ -161,10 +170,12 @@ def call(node: Operation, *operands: Any) -> Any:
     On arrays it returns the array: this is how gradient formulas use operations in a plain backward pass. On Tensors
     it returns a Tensor that requires grad if one of the operands does and the mode says so.
     """
-    tensor = next((operand for operand in operands if isinstance(operand, TensorState)), None)
-    if tensor is None:
+    for operand in operands:
+        if isinstance(operand, TensorState):
+            like = type(operand)
+            break
+    else:
         return node.forward(*operands)
-    like = type(tensor)
     tensors = [as_tensor(operand, like) for operand in operands]
     if not mode.enabled:
         return new_tensor(like, compute(node, tensors))
@@ -181,12 +192,12 @@ def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
     arrays = node.arrays(tensors)
     try:
         return as_array(quietly().run(node.forward, *arrays))
-    except ValueError as error:
-        raise shape_error(error, *arrays) from None
+    except (TypeError, ValueError) as error:
+        raise refusal(error, *arrays) from None
 
 
-def shape_error(error: ValueError, *arrays: Array) -> RuntimeError:
-    """numpy's complaint in torch's words, where it is that two shapes do not broadcast."""
+def refusal(error: Exception, *arrays: Array) -> RuntimeError:
+    """numpy's complaint as torch would raise it; in its words too, where it is that two shapes do not broadcast."""
     if len(arrays) == 2:
         a, b = arrays
         ndim = max(a.ndim, b.ndim)
@@ -200,11 +211,11 @@ def shape_error(error: ValueError, *arrays: Array) -> RuntimeError:
 
 
 def unary(cls: type[Unary], x: Any) -> Any:
-    """`call` for an operation without parameters on one operand."""
+    """`call` for an operation without parameters on one operand, spelled out to be quick."""
     if not isinstance(x, TensorState):
         return cls.forward(x)
     array = x.array
-    if array.dtype.kind in "biu":
+    if array.dtype.kind in "biu" and cls.floating:
         array = array.astype(dtypes.get_default_dtype())
     edge = (x.edge or edge_of(x)) if mode.enabled else NO_EDGE
     output = new_tensor(type(x), as_array(quietly().run(cls.forward, array)))
@@ -214,13 +225,20 @@ def unary(cls: type[Unary], x: Any) -> Any:
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
-    """`call` for an operation without parameters on two operands."""
+    """`call` for an operation without parameters on two operands, spelled out to be quick.
+
+    Like Python's operators it returns NotImplemented for an operand that is no tensor, number or array.
+    """
     if not isinstance(y, TensorState):
         if not isinstance(x, TensorState):
             return cls.forward(x, y)
-        y = as_operand(y, x)
+        y = number_operand(y, x)
+        if y is NotImplemented:
+            return y
     elif not isinstance(x, TensorState):
-        x = as_operand(x, y)
+        x = number_operand(x, y)
+        if x is NotImplemented:
+            return x
     mask = _NEITHER
     if mode.enabled:
         to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
@@ -230,8 +248,8 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         a, b = promoted(a, b)
     try:
         array = quietly().run(cls.forward, a, b)
-    except ValueError as error:
-        raise shape_error(error, a, b) from None
+    except (TypeError, ValueError) as error:
+        raise refusal(error, a, b) from None
     output = new_tensor(type(x), as_array(array))
     if True in mask:
         return record(cls(), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
@@ -308,7 +326,7 @@ def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
     """A tensor without history around an array or number."""
     if isinstance(value, TensorState):
         return value  # type: ignore[return-value]  # a sibling class of tensor
-    if not isinstance(value, bool | int | float | complex):
+    if not isinstance(value, _NUMBERS):
         return new_tensor(like, np.asarray(value, dtype))
     number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
     number.meta = NUMBER
@@ -316,18 +334,26 @@ def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
 
 
 def as_operand(value: Any, other: TensorState) -> TensorState:
-    """The constant operand of a binary operation with the tensor `other`: a number takes on its dtype.
+    """The operand beside the tensor `other`: a tensor, or a constant around a number or an array.
 
-    Raises TypeError for what is neither a number nor an array.
+    Raises TypeError for anything else.
     """
-    if isinstance(value, int | float | complex):  # bool is an int
+    operand = value if isinstance(value, TensorState) else number_operand(value, other)
+    if operand is NotImplemented:
+        raise TypeError(f"expected a Tensor, a number or an array beside a Tensor, not {type(value).__name__}")
+    return operand
+
+
+def number_operand(value: Any, other: TensorState) -> Any:
+    """A constant beside the tensor `other`; a number takes on its dtype. NotImplemented if it is no number or array."""
+    if isinstance(value, _NUMBERS):
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
         number = new_tensor(type(other), np.asarray(value, dtype))
         number.meta = NUMBER
         return number
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, _ARRAYS):
         return new_tensor(type(other), np.asarray(value))
-    raise TypeError(f"unsupported operand type(s): '{type(other).__name__}' and '{type(value).__name__}'")
+    return NotImplemented
 
 
 def promoted(a: Array, b: Array) -> tuple[Array, Array]:

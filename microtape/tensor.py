@@ -12,15 +12,12 @@ import numpy as np
 from microtape import dtypes
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
-from microtape.in_place import call_, write
+from microtape.in_place import write
+from microtape.methods import Methods
 from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
-from microtape.operation import as_operand
-from microtape.ops import arithmetic, elementwise, index, loss, parts, product, reduction
-from microtape.ops import shape as shape_ops
 from microtape.printing import represent
 from microtape.tensor_state import (
     Array,
-    TensorState,
     edge_of,
     ensure_meta,
     ensure_version,
@@ -46,16 +43,13 @@ class Size(tuple[int, ...]):
         return f"microtape.Size({list(self)})"
 
 
-class Tensor(TensorState):
+class Tensor(Methods):
     """An array that remembers how it was computed.
 
     Make one with `microtape.tensor`, `zeros`, ...; `array` is the numpy array inside, of any shape and dtype.
     """
 
     __slots__ = ()
-
-    __array_priority__ = 1000  # numpy's operators leave the work to ours
-    __array_ufunc__ = None
 
     # What it is
 
@@ -98,16 +92,13 @@ class Tensor(TensorState):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(parts.unbind(self))
+        return iter(self.unbind())
 
     def __repr__(self) -> str:
         return represent(self)
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if not self.array.ndim and spec else repr(self)
-
-    def __hash__(self) -> int:
-        return id(self)
 
     # Its place in the graph
 
@@ -372,234 +363,6 @@ class Tensor(TensorState):
         if self.meta is not None and self.meta.grad is not None:
             result.grad = self.meta.grad.__deepcopy__(memo)
         return result
-
-    # Arithmetic
-
-    add, sub, mul, div, neg, pow = (
-        arithmetic.add,
-        arithmetic.sub,
-        arithmetic.mul,
-        arithmetic.div,
-        arithmetic.neg,
-        arithmetic.pow,
-    )
-    __add__ = __radd__ = arithmetic.add
-    __sub__ = arithmetic.sub
-    __rsub__ = arithmetic.rsub
-    __mul__ = __rmul__ = arithmetic.mul
-    __truediv__ = arithmetic.div
-    __neg__ = arithmetic.neg
-    __pow__ = arithmetic.pow
-    __matmul__ = matmul = product.matmul
-    mm, mv, dot, bmm = product.mm, product.mv, product.dot, product.bmm
-    clone = arithmetic.clone
-    __abs__ = elementwise.abs
-
-    def __rtruediv__(self, other: Any) -> Tensor:
-        return elementwise.reciprocal(self) * other  # type: ignore[no-any-return]
-
-    def __rpow__(self, other: Any) -> Tensor:
-        return arithmetic.pow(other, self)  # type: ignore[no-any-return]
-
-    def __rmatmul__(self, other: Any) -> Tensor:
-        return product.matmul(as_operand(other, self), self)  # type: ignore[no-any-return]
-
-    # Elementwise
-
-    exp, log, log1p, expm1 = elementwise.exp, elementwise.log, elementwise.log1p, elementwise.expm1
-    sqrt, rsqrt, reciprocal, square = elementwise.sqrt, elementwise.rsqrt, elementwise.reciprocal, elementwise.square
-    sin, cos, tanh, sigmoid, relu = (
-        elementwise.sin,
-        elementwise.cos,
-        elementwise.tanh,
-        elementwise.sigmoid,
-        elementwise.relu,
-    )
-    abs, sign, clamp = elementwise.abs, elementwise.sign, elementwise.clamp
-    maximum, minimum = elementwise.maximum, elementwise.minimum
-
-    def where(self, condition: Any, other: Any) -> Tensor:
-        """Self where `condition` holds, else `other`."""
-        return elementwise.where(condition, self, other)  # type: ignore[no-any-return]
-
-    def softmax(self, dim: int) -> Tensor:
-        """`eˣ / Σ eˣ` along `dim`."""
-        return loss.softmax(self, dim)  # type: ignore[no-any-return]
-
-    def log_softmax(self, dim: int) -> Tensor:
-        """The logarithm of softmax along `dim`."""
-        return loss.log_softmax(self, dim)  # type: ignore[no-any-return]
-
-    # Reductions
-
-    sum, mean, amax, amin, max, min = (
-        reduction.sum,
-        reduction.mean,
-        reduction.amax,
-        reduction.amin,
-        reduction.max,
-        reduction.min,
-    )
-    logsumexp, argmax = reduction.logsumexp, reduction.argmax
-
-    # Shape
-
-    reshape, view, flatten, permute, transpose, t = (
-        shape_ops.reshape,
-        shape_ops.view,
-        shape_ops.flatten,
-        shape_ops.permute,
-        shape_ops.transpose,
-        shape_ops.t,
-    )
-    expand, squeeze, unsqueeze = shape_ops.expand, shape_ops.squeeze, shape_ops.unsqueeze
-
-    def view_as(self, other: Tensor) -> Tensor:
-        """Self in the shape of `other`."""
-        return shape_ops.view(self, other.array.shape)  # type: ignore[no-any-return]
-
-    def expand_as(self, other: Tensor) -> Tensor:
-        """Self repeated to the shape of `other`."""
-        return shape_ops.expand(self, other.array.shape)  # type: ignore[no-any-return]
-
-    @property
-    def T(self) -> Tensor:  # noqa: N802 - torch's name
-        """The dimensions in reverse order."""
-        return shape_ops.permute(self, tuple(reversed(range(self.array.ndim))))  # type: ignore[no-any-return]
-
-    @property
-    def mT(self) -> Tensor:  # noqa: N802 - torch's name
-        """The last two dimensions swapped."""
-        return shape_ops.transpose(self, -2, -1)  # type: ignore[no-any-return]
-
-    unbind, split, chunk = parts.unbind, parts.split, parts.chunk
-
-    def __getitem__(self, key: Any) -> Tensor:
-        return index.index(self, key)  # type: ignore[no-any-return]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        index.set_index(self, key, value)
-
-    def conj(self) -> Tensor:
-        """The complex conjugate; self where it is real."""
-        if self.array.dtype.kind != "c":
-            return self
-        raise NotImplementedError("conj has no derivative here yet")
-
-    # In place
-
-    add_, sub_, fill_, zero_ = arithmetic.add_, arithmetic.sub_, arithmetic.fill_, arithmetic.zero_
-
-    def mul_(self, other: Any) -> Tensor:
-        """Multiply in place."""
-        return arithmetic.binary_(arithmetic.MulBackward0, self, other)  # type: ignore[no-any-return]
-
-    def div_(self, other: Any) -> Tensor:
-        """Divide in place."""
-        return arithmetic.binary_(arithmetic.DivBackward0, self, other)  # type: ignore[no-any-return]
-
-    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
-
-    def pow_(self, exponent: float) -> Tensor:
-        """Raise to a constant power in place."""
-        return call_(arithmetic.PowBackward0(exponent), self)  # type: ignore[no-any-return]
-
-    def neg_(self) -> Tensor:
-        """Negate in place."""
-        return call_(arithmetic.NegBackward0(), self)  # type: ignore[no-any-return]
-
-    def exp_(self) -> Tensor:
-        """The exponential, in place."""
-        return call_(elementwise.ExpBackward0(), self)  # type: ignore[no-any-return]
-
-    def sin_(self) -> Tensor:
-        """The sine, in place."""
-        return call_(elementwise.SinBackward0(), self)  # type: ignore[no-any-return]
-
-    def tanh_(self) -> Tensor:
-        """The hyperbolic tangent, in place."""
-        return call_(elementwise.TanhBackward0(), self)  # type: ignore[no-any-return]
-
-    def sigmoid_(self) -> Tensor:
-        """The logistic function, in place."""
-        return call_(elementwise.SigmoidBackward0(), self)  # type: ignore[no-any-return]
-
-    def sqrt_(self) -> Tensor:
-        """The square root, in place."""
-        return call_(elementwise.SqrtBackward0(), self)  # type: ignore[no-any-return]
-
-    def relu_(self) -> Tensor:
-        """max(x, 0), in place."""
-        return call_(elementwise.ReluBackward0(), self)  # type: ignore[no-any-return]
-
-    def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
-        """Bring within [min, max], in place."""
-        return call_(elementwise.ClampBackward1(min, max), self)  # type: ignore[no-any-return]
-
-    def copy_(self, source: Any) -> Tensor:
-        """Write `source` into this tensor's memory."""
-        return arithmetic.copy_(self, source)  # type: ignore[no-any-return]
-
-    # Comparisons never require grad
-
-    def __eq__(self, other: object) -> Any:
-        return compare(np.equal, self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return compare(np.not_equal, self, other)
-
-    def __lt__(self, other: Any) -> Tensor:
-        return compare(np.less, self, other)
-
-    def __le__(self, other: Any) -> Tensor:
-        return compare(np.less_equal, self, other)
-
-    def __gt__(self, other: Any) -> Tensor:
-        return compare(np.greater, self, other)
-
-    def __ge__(self, other: Any) -> Tensor:
-        return compare(np.greater_equal, self, other)
-
-    def __and__(self, other: Any) -> Tensor:
-        return compare(np.bitwise_and, self, other)
-
-    def __or__(self, other: Any) -> Tensor:
-        return compare(np.bitwise_or, self, other)
-
-    def __invert__(self) -> Tensor:
-        return new_tensor(type(self), np.asarray(np.invert(self.array)))
-
-    def any(self) -> Tensor:
-        """Whether any element is not zero, as a 0-d bool tensor."""
-        return new_tensor(type(self), np.asarray(self.array.any()))
-
-    def all(self) -> Tensor:
-        """Whether all elements are not zero, as a 0-d bool tensor."""
-        return new_tensor(type(self), np.asarray(self.array.all()))
-
-    # Casts
-
-    def to(self, dtype: Any) -> Tensor:
-        """This tensor in another dtype; floats stay differentiable."""
-        return arithmetic.to(self, dtype)  # type: ignore[no-any-return]
-
-    def float(self) -> Tensor:
-        """This tensor as float32."""
-        return arithmetic.to(self, dtypes.float32)  # type: ignore[no-any-return]
-
-    def double(self) -> Tensor:
-        """This tensor as float64."""
-        return arithmetic.to(self, dtypes.float64)  # type: ignore[no-any-return]
-
-    def long(self) -> Tensor:
-        """This tensor as int64."""
-        return arithmetic.to(self, dtypes.int64)  # type: ignore[no-any-return]
-
-
-def compare(ufunc: Callable[..., Any], x: Tensor, y: Any) -> Tensor:
-    """A bool tensor; numbers, arrays and tensors broadcast."""
-    other = y if isinstance(y, Tensor) else as_operand(y, x)
-    return new_tensor(type(x), np.asarray(ufunc(x.array, other.array)))
 
 
 __all__ = ["Size", "Tensor"]

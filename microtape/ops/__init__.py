@@ -1,12 +1,33 @@
 """The built-in operations: each one's value and its derivative stand together in one stateless class.
 
-broadcast    undoing broadcasting
-arithmetic   + - * / ** negation
-elementwise  exp, log, tanh, relu, ...
-reduction    sum, mean, max, ...
-shape        views: reshape, transpose, expand, ...; cat, stack
-index        x[...]
-parts        unbind, split, chunk
-product      @, matrix products
-loss         softmax, cross-entropy
+kinds         what operations do to their operands' dtypes
+arguments     reading dimensions and sizes
+arithmetic    + - * / // % negation
+selection     where, maximum, minimum, bounds
+exponential   exp, log, powers, roots
+trigonometric sin, cos, tanh, ...
+activation    relu, sigmoid, gelu, ...
+rounding      abs, sign, floor, ...
+comparison    == < & any all: never differentiable
+casting       copies, dtypes, writing over
+shape         views: reshape, transpose, expand, ...
+parts         views: select, narrow, diagonal; unbind, split
+joining       cat, stack
+rearrange     flip, roll, repeat, pad, tril, ...
+index         x[...], read and written
+along         picking by an index tensor along one dimension: common to
+gathering       ... elements: gather, scatter, scatter_add
+index_along     ... slices: index_select, index_add, ...
+mask          masked_fill, masked_select
+reduction     sum, mean, amax
+broadcast     undoing broadcasting
+extremum      max, sort, topk, median: values and where they were
+statistics    var, std, norm
+scan          cumsum, cumprod, prod
+softmax       softmax, log_softmax, logsumexp
+product       matrix products
+complex_numbers  real, imag, conj, ...
+loss, nll     losses; embedding: rows of a table
+noise         random numbers in place, dropout
+undefined     what has no derivative
 """

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import get_default_dtype
-from microtape.in_place import call_, places
-from microtape.operation import Binary, Operation, Unary, as_operand, binary, call
-from microtape.ops.elementwise import log, where
+from microtape.in_place import call_
+from microtape.operation import Binary, Unary, as_operand, binary, call, unary
+from microtape.ops.kinds import Promoting, WithNumber, floating, named
+from microtape.ops.undefined import call_undefined
 from microtape.tensor_state import TensorState
 
 
@@ -27,30 +27,6 @@ class AddBackward0(Binary):
         return g
 
 
-class ScaledAdd(Binary):
-    """Addition with a factor."""
-
-    __slots__ = ("alpha",)
-    formula = "z = x + α · y    ∂z/∂x = 1,  ∂z/∂y = α"
-    op = "add"
-
-    def __init__(self, alpha: float) -> None:
-        super().__init__()
-        self.alpha = alpha
-
-    def name(self) -> str:
-        return "AddBackward0"
-
-    def forward(self, x: Any, y: Any) -> Any:
-        return x + np.multiply(y, self.alpha, dtype=y.dtype)
-
-    def grad_x(self, g: Any) -> Any:
-        return g
-
-    def grad_y(self, g: Any) -> Any:
-        return g * self.alpha
-
-
 class SubBackward0(Binary):
     formula = "z = x - y    ∂z/∂x = 1,  ∂z/∂y = -1"
     forward = staticmethod(np.subtract)
@@ -62,33 +38,39 @@ class SubBackward0(Binary):
         return -g
 
 
+@named("AddBackward0")
+class ScaledAdd(Promoting):
+    """`add` with its `alpha`: torch's node has the same name."""
+
+    __slots__ = ("alpha",)
+    operands = ("x", "y")
+    formula = "z = x + α · y    ∂z/∂x = 1,  ∂z/∂y = α"
+
+    def __init__(self, alpha: Any) -> None:
+        super().__init__()
+        self.alpha = alpha
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x + self.alpha * y
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any) -> Any:
+        return g * self.alpha
+
+
+@named("SubBackward0")
 class ScaledSub(ScaledAdd):
-    """Subtraction with a factor."""
+    """`sub` with its `alpha`, which comes here negated."""
 
     __slots__ = ()
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
-    op = "sub"
-
-    def name(self) -> str:
-        return "SubBackward0"
-
-    def forward(self, x: Any, y: Any) -> Any:
-        return x - np.multiply(y, self.alpha, dtype=y.dtype)
-
-    def grad_y(self, g: Any) -> Any:
-        return -g * self.alpha
 
 
-class RsubBackward1(Unary):
-    """A number minus a tensor."""
-
-    __slots__ = ("number",)
-    formula = "z = c - x    ∂z/∂x = -1"
+class RsubBackward1(WithNumber):
+    formula = "z = n - x    ∂z/∂x = -1"
     op = "rsub"
-
-    def __init__(self, number: Any) -> None:
-        super().__init__()
-        self.number = number
 
     def forward(self, x: Any) -> Any:
         return self.number - x
@@ -113,8 +95,7 @@ class DivBackward0(Binary):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        if x.dtype.kind in "biu":
-            x = x.astype(get_default_dtype())
+        x = floating(x)
         return np.true_divide(x, y, dtype=x.dtype)
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
@@ -124,235 +105,269 @@ class DivBackward0(Binary):
         return -g * ((x / y) / y)
 
 
+class DivBackward2(Promoting):
+    """A quotient that is rounded."""
+
+    __slots__ = ("rounding",)
+    operands = ("x", "y")
+    formula = "z = x / y, rounded    ∂z/∂x = 0,  ∂z/∂y = 0"
+
+    def __init__(self, rounding: str) -> None:
+        if rounding not in ("trunc", "floor"):
+            raise RuntimeError(
+                f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding}'"
+            )
+        super().__init__()
+        self.rounding = rounding
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return divided_down(x, y) if self.rounding == "floor" else divided_towards_zero(x, y)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+    def grad_y(self, g: Any) -> Any:
+        return g * 0
+
+
+class RemainderBackward1(Binary):
+    formula = "z = x - y · ⌊x / y⌋    ∂z/∂x = 1,  ∂z/∂y = -⌊x / y⌋"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        refuse_zero(y)
+        return np.remainder(x, y)
+
+    def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return -g * div(x, y, rounding_mode="floor")
+
+
+class RemainderBackward0(WithNumber):
+    formula = "z = x - n · ⌊x / n⌋    ∂z/∂x = 1"
+
+    def forward(self, x: Any) -> Any:
+        return RemainderBackward1.forward(x, np.asarray(self.number, x.dtype))
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+class FmodBackward1(Binary):
+    formula = "z = x - y · trunc(x / y)    ∂z/∂x = 1,  ∂z/∂y = -trunc(x / y)"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        refuse_zero(y)
+        return np.fmod(x, y)
+
+    def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return -g * div(x, y, rounding_mode="trunc")
+
+
+class FmodBackward0(WithNumber):
+    formula = "z = x - n · trunc(x / n)    ∂z/∂x = 1"
+
+    def forward(self, x: Any) -> Any:
+        return FmodBackward1.forward(x, np.asarray(self.number, x.dtype))
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
 class NegBackward0(Unary):
     formula = "z = -x    ∂z/∂x = -1"
+    floating = False
     forward = staticmethod(np.negative)
 
     def grad_x(self, g: Any) -> Any:
         return -g
 
 
-class PowBackward0(Operation):
-    """A constant exponent."""
-
-    __slots__ = ("exponent",)
-    formula = "z = xⁿ    ∂z/∂x = n · xⁿ⁻¹"
-
-    def __init__(self, exponent: float) -> None:
-        super().__init__()
-        self.exponent = exponent
-
-    def forward(self, x: Any) -> Any:
-        return np.power(x, self.exponent)
-
-    def grad_x(self, g: Any, x: Any) -> Any:
-        if self.exponent == 0:
-            return g * 0
-        return g * (self.exponent * x ** (self.exponent - 1))
+# Python's operators. For what is neither tensor nor number they return NotImplemented, so that the other may try.
 
 
-class PowBackward1(Binary):
-    formula = "z = xʸ    ∂z/∂x = y · xʸ⁻¹,  ∂z/∂y = xʸ · ln x"
-    forward = staticmethod(np.power)
-
-    def grad_x(self, g: Any, x: Any, y: Any, _z: Any) -> Any:
-        return g * where(y == 0, 0.0, y * x ** (y - 1))
-
-    def grad_y(self, g: Any, x: Any, y: Any, z: Any) -> Any:
-        return g * where((x == 0) & (y >= 0), 0.0, z * log(x))
+def plus(x: Any, y: Any) -> Any:
+    """`x + y`."""
+    return binary(AddBackward0, x, y)
 
 
-class PowBackward2(Operation):
-    """A constant base."""
-
-    __slots__ = ("base",)
-    operands = ("y",)
-    formula = "z = bʸ    ∂z/∂y = bʸ · ln b"
-
-    def __init__(self, base: float) -> None:
-        super().__init__()
-        self.base = base
-
-    def forward(self, y: Any) -> Any:
-        return np.power(self.base, y, dtype=y.dtype)
-
-    def grad_y(self, g: Any, y: Any, z: Any) -> Any:
-        if self.base == 0:
-            return where(y >= 0, 0.0, g * (z * -np.inf))
-        return g * (z * np.log(self.base))
+def minus(x: Any, y: Any) -> Any:
+    """`x - y`."""
+    return binary(SubBackward0, x, y)
 
 
-class CloneBackward0(Unary):
-    formula = "z = x    ∂z/∂x = 1"
-    forward = staticmethod(np.copy)
-
-    def grad_x(self, g: Any) -> Any:
-        return g
+def minus_from(x: Any, y: Any) -> Any:
+    """`y - x`, where y is a number."""
+    return call(RsubBackward1(y), x) if isinstance(y, int | float | complex) else NotImplemented
 
 
-class CopyBackwards(Operation):
-    """x becomes y, broadcast and cast to what x is."""
-
-    operands = ("x", "y")
-    formula = "z = y    ∂z/∂x = 0,  ∂z/∂y = 1"
-    op = "copy"
-
-    def name(self) -> str:
-        return "torch::autograd::CopyBackwards"
-
-    @staticmethod
-    def forward(x: Any, y: Any) -> Any:
-        return np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)).astype(x.dtype)
-
-    def grad_x(self, g: Any) -> Any:
-        return g * 0
-
-    def grad_y(self, g: Any) -> Any:
-        return g
-
-
-class FillBackward3(CopyBackwards):
-    """A 0-d tensor everywhere."""
-
-    op = "fill"
-
-    def name(self) -> str:
-        return "FillBackward3"
-
-
-class FillBackward2(Unary):
-    """A number everywhere."""
-
-    __slots__ = ("value",)
-    formula = "z = c    ∂z/∂x = 0"
-    op = "fill"
-
-    def __init__(self, value: float) -> None:
-        super().__init__()
-        self.value = value
-
-    def forward(self, x: Any) -> Any:
-        return np.full_like(x, self.value)
-
-    def grad_x(self, g: Any) -> Any:
-        return g * 0
-
-
-class ZeroBackward0(Unary):
-    formula = "z = 0    ∂z/∂x = 0"
-    op = "zero"
-    forward = staticmethod(np.zeros_like)
-
-    def grad_x(self, g: Any) -> Any:
-        return g * 0
-
-
-class ToCopyBackward0(Unary):
-    """A cast."""
-
-    __slots__ = ("to_dtype",)
-    formula = "z = x in another dtype    ∂z/∂x = 1"
-    op = "to"
-
-    def __init__(self, dtype: Any) -> None:
-        super().__init__()
-        self.to_dtype = dtype
-
-    def forward(self, x: Any) -> Any:
-        return x.astype(self.to_dtype)
-
-    def grad_x(self, g: Any) -> Any:
-        return g
-
-
-def add(x: Any, y: Any, *, alpha: float = 1) -> Any:
-    """`x + alpha · y`."""
-    return binary(AddBackward0, x, y) if alpha == 1 else call(ScaledAdd(alpha), x, operand(y, x))
-
-
-def sub(x: Any, y: Any, *, alpha: float = 1) -> Any:
-    """`x - alpha · y`."""
-    return binary(SubBackward0, x, y) if alpha == 1 else call(ScaledSub(alpha), x, operand(y, x))
-
-
-def rsub(x: Any, y: Any) -> Any:
-    """`y - x`, for a y that is no tensor: what `1 - x` records."""
-    if isinstance(y, np.ndarray):
-        return binary(SubBackward0, as_operand(y, x), x)
-    return call(RsubBackward1(as_operand(y, x).array), x)
-
-
-def mul(x: Any, y: Any) -> Any:
-    """`x · y`."""
+def times(x: Any, y: Any) -> Any:
+    """`x * y`."""
     return binary(MulBackward0, x, y)
 
 
-def div(x: Any, y: Any) -> Any:
-    """`x / y`; integers are divided as floats."""
+def divided_by(x: Any, y: Any) -> Any:
+    """`x / y`."""
     return binary(DivBackward0, x, y)
 
 
-def neg(x: Any) -> Any:
-    """`-x`."""
-    return call(NegBackward0(), x)
+def floored_by(x: Any, y: Any) -> Any:
+    """`x // y`."""
+    return floor_divide(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
 
 
-def pow(x: Any, y: Any) -> Any:
-    """`x ** y`, of tensors or numbers."""
-    if not isinstance(y, TensorState) and np.ndim(y) == 0 and not isinstance(y, np.ndarray):
-        return call(PowBackward0(y), x)
-    if not isinstance(x, TensorState) and np.ndim(x) == 0 and not isinstance(x, np.ndarray):
-        return call(PowBackward2(x), y)
-    return binary(PowBackward1, x, y)
+def floored_from(x: Any, y: Any) -> Any:
+    """`y // x`, where y is a number."""
+    return floor_divide(y, x) if isinstance(y, int | float) else NotImplemented
 
 
-def clone(x: Any) -> Any:
-    """A copy that gradients flow through."""
-    return call(CloneBackward0(), x)
+def modulo(x: Any, y: Any) -> Any:
+    """`x % y`."""
+    return remainder(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
 
 
-def copy_(x: TensorState, y: Any) -> Any:
-    """Write y into x."""
-    same = isinstance(y, TensorState) and places(x.array) == places(y.array)  # then nothing is lost by overlapping
-    return call_(CopyBackwards(), x, y, sharing="repeated" if same else "same")
+def modulo_from(x: Any, y: Any) -> Any:
+    """`y % x`, where y is a number."""
+    return remainder(as_operand(y, x), x) if isinstance(y, int | float) else NotImplemented
 
 
-def fill_(x: TensorState, value: Any) -> Any:
-    """Write a number or a 0-d tensor everywhere. Raises RuntimeError for a tensor with dimensions."""
-    if not isinstance(value, TensorState):
-        return call_(FillBackward2(value), x, sharing="repeated")
-    if value.array.ndim:
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions."
-        )
-    return call_(FillBackward3(), x, value, sharing="any")
+# Functions, with torch's argument names
 
 
-def zero_(x: TensorState) -> Any:
-    """Write zeros."""
-    return call_(ZeroBackward0(), x, sharing="repeated")
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`input + alpha · other`, broadcast against each other."""
+    if alpha == 1:
+        return given("add", binary(AddBackward0, input, other), other)
+    return call(ScaledAdd(alpha), *pair(input, other))
 
 
-def add_(x: TensorState, y: Any, *, alpha: float = 1) -> Any:
-    """Add `alpha · y` in place."""
-    return call_(AddBackward0() if alpha == 1 else ScaledAdd(alpha), x, operand(y, x))
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`input - alpha · other`, broadcast against each other."""
+    if alpha == 1:
+        return given("sub", binary(SubBackward0, input, other), other)
+    return call(ScaledSub(-alpha), *pair(input, other))
 
 
-def sub_(x: TensorState, y: Any, *, alpha: float = 1) -> Any:
-    """Subtract `alpha · y` in place."""
-    return call_(SubBackward0() if alpha == 1 else ScaledSub(alpha), x, operand(y, x))
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`other - alpha · input`."""
+    if alpha == 1 and not isinstance(other, TensorState):
+        return given("rsub", minus_from(input, other), other)
+    return sub(other, input, alpha=alpha)
 
 
-def to(x: TensorState, dtype: Any) -> Any:
-    """x in another dtype; x itself if it has that one."""
-    return x if x.array.dtype == dtype else call(ToCopyBackward0(np.dtype(dtype)), x)
+def mul(input: Any, other: Any) -> Any:
+    """`input · other`, broadcast against each other."""
+    return given("mul", binary(MulBackward0, input, other), other)
 
 
-def binary_(cls: type[Operation], x: TensorState, y: Any) -> Any:
-    """Write `cls.forward(x, y)` into x."""
-    return call_(cls(), x, operand(y, x))
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """`input / other`; whole numbers are divided as floats. `rounding_mode` may be "trunc" or "floor".
+
+    Raises RuntimeError for another rounding mode.
+    """
+    if rounding_mode is None:
+        return given("div", binary(DivBackward0, input, other), other)
+    return call(DivBackward2(rounding_mode), *pair(input, other))
 
 
-def operand(value: Any, other: TensorState) -> TensorState:
-    """`value` as the other operand beside a tensor."""
-    return value if isinstance(value, TensorState) else as_operand(value, other)
+def floor_divide(input: Any, other: Any) -> Any:
+    """⌊input / other⌋. It has no derivative: use `div` with `rounding_mode="floor"` where one is needed."""
+    return call_undefined("floor_divide", divided_down, *pair(input, other))
+
+
+def remainder(input: Any, other: Any) -> Any:
+    """What is left of a division that rounds down: it has the sign of `other`, as Python's `%` has."""
+    if isinstance(other, int | float):
+        return call(RemainderBackward0(other), input)
+    return given("remainder", binary(RemainderBackward1, input, other), other)
+
+
+def fmod(input: Any, other: Any) -> Any:
+    """What is left of a division that rounds towards zero: it has the sign of `input`."""
+    if isinstance(other, int | float):
+        return call(FmodBackward0(other), input)
+    return given("fmod", binary(FmodBackward1, input, other), other)
+
+
+def neg(input: Any) -> Any:
+    """`-input`. Raises RuntimeError for bools."""
+    return unary(NegBackward0, input)
+
+
+def positive(input: Any) -> Any:
+    """`input` itself."""
+    return input
+
+
+# In place
+
+
+def add_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
+    """Add `alpha · other` in place."""
+    return call_(AddBackward0() if alpha == 1 else ScaledAdd(alpha), x, as_operand(other, x))
+
+
+def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
+    """Subtract `alpha · other` in place."""
+    return call_(SubBackward0() if alpha == 1 else ScaledSub(-alpha), x, as_operand(other, x))
+
+
+def mul_(x: TensorState, other: Any) -> Any:
+    """Multiply by `other` in place."""
+    return call_(MulBackward0(), x, as_operand(other, x))
+
+
+def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """Divide by `other` in place."""
+    return call_(DivBackward0() if rounding_mode is None else DivBackward2(rounding_mode), x, as_operand(other, x))
+
+
+def remainder_(x: TensorState, other: Any) -> Any:
+    """Put what is left of a division by `other` in its place."""
+    return call_(RemainderBackward1(), x, as_operand(other, x))
+
+
+def neg_(x: TensorState) -> Any:
+    """Negate in place."""
+    return call_(NegBackward0(), x)
+
+
+def given(name: str, result: Any, other: Any) -> Any:
+    """`result`, which is NotImplemented where `other` cannot be an operand. Raises TypeError then."""
+    if result is NotImplemented:
+        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return result
+
+
+def pair(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both as tensors if one of them is."""
+    if isinstance(x, TensorState):
+        return x, as_operand(y, x)
+    return (as_operand(x, y), y) if isinstance(y, TensorState) else (x, y)
+
+
+def divided_down(x: Any, y: Any) -> Any:
+    """⌊x / y⌋."""
+    refuse_zero(y)
+    return np.floor_divide(x, y)
+
+
+def divided_towards_zero(x: Any, y: Any) -> Any:
+    """x / y without its fraction."""
+    refuse_zero(y)
+    quotient = np.floor_divide(x, y) if x.dtype.kind in "biu" else np.trunc(x / y)
+    if x.dtype.kind in "iu":
+        quotient = quotient + ((quotient < 0) & (quotient * y != x))
+    return quotient.astype(x.dtype, copy=False)
+
+
+def refuse_zero(y: Any) -> None:
+    """Raise RuntimeError where a whole number would be divided by 0."""
+    if y.dtype.kind in "biu" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")

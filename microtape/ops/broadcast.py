@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from microtape.tensor_state import TensorState
+
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """`g`, which has a shape that `shape` broadcasts to, summed down to `shape`. Takes arrays and Tensors."""
     lead = len(g.shape) - len(shape)
-    repeated = tuple(i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1)
+    repeated = [i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1]
     dims = (*range(lead), *repeated)
-    if isinstance(g, np.ndarray):
+    if not isinstance(g, TensorState):
         return np.add.reduce(g, dims).reshape(shape)
-    return g.sum(dims).reshape(shape)
+    total: Any = g
+    if dims:
+        total = total.sum(dims, True)
+    return total.reshape(shape) if lead else total

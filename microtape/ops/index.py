@@ -1,150 +1,71 @@
-"""`x[...]`: basic indexing is a chain of views, as in torch; an index array picks copies."""
+"""`x[...]`, read and written: basic indexing is a chain of views, as in torch; index tensors and masks pick copies.
+
+Note [What a key becomes]
+  Integers, slices, None and `...` are applied first, one view each. What is left is an index tensor (or nothing) for
+  each dimension, and those pick elements: `x[0, :, i]` is `x[0][:, i]`. NB: numpy would count the 0 as an index array.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
-from microtape.operation import Operation, call, constant
-from microtape.ops.arithmetic import copy_, fill_, operand
-from microtape.ops.shape import expand, unsqueeze, view
+from microtape.operation import Operation, as_operand, as_tensor, call
+from microtape.ops.arguments import plain
+from microtape.ops.casting import copy_, fill_
+from microtape.ops.parts import SelectBackward0, SliceBackward0
+from microtape.ops.shape import AliasBackward0, expand, unsqueeze, view
+from microtape.saved import type_name
+from microtape.several import zeros_like
 from microtape.tensor_state import TensorState
-from microtape.views import ViewOperation, view_call
-
-
-class SelectBackward0(ViewOperation):
-    __slots__ = ("dim", "index")
-    formula = "z = x[i]    ∂x = g at i, 0 elsewhere"
-
-    def __init__(self, dim: int, index: int) -> None:
-        super().__init__()
-        self.dim, self.index = dim, index
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What to index x with."""
-        return (*(slice(None),) * self.dim, self.index, ...)
-
-    def forward(self, x: Any) -> Any:
-        return x[self.key]
-
-    def grad_x(self, g: Any) -> Any:
-        return place(g, self.key, self.x_shape)
-
-
-class SliceBackward0(ViewOperation):
-    __slots__ = ("dim", "part")
-    formula = "z = x[i:j]    ∂x = g at i:j, 0 elsewhere"
-
-    def __init__(self, dim: int, part: slice) -> None:
-        super().__init__()
-        self.dim, self.part = dim, part
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What to index x with."""
-        return (*(slice(None),) * self.dim, self.part)
-
-    def forward(self, x: Any) -> Any:
-        return x[self.key]
-
-    def grad_x(self, g: Any) -> Any:
-        return place(g, self.key, self.x_shape)
-
-
-class AliasBackward0(ViewOperation):
-    __slots__ = ()
-    formula = "z = x    ∂x = g"
-
-    def forward(self, x: Any) -> Any:
-        return x.view()
-
-    def grad_x(self, g: Any) -> Any:
-        return g
-
-
-class PlaceBackward0(Operation):
-    """The transpose of basic indexing."""
-
-    __slots__ = ("key", "shape_")
-    formula = "z = 0 with x placed at [i]    ∂x = g[i]"
-
-    def __init__(self, key: tuple[Any, ...], shape: tuple[int, ...]) -> None:
-        super().__init__()
-        self.key, self.shape_ = key, shape
-
-    def forward(self, x: Any) -> Any:
-        z = np.zeros(self.shape_, x.dtype)
-        z[self.key] = x
-        return z
-
-    def grad_x(self, g: Any) -> Any:
-        return g[self.key]
+from microtape.views import view_call
 
 
 class IndexBackward0(Operation):
+    """`key` has an array or a full slice for each dimension; `indices` is the first tensor that it was made from.
+
+    That is saved, so that writing to it before backward is noticed; the key itself is a copy.
+    """
+
     __slots__ = ("indices", "key", "x_shape")
     formula = "z = x[indices]    ∂x = g added up at the indices"
 
     def __init__(self, key: tuple[Any, ...], indices: TensorState | None = None) -> None:
         super().__init__()
-        self.key = key  # as numpy wants it
-        self.indices = indices
+        self.key, self.indices = key, indices
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         return picked(x, self.key)
 
     def grad_x(self, g: Any, indices: Any) -> Any:
-        return call(IndexAddBackward0(self.key, self.x_shape), g)
-
-
-class IndexAddBackward0(Operation):
-    """The transpose of picking: an element that was picked twice gets both gradients."""
-
-    __slots__ = ("key", "shape_")
-    formula = "z = 0 with x added at [indices]    ∂x = g[indices]"
-    op = "index_put"
-
-    def __init__(self, key: tuple[Any, ...], shape: tuple[int, ...]) -> None:
-        super().__init__()
-        self.key, self.shape_ = key, shape
-
-    def name(self) -> str:
-        return "IndexPutBackward0"
-
-    def forward(self, x: Any) -> Any:
-        z = np.zeros(self.shape_, x.dtype)
-        np.add.at(z, self.key, x)
-        return z
-
-    def grad_x(self, g: Any) -> Any:
-        return call(IndexBackward0(self.key), g)
+        zeros = zeros_like(g, self.x_shape, g.dtype)
+        return call(IndexPutImplBackward0(self.key, None, accumulate=True), zeros, g)
 
 
 class IndexPutBackward0(Operation):
-    """`x[indices] = y`."""
+    """`x[indices] = y`; the key and the indices are those of IndexBackward0."""
 
-    __slots__ = ("indices", "key")
+    __slots__ = ("accumulate", "indices", "key")
     operands = ("x", "y")
     op = "index_put"
     formula = "z = x with y at [indices]    ∂x = g, 0 at the indices,  ∂y = g[indices]"
 
-    def __init__(self, key: tuple[Any, ...], indices: TensorState | None = None) -> None:
+    def __init__(self, key: tuple[Any, ...], indices: TensorState | None, accumulate: bool) -> None:
         super().__init__()
-        self.key = key
-        self.indices = indices
+        self.key, self.indices, self.accumulate = key, indices, accumulate
 
     def forward(self, x: Any, y: Any) -> Any:
         shape = picked(x, self.key).shape
         z = x.copy()
         try:
-            z[self.key] = y
+            y = np.broadcast_to(y, shape)
         except ValueError:
             raise RuntimeError(
                 f"shape mismatch: value tensor of shape {list(y.shape)} cannot be broadcast to indexing result of "
@@ -155,15 +76,26 @@ class IndexPutBackward0(Operation):
                 "Index put requires the source and destination dtypes match, got "
                 f"{scalar_name(x.dtype)} for the destination and {scalar_name(y.dtype)} for the source."
             )
+        if self.accumulate:
+            add_at(z, self.key, y)
+        else:
+            z[self.key] = y
         return z
 
     def grad_x(self, g: Any, indices: Any) -> Any:
-        hidden = np.ones(g.shape, bool)
-        hidden[self.key] = False
-        return g * hidden
+        if self.accumulate:
+            return g
+        return call(IndexPutBackward0(self.key, None, False), g, zeros_like(g, (), g.dtype))
 
     def grad_y(self, g: Any, indices: Any) -> Any:
         return call(IndexBackward0(self.key), g)
+
+
+class IndexPutImplBackward0(IndexPutBackward0):
+    """Adding up: the transpose of picking. An element that was picked twice gets both gradients."""
+
+    __slots__ = ()
+    formula = "z = x with y added at [indices]    ∂x = g,  ∂y = g[indices]"
 
 
 def picked(x: Any, key: tuple[Any, ...]) -> Any:
@@ -175,104 +107,40 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
         raise IndexError(text.replace("for axis", "for dimension")) from None
 
 
-def place(g: Any, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """Zeros of `shape` with `g` at `key`."""
-    return call(PlaceBackward0(key, shape), g)
+def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
+    """`z[key] += y`, with every repetition counted. numpy is quickest at it with numbers of elements in one row."""
+    places = np.arange(z.size).reshape(z.shape)[key]
+    flat = z.reshape(-1)
+    np.add.at(flat, places.reshape(-1), np.broadcast_to(y, places.shape).reshape(-1))
+    if not np.may_share_memory(flat, z):
+        z[...] = flat.reshape(z.shape)
 
 
 def index(x: TensorState, key: Any) -> Any:
-    """`x[key]`: integers, slices, None and `...` give views; lists, arrays and masks give copies."""
-    key = checked_key(x, key)
-    if any(is_advanced(one) for one in key):
-        return call(IndexBackward0(*split_key(x, key)), x)
-    if len(key) == 1 and isinstance(key[0], slice):
-        return sliced(x, 0, key[0])
-    result = basic(x, key)
-    return view_call(x, AliasBackward0) if result is x else result
-
-
-def checked_key(x: TensorState, wanted: Any) -> tuple[Any, ...]:
-    """The key as a tuple. Raises IndexError if it is for more dimensions than x has."""
-    key: tuple[Any, ...] = wanted if isinstance(wanted, tuple) else (wanted,)
-    ndim = x.array.ndim
-    if sum([dims_of(one) for one in key]) <= ndim:
-        return key
-    if ndim == 0 and len(key) == 1 and isinstance(key[0], slice):
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    if ndim == 0 and len(key) == 1 and not is_advanced(key[0]):
-        if int(key[0]):
-            raise IndexError(f"index {int(key[0])} is out of bounds for dimension 0 with size 0")
-        raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim tensor to a number"
-        )
-    raise IndexError(f"too many indices for tensor of dimension {ndim}")
-
-
-def split_key(x: TensorState, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], TensorState]:
-    """The key as numpy wants it, and its first index tensor, which is saved for backward; others are copied."""
-    first = next(one for one in key if is_advanced(one))
-    indices = first if isinstance(first, TensorState) else constant(first, type(x))
-    return tuple([one.array.copy() if isinstance(one, TensorState) else one for one in key]), indices
-
-
-def dims_of(one: Any) -> int:
-    """How many dimensions a part of a key is for."""
-    if one is None or one is ... or isinstance(one, bool | np.bool_):
-        return 0
-    value = np.asarray(plain(one)) if is_advanced(one) else None
-    return value.ndim if value is not None and value.dtype.kind == "b" else 1
-
-
-def basic(x: Any, key: tuple[Any, ...]) -> Any:
-    """A view for each part of the key that does something."""
-    dim = 0
-    for one in key:
-        if one is ...:
-            dim += x.ndim - dim - len([k for k in key[key.index(...) + 1 :] if k is not None])
-        elif one is None:
-            x = unsqueeze(x, dim)
-            dim += 1
-        elif isinstance(one, slice):
-            if not is_whole(one, x.shape[dim]):
-                x = sliced(x, dim, one)
-            dim += 1
-        else:
-            i, size = int(one), x.shape[dim]
-            if not -size <= i < size:
-                raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {size}")
-            x = view_call(x, SelectBackward0, dim, i % size)
-    return x
-
-
-def is_whole(part: slice, size: int) -> bool:
-    """Whether a slice obviously takes everything."""
-    return not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1)
-
-
-def sliced(x: Any, dim: int, part: slice) -> Any:
-    """A view of a part of x along `dim`. Raises ValueError for a step that is not positive."""
-    start, stop, step = part.indices(x.shape[dim])
-    if step <= 0:
-        raise ValueError("step must be greater than zero")
-    return view_call(x, SliceBackward0, dim, slice(start, max(start, stop), step))
+    """`x[key]`: integers, slices, None and `...` give views; lists, index tensors and masks give copies."""
+    part, indices = sliced(x, key, for_writing=False)
+    if any([one is not None for one in indices]):
+        return call(IndexBackward0(*picking_key(part, indices)), part)
+    return view_call(x, AliasBackward0) if part is x else part
 
 
 def set_index(x: TensorState, key: Any, value: Any) -> None:
-    """`x[key] = value`, in place: through a view, so that autograd sees a CopySlices, or by index arrays."""
-    key = checked_key(x, key)
-    value = operand(np.asarray(value, x.array.dtype) if isinstance(value, int | float | complex) else value, x)
-    if any(is_advanced(one) for one in key):
-        call_(IndexPutBackward0(*split_key(x, key)), x, without_leading_ones(value), sharing="none")
-        return
-    target = basic(x, key)
-    if value.array.shape == target.array.shape:
-        copy_(target, value)
+    """`x[key] = value`, in place: through a view, so that autograd sees a CopySlices, and by index tensors."""
+    part, indices = sliced(x, key, for_writing=True)
+    if isinstance(value, int | float | complex):
+        value = np.asarray(value, x.array.dtype)
+    if not isinstance(value, TensorState | np.ndarray | np.generic):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(x.array)}")
+    value = as_operand(value, x)
+    if any([one is not None for one in indices]):
+        call_(IndexPutBackward0(*picking_key(part, indices), False), part, without_leading_ones(value), sharing="none")
+    elif value.array.shape == part.array.shape:
+        copy_(part, value)
     elif value.array.ndim == 0:
-        fill_(target, value)
+        fill_(part, value)
     else:
         value = view(value, leading_ones_cut(value.array.shape))
-        copy_(target, value if value.array.shape == target.array.shape else expand(value, target.array.shape))
+        copy_(part, value if value.array.shape == part.array.shape else expand(value, part.array.shape))
 
 
 def without_leading_ones(x: TensorState) -> TensorState:
@@ -287,15 +155,142 @@ def leading_ones_cut(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[count:]
 
 
-def is_advanced(one: Any) -> bool:
-    """Whether a part of a key picks elements one by one."""
-    if isinstance(one, bool | np.bool_):
-        return True
+def index_put(input: TensorState, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """`input` with `values` at the indices, one index tensor for each dimension; added there with `accumulate`."""
+    return call(IndexPutBackward0(*picking_key(input, indices), accumulate), input, as_operand(values, input))
+
+
+def index_put_(x: TensorState, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """Write `values` at the indices, or add them there with `accumulate`."""
+    node = IndexPutBackward0(*picking_key(x, indices), accumulate)
+    return call_(node, x, as_operand(values, x), sharing="none")
+
+
+def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
+    """What basic indexing leaves of x, and an index tensor or None for each of its dimensions.
+
+    `x[:]` alone is a view of its own, but not for writing. See Note [What a key becomes]. Raises IndexError or
+    ValueError for a key that does not fit.
+    """
+    parts: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
+    if sum([consumed(one) for one in parts]) > x.ndim:
+        raise too_many(x.ndim, parts)
+    indices: list[Any] = []
+    for one in parts:
+        dim = len(indices)
+        if one is ...:
+            indices += [None] * (x.ndim - dim - sum([consumed(other) for other in parts[position(parts) + 1 :]]))
+        elif one is None:
+            x = unsqueeze(x, dim)
+            indices.append(None)
+        elif isinstance(one, slice):
+            x = slice_of(x, dim, one, always=len(parts) == 1 and not for_writing)
+            indices.append(None)
+        elif is_bool(one):
+            x = unsqueeze(x, dim)
+            indices.append(np.array([bool(one)]))
+        elif is_integer(one):
+            i, size = int(one), x.shape[dim]
+            if not -size <= i < size:
+                raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {size}")
+            x = view_call(x, SelectBackward0, dim, i % size)
+        else:
+            indices += [one] + [None] * (consumed(one) - 1)
+    return x, indices
+
+
+def too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
+    """The error for a key that is for more dimensions than there are."""
+    if ndim == 0 and len(parts) == 1:
+        if isinstance(parts[0], slice):
+            return IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if is_integer(parts[0]) and int(parts[0]):
+            return IndexError(f"index {int(parts[0])} is out of bounds for dimension 0 with size 0")
+        if is_integer(parts[0]):
+            return IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                "convert "
+                "a 0-dim tensor to a number"
+            )
+    return IndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+def position(parts: tuple[Any, ...]) -> int:
+    """Where the `...` stands."""
+    return next(i for i, one in enumerate(parts) if one is ...)
+
+
+def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
+    """A range of x along a dimension; x itself where that is obviously everything, unless `always`."""
+    size = x.shape[dim]
+    whole = not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1)
+    if whole and not always:
+        return x
+    start, stop, step = part.indices(size)
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    return view_call(x, SliceBackward0, dim, slice(start, max(start, stop), step))
+
+
+def is_bool(one: Any) -> bool:
+    """Whether a part of a key is True or False, which keeps or drops everything."""
     if isinstance(one, TensorState):
-        return one.array.ndim > 0 or one.array.dtype.kind == "b"
-    return isinstance(one, list | np.ndarray)
+        return one.array.ndim == 0 and one.array.dtype.kind == "b"
+    return isinstance(one, bool | np.bool_)
 
 
-def plain(one: Any) -> Any:
-    """A part of a key as numpy wants it."""
-    return one.array if isinstance(one, TensorState) else one
+def is_integer(one: Any) -> bool:
+    """Whether a part of a key is one whole number."""
+    if isinstance(one, TensorState):
+        return one.array.ndim == 0 and one.array.dtype.kind in "iu"
+    return isinstance(one, int | np.integer)
+
+
+def consumed(one: Any) -> int:
+    """How many dimensions a part of a key takes up. Raises IndexError for what cannot be one."""
+    if one is None or one is ... or is_bool(one):
+        return 0
+    if isinstance(one, TensorState | np.ndarray):
+        array = plain(one)
+        return array.ndim if array.dtype.kind == "b" else 1
+    if isinstance(one, list):
+        return np.ndim(one) if np.asarray(one).dtype.kind == "b" else 1
+    if isinstance(one, int | np.integer | slice | range):
+        return 1
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type(one).__name__})"
+    )
+
+
+def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...], TensorState]:
+    """An array or a full slice for each dimension, and the first of the indices as a tensor."""
+    key: list[Any] = []
+    skip = 0
+    for one in indices:
+        if skip:
+            skip -= 1
+        elif one is None:
+            key.append(slice(None))
+        else:
+            array = np.array(plain(one))
+            if array.dtype.kind == "b":
+                key += np.nonzero(checked_mask(x, array, len(key)))
+                skip = array.ndim - 1
+            elif array.dtype.kind in "iu" or not array.size:
+                key.append(array.astype(np.int64, copy=False))
+            else:
+                raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    first = next(one for one in indices if one is not None)
+    return tuple(key), as_tensor(np.asarray(first) if not isinstance(first, TensorState) else first, type(x))
+
+
+def checked_mask(x: TensorState, mask: Any, dim: int) -> Any:
+    """The mask. Raises IndexError if it does not have the shape of x from `dim` on."""
+    for i, size in enumerate(mask.shape):
+        if size != x.array.shape[dim + i]:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the indexed "
+                f"tensor {list(x.array.shape)} at index {dim + i}"
+            )
+    return mask

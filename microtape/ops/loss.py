@@ -1,134 +1,265 @@
-"""Softmax and losses."""
+"""How far predictions are from what they should be."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, call
-from microtape.ops.elementwise import exp
-from microtape.ops.index import place
-from microtape.ops.reduction import sum
+from microtape.operation import call
+from microtape.ops.activation import sigmoid, softplus
+from microtape.ops.exponential import exp, log, xlogy
+from microtape.ops.kinds import Promoting
+from microtape.ops.reduction import mean, sum
+from microtape.ops.rounding import abs
+from microtape.ops.selection import clamp
+from microtape.ops.shape import broadcast_tensors
+from microtape.tensor_state import TensorState
 
 
-class SoftmaxBackward0(Operation):
-    __slots__ = ("dim",)
-    formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
+class PairLoss(Promoting):
+    """Common to losses of a prediction x and a target y: a value for each pair, and their mean or sum.
 
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
+    `reduction` is "mean", "sum" or "none"; in the formulas of the subclasses, g has its share for each pair.
+    """
 
-    def forward(self, x: Any) -> Any:
-        e = np.exp(x - np.max(x, self.dim, keepdims=True))
-        return e / np.sum(e, self.dim, keepdims=True)
-
-    def grad_x(self, g: Any, z: Any) -> Any:
-        return z * (g - sum(g * z, self.dim, True))
-
-
-class LogSoftmaxBackward0(Operation):
-    __slots__ = ("dim",)
-    formula = "z = x - ln Σ eˣ    ∂x = g - eᶻ · Σ g"
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, x: Any) -> Any:
-        shifted = x - np.max(x, self.dim, keepdims=True)
-        return shifted - np.log(np.sum(np.exp(shifted), self.dim, keepdims=True))
-
-    def grad_x(self, g: Any, z: Any) -> Any:
-        return g - exp(z) * sum(g, self.dim, True)
-
-
-class NllLossBackward0(Operation):
-    """The negative of each row's entry for its class, averaged or summed."""
-
-    __slots__ = ("classes", "reduction", "target")
-    formula = "z = -mean xᵢ,class(i)    ∂x = -g / n at each row's class, 0 elsewhere"
-
-    def __init__(self, target: Any, reduction: str) -> None:
-        super().__init__()
-        self.target, self.reduction = target, reduction
-
-    @property
-    def key(self) -> tuple[Any, Any]:
-        """Each row's entry for its class."""
-        return np.arange(len(self.target)), self.target
-
-    def forward(self, x: Any) -> Any:
-        self.classes = x.shape[1]
-        picked = -x[self.key]
-        if self.reduction == "none":
-            return picked
-        return picked.mean() if self.reduction == "mean" else picked.sum()
-
-    def grad_x(self, g: Any) -> Any:
-        count = len(self.target)
-        if self.reduction == "mean":
-            g = g / count
-        ones = np.ones(count, self.dtype)
-        return place(-g * ones, self.key, (count, self.classes))
-
-
-class MseLossBackward0(Operation):
-    __slots__ = ("reduction",)
+    __slots__ = ("count", "reduction")
     operands = ("x", "y")
-    formula = "z = mean (x - y)²    ∂z/∂x = 2 (x - y) / n,  ∂z/∂y = -2 (x - y) / n"
 
     def __init__(self, reduction: str) -> None:
+        check_reduction(reduction)
         super().__init__()
         self.reduction = reduction
 
     def forward(self, x: Any, y: Any) -> Any:
-        squared = (x - y) ** 2
+        values = self.value(x, y)
+        self.count = values.size
         if self.reduction == "none":
-            return squared
-        return squared.mean() if self.reduction == "mean" else squared.sum()
+            return values
+        return values.mean() if self.reduction == "mean" else values.sum()
+
+    def value(self, x: Any, y: Any) -> Any:
+        """The loss of each pair."""
+        raise NotImplementedError
+
+    @property
+    def share(self) -> float:
+        """What each pair's loss counts for in the result."""
+        return 1 / self.count if self.reduction == "mean" and self.count else 1
+
+
+class MseLossBackward0(PairLoss):
+    formula = "z = mean (x - y)²    ∂z/∂x = 2 (x - y) / n,  ∂z/∂y = -2 (x - y) / n"
+
+    def value(self, x: Any, y: Any) -> Any:
+        return (x - y) ** 2
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
-        difference = x - y
-        scale = 2 / np.prod(difference.shape) if self.reduction == "mean" else 2
-        return g * (float(scale) * difference)
+        return call(MseLossBackwardBackward0(2 * self.share), g, x, y)
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -self.grad_x(g, x, y)
+        return -call(MseLossBackwardBackward0(2 * self.share), g, x, y)
 
 
-def softmax(x: Any, dim: int) -> Any:
-    """eˣ / Σ eˣ along `dim`."""
-    return call(SoftmaxBackward0(dim), x)
+class MseLossBackwardBackward0(Promoting):
+    """The derivative of the squared error, as an operation of its own: w is what arrived."""
+
+    __slots__ = ("factor",)
+    operands = ("w", "x", "y")
+    formula = "z = c · w · (x - y)    ∂z/∂w = c · (x - y),  ∂z/∂x = c · w,  ∂z/∂y = -c · w"
+    op = "mse_loss_backward"
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, w: Any, x: Any, y: Any) -> Any:
+        return w * (self.factor * (x - y))
+
+    def grad_w(self, g: Any, _w: Any, x: Any, y: Any) -> Any:
+        return g * (self.factor * (x - y))
+
+    def grad_x(self, g: Any, w: Any, _x: Any, _y: Any) -> Any:
+        return g * (self.factor * w)
+
+    def grad_y(self, g: Any, w: Any, _x: Any, _y: Any) -> Any:
+        return g * (-self.factor * w)
 
 
-def log_softmax(x: Any, dim: int) -> Any:
-    """ln softmax(x) along `dim`, computed without overflow."""
-    return call(LogSoftmaxBackward0(dim), x)
+class SmoothL1LossBackward0(PairLoss):
+    __slots__ = ("beta",)
+    formula = "z = mean of d² / 2β where |d| < β, else |d| - β/2,  d = x - y    ∂z/∂x = d/β within [-1, 1], / n"
+
+    def __init__(self, reduction: str, beta: float) -> None:
+        super().__init__(reduction)
+        self.beta = beta
+
+    def value(self, x: Any, y: Any) -> Any:
+        away = np.abs(x - y)
+        return np.where(away < self.beta, 0.5 * away * away / self.beta, away - 0.5 * self.beta)
+
+    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
+        return g * (self.share * clamp((x - y) / self.beta, -1, 1))
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return g * (-self.share * clamp((x - y) / self.beta, -1, 1))
 
 
-def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
-    """Minus the log-probability of each row's class; x: (n, classes), target: (n,) of integers.
+class HuberLossBackward0(PairLoss):
+    __slots__ = ("delta",)
+    formula = "z = mean of d²/2 where |d| < δ, else δ · (|d| - δ/2),  d = x - y    ∂z/∂x = d within [-δ, δ], / n"
 
-    `reduction` is "mean", "sum" or "none". Raises ValueError for another.
-    """
-    check_reduction(reduction)
-    return call(NllLossBackward0(getattr(target, "array", target), reduction), x)
+    def __init__(self, reduction: str, delta: float) -> None:
+        super().__init__(reduction)
+        self.delta = delta
+
+    def value(self, x: Any, y: Any) -> Any:
+        away = np.abs(x - y)
+        return np.where(away < self.delta, 0.5 * away * away, self.delta * (away - 0.5 * self.delta))
+
+    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
+        return g * (self.share * clamp(x - y, -self.delta, self.delta))
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return g * (-self.share * clamp(x - y, -self.delta, self.delta))
 
 
-def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
-    """Softmax cross-entropy of logits (n, classes) against integer classes (n,)."""
-    return nll_loss(log_softmax(x, -1), target, reduction)
+class BinaryCrossEntropyBackward0(PairLoss):
+    __slots__ = ("weight",)
+    formula = (
+        "z = -mean (y · ln x + (1 - y) · ln(1 - x))    ∂z/∂x = (x - y) / (n · x · (1 - x)),  ∂z/∂y = ln(1/x - 1) / n"
+    )
+
+    def __init__(self, reduction: str, weight: Any) -> None:
+        super().__init__(reduction)
+        self.weight = weight
+
+    def value(self, x: Any, y: Any) -> Any:
+        if not np.all((x >= 0) & (x <= 1)):
+            raise RuntimeError("all elements of input should be between 0 and 1")
+        losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
+        return losses if self.weight is None else losses * self.weight
+
+    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
+        return self.weighted(g) * ((x - y) / clamp(x * (1 - x), 1e-12))
+
+    def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
+        return self.weighted(g) * (clamp(log(1 - x), -100) - clamp(log(x), -100))
+
+    def weighted(self, g: Any) -> Any:
+        """Each pair's share of g."""
+        return g * self.share if self.weight is None else g * self.share * self.weight
 
 
-def mse_loss(x: Any, y: Any, reduction: str = "mean") -> Any:
-    """The mean squared difference. `reduction` is "mean", "sum" or "none"."""
-    check_reduction(reduction)
-    return call(MseLossBackward0(reduction), x, y)
+class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
+    __slots__ = ("pos_weight", "weight")
+    formula = "z = mean (x · (1 - y) + ln(1 + e⁻ˣ))    ∂z/∂x = (σ(x) - y) / n,  ∂z/∂y = -x / n"
+    op = "bce_with_logits"
+
+    def __init__(self, reduction: str, weight: Any, pos_weight: Any) -> None:
+        super().__init__(reduction)
+        self.weight, self.pos_weight = weight, pos_weight
+
+    def value(self, x: Any, y: Any) -> Any:
+        losses = (1 - y) * x + self.steepness(y) * np.logaddexp(-x, x.dtype.type(0))
+        return losses if self.weight is None else losses * self.weight
+
+    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
+        return self.weighted(g) * ((1 - y) - self.steepness(y) * sigmoid(-x))
+
+    def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
+        if self.pos_weight is None:
+            return self.weighted(g) * -x
+        return self.weighted(g) * ((self.pos_weight - 1) * softplus(-x) - x)
+
+    def steepness(self, y: Any) -> Any:
+        """What counts for the positive ones: 1, or `pos_weight` in its share."""
+        return 1 if self.pos_weight is None else 1 + (self.pos_weight - 1) * y
+
+    def weighted(self, g: Any) -> Any:
+        """Each pair's share of g."""
+        return g * self.share if self.weight is None else g * self.share * self.weight
+
+
+def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """The mean squared difference. `reduction` is "mean", "sum" or "none"; raises ValueError for another."""
+    return call(MseLossBackward0(reduction), *same_shape(input, target))
+
+
+def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """The mean absolute difference."""
+    return reduced(abs(input - target), reduction)
+
+
+def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """The squared difference where it is below `beta`, else the absolute one, joined smoothly."""
+    if beta == 0:
+        return l1_loss(input, target, reduction)
+    return call(SmoothL1LossBackward0(reduction, beta), *same_shape(input, target))
+
+
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+    """`smooth_l1_loss`, times `delta`."""
+    return call(HuberLossBackward0(reduction, delta), *same_shape(input, target))
+
+
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
+    """Minus the log-likelihood of `target` (0 to 1) under probabilities `input`. Raises RuntimeError outside [0, 1]."""
+    check_one_shape(input, target)
+    return call(BinaryCrossEntropyBackward0(reduction, array_of(weight)), input, target)
+
+
+def binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
+) -> Any:
+    """`binary_cross_entropy` of σ(input), without overflow. `pos_weight` multiplies the loss of positive targets."""
+    check_one_shape(input, target)
+    node = BinaryCrossEntropyWithLogitsBackward0(reduction, array_of(weight), array_of(pos_weight))
+    return call(node, input, target)
+
+
+def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    """Σ target · (ln target - input), for log-probabilities `input`; `reduction` may also be "batchmean"."""
+    losses = exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return sum(losses) / input.shape[0]
+    return reduced(losses, reduction)
 
 
 def check_reduction(reduction: str) -> None:
     """Raise ValueError for an unknown reduction."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """The mean or sum of the losses, or all of them."""
+    check_reduction(reduction)
+    if reduction == "none":
+        return losses
+    return mean(losses) if reduction == "mean" else sum(losses)
+
+
+def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both broadcast to one shape, with torch's warning where that was needed."""
+    if tuple(x.shape) == tuple(y.shape):
+        return x, y
+    warnings.warn(
+        f"Using a target size ({y.shape}) that is different to the input size ({x.shape}). This will likely lead to "
+        "incorrect results due to broadcasting. Please ensure they have the same size.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return broadcast_tensors(x, y)
+
+
+def check_one_shape(x: Any, y: Any) -> None:
+    """Raise ValueError where prediction and target have different shapes."""
+    if tuple(x.shape) != tuple(y.shape):
+        raise ValueError(f"Target size ({y.shape}) must be the same as input size ({x.shape})")
+
+
+def array_of(weight: Any) -> Any:
+    """The array of a weight, which gets no gradient."""
+    return weight.array if isinstance(weight, TensorState) else weight

@@ -1,4 +1,4 @@
-"""A tensor taken apart: several views of it at once, which nobody may write to."""
+"""Parts of a tensor, as views: one slice of it, a range, the diagonal, or all its parts at once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,100 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from microtape.ops.index import SelectBackward0, SliceBackward0
-from microtape.ops.shape import cat, stack
-from microtape.tensor_state import TensorState
-from microtape.views import MultiViewOperation, ViewOperation, view_calls
+from microtape.operation import Unary, call
+from microtape.ops.arguments import dim_index
+from microtape.ops.joining import cat, stack
+from microtape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
+
+
+class PlaceBackward(Unary):
+    """The transpose of looking at a part: zeros everywhere but in the part."""
+
+    __slots__ = ("step",)
+    formula = "z = 0 with x in its part    ∂x = the part of g"
+    floating = False
+
+    def __init__(self, step: ViewOperation) -> None:
+        super().__init__()
+        self.step = step
+
+    def forward(self, x: Any) -> Any:
+        z = np.zeros(self.step.x_shape, x.dtype)
+        self.step.forward(z)[...] = x
+        return z
+
+    def grad_x(self, g: Any) -> Any:
+        return replay((self.step,), g)
+
+
+class SelectBackwardBackward0(PlaceBackward):
+    __slots__ = ()
+
+
+class SliceBackwardBackward0(PlaceBackward):
+    __slots__ = ()
+
+
+class DiagonalBackwardBackward0(PlaceBackward):
+    __slots__ = ()
+
+
+class SelectBackward0(ViewOperation):
+    __slots__ = ("dim", "index")
+    formula = "z = x[i]    ∂x = g at i, 0 elsewhere"
+
+    def __init__(self, dim: int, index: int) -> None:
+        super().__init__()
+        self.dim, self.index = dim, index
+
+    def forward(self, x: Any) -> Any:
+        return x[(*(slice(None),) * self.dim, self.index, ...)]
+
+    def grad_x(self, g: Any) -> Any:
+        return call(SelectBackwardBackward0(self), g)
+
+
+class SliceBackward0(ViewOperation):
+    __slots__ = ("dim", "part")
+    formula = "z = x[i:j]    ∂x = g at i:j, 0 elsewhere"
+
+    def __init__(self, dim: int, part: slice) -> None:
+        super().__init__()
+        self.dim, self.part = dim, part
+
+    def forward(self, x: Any) -> Any:
+        return x[(*(slice(None),) * self.dim, self.part)]
+
+    def grad_x(self, g: Any) -> Any:
+        return call(SliceBackwardBackward0(self), g)
+
+
+class DiagonalBackward0(ViewOperation):
+    __slots__ = ("dim0", "dim1", "offset")
+    formula = "z = the diagonal of x    ∂x = g on the diagonal, 0 elsewhere"
+
+    def __init__(self, dim0: int, dim1: int, offset: int) -> None:
+        super().__init__()
+        self.dim0, self.dim1, self.offset = dim0, dim1, offset
+
+    def forward(self, x: Any) -> Any:
+        rows, columns = max(-self.offset, 0), max(self.offset, 0)
+        length = max(min(x.shape[self.dim0] - rows, x.shape[self.dim1] - columns), 0)
+        others = [dim for dim in range(x.ndim) if dim not in (self.dim0, self.dim1)]
+        start = np.moveaxis(x, (self.dim0, self.dim1), (-2, -1))[..., rows:, columns:]
+        shape = [*(x.shape[dim] for dim in others), length]
+        strides = [*(x.strides[dim] for dim in others), x.strides[self.dim0] + x.strides[self.dim1]]
+        return as_strided(start, shape, strides)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(DiagonalBackwardBackward0(self), g)
 
 
 class UnbindBackward0(MultiViewOperation):
     __slots__ = ("dim",)
-    formula = "z₀, z₁, … = x[0], x[1], …    ∂x = the gradients one beside the other"
+    formula = "z₀, z₁, … = x[0], x[1], …    ∂x = g₀, g₁, … one beside the other"
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -30,13 +114,14 @@ class UnbindBackward0(MultiViewOperation):
         return stack(gradients, self.dim)
 
 
-class SplitBackward0(MultiViewOperation):
+class SplitWithSizesBackward0(MultiViewOperation):
     __slots__ = ("dim", "sizes")
-    formula = "z₀, z₁, … = consecutive parts of x    ∂x = the gradients one behind the other"
+    formula = "z₀, z₁, … = consecutive parts of x    ∂x = g₀, g₁, … one behind the other"
+    op = "split"
 
-    def __init__(self, sizes: Sequence[int], dim: int) -> None:
+    def __init__(self, dim: int, sizes: Sequence[int]) -> None:
         super().__init__()
-        self.sizes, self.dim = sizes, dim
+        self.dim, self.sizes = dim, sizes
 
     def parts(self, shape: tuple[int, ...]) -> list[ViewOperation]:
         """See MultiViewOperation."""
@@ -50,57 +135,84 @@ class SplitBackward0(MultiViewOperation):
         return cat(gradients, self.dim)
 
 
-class SplitWithSizesBackward0(SplitBackward0):
-    """Parts of given sizes."""
+class SplitBackward0(SplitWithSizesBackward0):
+    """Parts of one size."""
 
     __slots__ = ()
 
 
-def unbind(x: Any, dim: int = 0) -> Any:
-    """A view of x at each index along `dim`."""
-    return view_calls(x, UnbindBackward0(checked_dim(x, dim)))
+def unbind(input: Any, dim: int = 0) -> Any:
+    """The slices of `input` along `dim`, each without it."""
+    if not input.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return view_calls(input, UnbindBackward0(dim_index(dim, input.ndim)))
 
 
-def split(x: Any, split_size: int | Sequence[int], dim: int = 0) -> Any:
-    """Views of consecutive parts of x along `dim`, of one size (the last may be smaller) or of the sizes given.
+def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+    """`tensor` in parts of one size along `dim` (the last may be smaller), or in parts of the given sizes.
 
-    Raises RuntimeError if those do not add up.
+    Raises RuntimeError where the sizes do not add up.
     """
-    if not x.ndim:
+    if not tensor.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = checked_dim(x, dim)
-    length = x.shape[dim]
-    if isinstance(split_size, int):
-        if split_size < 0 or (split_size == 0 and length):
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
-        count = -(-length // split_size) if length else 1
-        sizes = [min(split_size, length - i * split_size) for i in range(count)]
-        return view_calls(x, SplitBackward0(sizes, dim))
-    if sum(split_size) != length or min(split_size, default=0) < 0:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at dimension "
-            f"{dim}), but got split_sizes={list(split_size)}"
-        )
-    return view_calls(x, SplitWithSizesBackward0(list(split_size), dim))
+    dim = dim_index(dim, tensor.ndim)
+    size = tensor.shape[dim]
+    if not isinstance(split_size_or_sections, int):
+        sections = [int(section) for section in split_size_or_sections]
+        if sum(sections) != size:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+                f"{dim}), "
+                f"but got split_sizes={sections}"
+            )
+        return view_calls(tensor, SplitWithSizesBackward0(dim, sections))
+    part = split_size_or_sections
+    if part < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={part}")
+    if part == 0 and size:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+    sections = [min(part, size - start) for start in range(0, size, part or 1)] or [0]
+    return view_calls(tensor, SplitBackward0(dim, sections))
 
 
-def chunk(x: Any, chunks: int, dim: int = 0) -> Any:
-    """Views of x in `chunks` parts of equal size along `dim`; the last may be smaller or missing."""
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """At most so many parts of one size along `dim`; the last may be smaller."""
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    if not x.ndim:
+    if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    length = x.shape[checked_dim(x, dim)]
-    if not length:
-        return split(x, [0] * chunks, dim)
-    return split(x, max(1, -(-length // chunks)), dim)
+    size = input.shape[dim_index(dim, input.ndim)]
+    return split(input, -(-size // chunks), dim) if size else split(input, [0] * chunks, dim)
 
 
-def checked_dim(x: TensorState, dim: int) -> int:
-    """`dim` from 0 on. Raises IndexError if x has no such dimension."""
-    ndim = x.array.ndim
-    if not ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    if not -ndim <= dim < ndim:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
-    return dim % ndim
+def select(input: Any, dim: int, index: int) -> Any:
+    """One slice of `input` at `index` along `dim`, without that dimension."""
+    if not input.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim, index = dim_index(dim, input.ndim), int(index)
+    size = input.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        )
+    return view_call(input, SelectBackward0, dim, index % size)
+
+
+def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+    """The `length` slices of `input` from `start` along `dim`."""
+    dim, start = dim_index(dim, input.ndim), int(start)
+    size = input.shape[dim]
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
+    start += size if start < 0 else 0
+    if length < 0 or start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return view_call(input, SliceBackward0, dim, slice(start, start + length, 1))
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of the matrices in two dimensions, as the last dimension; `offset` ones above or below it."""
+    first, second = dim_index(dim1, input.ndim), dim_index(dim2, input.ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return view_call(input, DiagonalBackward0, first, second, offset)

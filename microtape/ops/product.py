@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Binary, binary, call
+from microtape.dtypes import scalar_name
+from microtape.in_place import call_
+from microtape.operation import Binary, as_operand, binary, call
+from microtape.ops.casting import contiguous
+from microtape.ops.kinds import Promoting
 from microtape.ops.shape import UnsafeViewBackward0, expand, reshape, squeeze, t, transpose, unsqueeze
+from microtape.tensor_state import TensorState
 
 
 class MmBackward0(Binary):
@@ -56,85 +61,205 @@ class BmmBackward0(Binary):
         return bmm(transpose(x, 1, 2), g)
 
 
-def mm(x: Any, y: Any) -> Any:
+class AddmmBackward0(Promoting):
+    __slots__ = ("alpha", "beta")
+    operands = ("x", "y", "w")
+    formula = "Z = β · X + α · Y · W    ∂X = β · G,  ∂Y = α · G · Wᵀ,  ∂W = α · Yᵀ · G"
+
+    def __init__(self, beta: float, alpha: float) -> None:
+        super().__init__()
+        self.beta, self.alpha = beta, alpha
+
+    def forward(self, x: Any, y: Any, w: Any) -> Any:
+        product = y @ w
+        product = product if self.alpha == 1 else product * self.alpha
+        return product + (x if self.beta == 1 else x * self.beta)
+
+    def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
+        return scaled(g, self.beta)
+
+    def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
+        return scaled(mm(g, t(w)), self.alpha)
+
+    def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        return scaled(mm(t(y), g), self.alpha)
+
+
+class BaddbmmBackward0(AddmmBackward0):
+    """Stacks of matrices."""
+
+    __slots__ = ()
+
+    def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
+        return scaled(bmm(g, transpose(w, 1, 2)), self.alpha)
+
+    def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        return scaled(bmm(transpose(y, 1, 2), g), self.alpha)
+
+
+def scaled(g: Any, factor: float) -> Any:
+    """`g · factor`, without an operation where that is g."""
+    return g if factor == 1 else g * factor
+
+
+def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices. Raises RuntimeError where they do not fit."""
-    if x.shape[1] != y.shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({x.shape[0]}x{x.shape[1]} and {y.shape[0]}x{y.shape[1]})"
-        )
-    return binary(MmBackward0, x, y)
+    if input.ndim != 2 or mat2.ndim != 2:
+        raise RuntimeError("self must be a matrix" if input.ndim != 2 else "mat2 must be a matrix")
+    if input.shape[1] != mat2.shape[0]:
+        (n, m), (p, q) = input.shape, mat2.shape
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
+    check_one_dtype("expected m1 and m2", input, mat2)
+    return binary(MmBackward0, input, mat2)
 
 
-def mv(x: Any, y: Any) -> Any:
+def mv(input: Any, vec: Any) -> Any:
     """A matrix times a vector. Raises RuntimeError where they do not fit."""
-    if x.shape[1] != y.shape[0]:
-        raise RuntimeError(
-            f"size mismatch, got input ({x.shape[0]}), mat ({x.shape[0]}x{x.shape[1]}), vec ({y.shape[0]})"
-        )
-    return binary(MvBackward0, x, y)
+    if input.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {vec.ndim}, {input.ndim}, {vec.ndim}")
+    if input.shape[1] != vec.shape[0]:
+        (n, m), k = input.shape, vec.shape[0]
+        raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({k})")
+    check_one_dtype("expected mat and vec", input, vec)
+    return binary(MvBackward0, input, vec)
 
 
-def dot(x: Any, y: Any) -> Any:
+def dot(input: Any, tensor: Any) -> Any:
     """The inner product of two vectors. Raises RuntimeError where they do not fit."""
-    if x.shape != y.shape or x.ndim != 1:
+    if input.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
+    check_one_dtype("dot : expected both vectors", input, tensor)
+    if input.shape != tensor.shape:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to have the same "
-            f"number of elements, but got {x.array.size} and {y.array.size} elements respectively"
+            f"inconsistent tensor size, expected tensor {list(input.shape)} and src {list(tensor.shape)} to have the "
+            "same "
+            f"number of elements, but got {input.shape[0]} and {tensor.shape[0]} elements respectively"
         )
-    return binary(DotBackward0, x, y)
+    return binary(DotBackward0, input, tensor)
 
 
-def bmm(x: Any, y: Any) -> Any:
-    """The products of two stacks of matrices."""
-    return binary(BmmBackward0, x, y)
+def bmm(input: Any, mat2: Any) -> Any:
+    """The products of two stacks of matrices. Raises RuntimeError where they do not fit."""
+    if input.ndim != 3 or mat2.ndim != 3:
+        raise RuntimeError(f"batch{1 if input.ndim != 3 else 2} must be a 3D tensor")
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but "
+            f"got: [{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
+    check_one_dtype("expected scalar types", input, mat2)
+    return binary(BmmBackward0, input, mat2)
 
 
-def matmul(x: Any, y: Any) -> Any:
-    """`x @ y`, for any number of dimensions: recorded as the product that torch would pick.
+def check_one_dtype(what: str, x: Any, y: Any) -> None:
+    """Raise RuntimeError for Tensors of different dtypes: matrix products do not promote."""
+    if isinstance(x, TensorState) and x.array.dtype != y.array.dtype:
+        raise RuntimeError(
+            f"{what} to have the same dtype, but got {scalar_name(x.array.dtype)} and {scalar_name(y.array.dtype)}"
+        )
 
-    A vector stands for a row on the left and a column on the right; leading dimensions broadcast.
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`β · input + α · mat1 @ mat2`, with `input` broadcast."""
+    if mat1.shape[-1] != mat2.shape[0]:
+        (n, m), (p, q) = mat1.shape, mat2.shape
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
+    check_one_dtype("mat1 and mat2", mat1, mat2)
+    shape = (mat1.shape[0], mat2.shape[1])
+    return call(AddmmBackward0(beta, alpha), input if input.shape == shape else expand(input, shape), mat1, mat2)
+
+
+def addmm_(x: TensorState, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`β · x + α · mat1 @ mat2`, in place."""
+    return call_(AddmmBackward0(beta, alpha), x, mat1, mat2)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`β · input + α · batch1 @ batch2` for stacks of matrices, with `input` broadcast."""
+    shape = (batch1.shape[0], batch1.shape[1], batch2.shape[2])
+    return call(BaddbmmBackward0(beta, alpha), input if input.shape == shape else expand(input, shape), batch1, batch2)
+
+
+def outer(input: Any, vec2: Any) -> Any:
+    """Every element of one vector times every element of the other: a matrix."""
+    for name, vector in (("self", input), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    return reshape(input, (-1, 1)) * vec2
+
+
+def matmul(input: Any, other: Any) -> Any:
+    """`input @ other`, for any number of dimensions: recorded as the product that torch would pick.
+
+    A vector stands for a row on the left and a column on the right; leading dimensions broadcast. Raises RuntimeError
+    where they do not fit.
     """
-    left, right = x.ndim, y.ndim
+    left, right = input.ndim, other.ndim
     if left == 0 or right == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D")
-    if (left, right) == (1, 1):
-        return dot(x, y)
-    if (left, right) == (2, 1):
-        return mv(x, y)
-    if (left, right) == (1, 2):
-        return squeeze(mm(unsqueeze(x, 0), y), 0)
     if (left, right) == (2, 2):
-        return mm(x, y)
+        return mm(input, other)
+    if (left, right) == (1, 1):
+        return dot(input, other)
+    if (left, right) == (2, 1):
+        return mv(input, other)
+    if (left, right) == (1, 2):
+        return squeeze(mm(unsqueeze(input, 0), other), (0,))
     if left >= 3 and right <= 2:
-        return fold_left(x, y)
-    return batched(x, y)
+        return folded(input, other)
+    if left <= 2 and right >= 3:
+        return folded_right(input, other)
+    return batched(input, other)
 
 
-def fold_left(x: Any, y: Any) -> Any:
+def times_matrix(x: Any, y: Any) -> Any:
+    """`x @ y`; NotImplemented for what is neither tensor nor array."""
+    if isinstance(y, np.ndarray):
+        y = as_operand(y, x)
+    return matmul(x, y) if isinstance(y, TensorState) else NotImplemented
+
+
+def matrix_times(x: Any, y: Any) -> Any:
+    """`y @ x`, where y is an array."""
+    return matmul(as_operand(y, x), x) if isinstance(y, np.ndarray) else NotImplemented
+
+
+def folded(x: Any, y: Any) -> Any:
     """A stack of matrices times one matrix or vector: the stack is one tall matrix."""
     tall = reshape(x, (-1, x.shape[-1]))
     product = mm(tall, y) if y.ndim == 2 else mv(tall, y)
-    return in_shape(product, (*x.shape[:-1], *y.shape[1:]))
+    return unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
+
+
+def folded_right(x: Any, y: Any) -> Any:
+    """One matrix or vector times a stack: as `folded`, with everything transposed."""
+    tall = reshape(transpose(y, -2, -1), (-1, y.shape[-2]))
+    if x.ndim == 1:
+        return unsafe_view(mv(tall, x), (*y.shape[:-2], y.shape[-1]))
+    product = unsafe_view(mm(tall, t(x)), (*y.shape[:-2], y.shape[-1], x.shape[0]))
+    return contiguous(transpose(product, -2, -1))
 
 
 def batched(x: Any, y: Any) -> Any:
     """Stacks of matrices, their leading dimensions broadcast against each other."""
-    x_is_row, y_is_column = x.ndim == 1, y.ndim == 1
-    x = unsqueeze(x, 0) if x_is_row else x
-    y = unsqueeze(y, 1) if y_is_column else y
-    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    (n, m), (_, p) = x.shape[-2:], y.shape[-2:]
-    if x.shape[-1] != y.shape[-2]:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{m}] but got: [{y.shape[-2]}]."
-        )
+    lead = broadcast_lead(x.shape[:-2], y.shape[:-2])
     stacks = [reshape(expand(operand, (*lead, *operand.shape[-2:])), (-1, *operand.shape[-2:])) for operand in (x, y)]
-    return in_shape(bmm(*stacks), (*lead, *(() if x_is_row else (n,)), *(() if y_is_column else (p,))))
+    return unsafe_view(bmm(*stacks), (*lead, x.shape[-2], y.shape[-1]))
 
 
-def in_shape(product: Any, shape: tuple[int, ...]) -> Any:
-    """A fresh product in another shape: as nobody else holds it, this is no view."""
-    return call(UnsafeViewBackward0(shape), product)
+def broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that two broadcast to. Raises RuntimeError where they do not."""
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        pairs = list(zip(a[::-1], b[::-1], strict=False))
+        i = next(i for i, (m, n) in enumerate(pairs) if m != n and 1 not in (m, n))
+        raise RuntimeError(
+            f"The size of tensor a ({pairs[i][0]}) must match the size of tensor b ({pairs[i][1]}) at non-singleton "
+            f"dimension {max(len(a), len(b)) - 1 - i}"
+        ) from None
 
 
-__all__ = ["bmm", "dot", "matmul", "mm", "mv", "t"]
+def unsafe_view(x: Any, shape: tuple[int, ...]) -> Any:
+    """A new shape for a result that nobody else holds."""
+    return call(UnsafeViewBackward0(shape), x)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, Unary, call
+from microtape.operation import Operation, call
+from microtape.ops.arguments import dim_index, sizes
+from microtape.ops.casting import ContiguousCopy
 from microtape.saved import type_name
-from microtape.tensor_state import TensorState
+from microtape.tensor_state import Array, TensorState
 from microtape.views import ViewOperation, view_call
 
 
@@ -29,7 +33,7 @@ class ViewBackward0(ViewOperation):
 
 
 class ReshapeAliasBackward0(ViewBackward0):
-    """A view of elements that do not lie in order."""
+    """By `reshape`, of elements that do not lie in order."""
 
     __slots__ = ()
 
@@ -37,23 +41,8 @@ class ReshapeAliasBackward0(ViewBackward0):
         return (self.shape_,)
 
 
-class InOrder(Unary):
-    """A copy with its elements in order, so that it can be reshaped."""
-
-    __slots__ = ()
-    formula = "z = x    ∂z/∂x = 1"
-    op = "clone"
-    forward = staticmethod(np.ascontiguousarray)
-
-    def name(self) -> str:
-        return "CloneBackward0"
-
-    def grad_x(self, g: Any) -> Any:
-        return g
-
-
 class UnsafeViewBackward0(Operation):
-    """A reshape of a copy."""
+    """A new shape for what nobody else holds: not tracked as a view."""
 
     __slots__ = ("shape_", "x_shape")
     formula = "z = x in another shape    ∂x = g in x's shape"
@@ -69,6 +58,17 @@ class UnsafeViewBackward0(Operation):
 
     def grad_x(self, g: Any) -> Any:
         return g.reshape(self.x_shape)
+
+
+class AliasBackward0(ViewOperation):
+    __slots__ = ()
+    formula = "z = x    ∂x = g"
+
+    def forward(self, x: Any) -> Any:
+        return x.view()
+
+    def grad_x(self, g: Any) -> Any:
+        return g
 
 
 class PermuteBackward0(ViewOperation):
@@ -95,7 +95,7 @@ class TransposeBackward0(ViewOperation):
         self.dim0, self.dim1 = dim0, dim1
 
     def forward(self, x: Any) -> Any:
-        return x.swapaxes(self.dim0, self.dim1)
+        return x.swapaxes(self.dim0, self.dim1) if x.ndim else x.view()
 
     def grad_x(self, g: Any) -> Any:
         return transpose(g, self.dim0, self.dim1)
@@ -121,7 +121,7 @@ class ExpandBackward0(ViewOperation):
         self.shape_ = shape
 
     def forward(self, x: Any) -> Any:
-        view = np.broadcast_to(x, self.shape_)
+        view = repeated(x, self.shape_)
         if x.flags.writeable:
             view.flags.writeable = True  # a part of it may well be written to
         return view
@@ -131,6 +131,8 @@ class ExpandBackward0(ViewOperation):
 
 
 class SqueezeBackward1(ViewOperation):
+    """One dimension."""
+
     __slots__ = ("dims",)
     formula = "z = x without a dimension of size 1    ∂x = g in x's shape"
 
@@ -142,7 +144,10 @@ class SqueezeBackward1(ViewOperation):
         return x.reshape([size for i, size in enumerate(x.shape) if i not in self.dims or size != 1])
 
     def grad_x(self, g: Any) -> Any:
-        return g.reshape(self.x_shape)
+        for dim in sorted(self.dims):
+            if self.x_shape[dim : dim + 1] == (1,):
+                g = unsqueeze(g, dim)
+        return g
 
 
 class SqueezeBackward0(SqueezeBackward1):
@@ -154,6 +159,12 @@ class SqueezeBackward0(SqueezeBackward1):
         return (self.dims,)
 
 
+class SqueezeBackward2(SqueezeBackward0):
+    """Several dimensions."""
+
+    __slots__ = ()
+
+
 class UnsqueezeBackward0(ViewOperation):
     __slots__ = ("dim",)
     formula = "z = x with a new dimension of size 1    ∂x = g in x's shape"
@@ -163,67 +174,29 @@ class UnsqueezeBackward0(ViewOperation):
         self.dim = dim
 
     def forward(self, x: Any) -> Any:
-        return np.expand_dims(x, self.dim)
+        return x.reshape((*x.shape[: self.dim], 1, *x.shape[self.dim :]))
 
     def grad_x(self, g: Any) -> Any:
-        return g.reshape(self.x_shape)
+        return squeeze(g, self.dim)
 
 
-class CatBackward0(Operation):
-    __slots__ = ("dim", "sizes")
-    operands = ()
-    formula = "z = x₀, x₁, … one behind the other    ∂xᵢ = its part of g"
+def reshape(input: Any, *shape: Any) -> Any:
+    """`input` in another shape, as a view where its memory allows it. One size may be -1.
 
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, *arrays: Any) -> Any:
-        self.sizes = [array.shape[self.dim] for array in arrays]
-        return np.concatenate(arrays, self.dim)
-
-    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """The part of the gradient that belongs to each operand."""
-        stops = np.cumsum(self.sizes)
-        before = (slice(None),) * (self.dim % gradient.ndim)
-        return [
-            gradient[(*before, slice(int(stop) - size, int(stop)))]
-            for stop, size in zip(stops, self.sizes, strict=True)
-        ]
-
-
-class StackBackward0(Operation):
-    __slots__ = ("dim",)
-    operands = ()
-    formula = "z = x₀, x₁, … along a new dimension    ∂xᵢ = its part of g"
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, *arrays: Any) -> Any:
-        return np.stack(arrays, self.dim)
-
-    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """The part of the gradient that belongs to each operand."""
-        before = (slice(None),) * (self.dim % gradient.ndim)
-        return [gradient[(*before, i)] for i in range(len(self.next_edges))]
-
-
-def reshape(x: Any, *shape: Any) -> Any:
-    """x in another shape, as a view where its memory allows it. One size may be -1."""
-    wanted = sizes(shape)
-    if not isinstance(x, TensorState):
-        return x.reshape(wanted)
-    if np.shares_memory(x.array, x.array.reshape(wanted)) or x.array.size == 0:
-        return view_call(x, ViewBackward0 if x.array.flags.c_contiguous else ReshapeAliasBackward0, wanted)
-    return call(UnsafeViewBackward0(wanted), call(InOrder(), x))
+    Raises RuntimeError where the number of elements differs.
+    """
+    wanted = resolved(sizes(shape), input)
+    if not isinstance(input, TensorState):
+        return input.reshape(wanted)
+    if is_viewable(input.array, wanted):
+        return view_call(input, ViewBackward0 if input.array.flags.c_contiguous else ReshapeAliasBackward0, wanted)
+    return call(UnsafeViewBackward0(wanted), call(ContiguousCopy(), input))
 
 
 def view(x: Any, *shape: Any) -> Any:
     """x in another shape without a copy. Raises RuntimeError where that is impossible."""
-    wanted = sizes(shape)
-    if not np.shares_memory(x.array, x.array.reshape(wanted)) and x.array.size:
+    wanted = resolved(sizes(shape), x)
+    if not is_viewable(x.array, wanted):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
@@ -231,79 +204,175 @@ def view(x: Any, *shape: Any) -> Any:
     return view_call(x, ViewBackward0, wanted)
 
 
-def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
+    """The shape with its -1 worked out. Raises RuntimeError where x does not have that many elements."""
+    size = math.prod(x.shape)
+    known = math.prod([one for one in shape if one != -1])
+    if shape.count(-1) == 1:
+        if known == 0 and size == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size "
+                "-1 can be any value and is ambiguous"
+            )
+        if known and size % known == 0:
+            return tuple([size // known if one == -1 else one for one in shape])
+    elif -1 in shape:
+        raise RuntimeError("only one dimension can be inferred")
+    elif known == size and min(shape, default=0) >= 0:
+        return shape
+    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
+
+
+def is_viewable(array: Array, shape: tuple[int, ...]) -> bool:
+    """Whether an array can be seen in that shape without a copy."""
+    if array.flags.c_contiguous:
+        return True
+    try:
+        array.reshape(shape, copy=False)
+    except ValueError:
+        return False
+    return True
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one."""
-    shape = x.shape
+    shape = input.shape
+    start, end = dim_index(start_dim, len(shape)), dim_index(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
-        return reshape(x, (1,))
-    start, end = start_dim % len(shape), end_dim % len(shape)
+        return reshape(input, (1,))
     if start == end:
-        return x
-    return reshape(x, (*shape[:start], -1, *shape[end + 1 :]))
+        return input
+    return reshape(input, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
-def permute(x: Any, *dims: Any) -> Any:
-    """x with its dimensions in the given order."""
-    ndim = x.ndim
-    return view_call(x, PermuteBackward0, tuple(dim % ndim for dim in sizes(dims)))
+def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Any:
+    """One dimension as several. One size may be -1."""
+    dim = dim_index(dim, input.ndim)
+    known = math.prod([size for size in sizes if size != -1])
+    wanted = [input.shape[dim] // max(known, 1) if size == -1 else int(size) for size in sizes]
+    if math.prod(wanted) != input.shape[dim]:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({input.shape[dim]}) in the input tensor"
+        )
+    return view(input, (*input.shape[:dim], *wanted, *input.shape[dim + 1 :]))
 
 
-def transpose(x: Any, dim0: int, dim1: int) -> Any:
-    """x with two dimensions swapped."""
-    return view_call(x, TransposeBackward0, dim0, dim1)
+def ravel(input: Any) -> Any:
+    """All elements in one dimension."""
+    return reshape(input, (-1,)) if input.array.flags.c_contiguous else view(call(ContiguousCopy(), input), (-1,))
 
 
-def t(x: Any) -> Any:
+def permute(input: Any, *dims: Any) -> Any:
+    """`input` with its dimensions in the given order."""
+    ndim = input.ndim
+    order = sizes(dims)
+    if len(order) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
+        )
+    counted = tuple([dim_index(dim, ndim) for dim in order])
+    if len(set(counted)) < ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return view_call(input, PermuteBackward0, counted)
+
+
+def movedim(input: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+    """`input` with some dimensions moved to other places, the others in their order."""
+    ndim = input.ndim
+    moved = [dim_index(dim, ndim) for dim in sizes((source,))]
+    places = [dim_index(dim, ndim) for dim in sizes((destination,))]
+    for name, dims in (("source", moved), ("destination", places)):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    rest = iter([dim for dim in range(ndim) if dim not in moved])
+    return permute(input, tuple([moved[places.index(dim)] if dim in places else next(rest) for dim in range(ndim)]))
+
+
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """`input` with two dimensions swapped."""
+    ndim = input.ndim
+    return view_call(input, TransposeBackward0, dim_index(dim0, ndim), dim_index(dim1, ndim))
+
+
+def t(input: Any) -> Any:
     """The transpose of a matrix; vectors and scalars stay as they are. Raises RuntimeError above two dimensions."""
-    if x.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
-    return view_call(x, TBackward0) if isinstance(x, TensorState) else x.T
+    if input.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return view_call(input, TBackward0) if isinstance(input, TensorState) else input.T
 
 
-def expand(x: Any, *shape: Any) -> Any:
-    """x repeated along dimensions of size 1, without a copy; -1 keeps a size. Raises RuntimeError if x does not fit."""
-    wanted = sizes(shape)
-    lead = len(wanted) - x.ndim
+def reversed_dims(x: Any) -> Any:
+    """`x.T`: the dimensions in reverse order."""
+    if x.ndim not in (0, 2):
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return permute(x, tuple(reversed(range(x.ndim))))
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x.mT`: the last two dimensions swapped. Raises RuntimeError where there are fewer."""
+    if x.ndim < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor.")
+    return transpose(x, -2, -1)
+
+
+def expand(input: Any, *shape: Any) -> Any:
+    """`input` repeated along dimensions of size 1, without a copy. -1 keeps a size."""
+    wanted, before = sizes(shape), tuple(input.shape)
+    lead = len(wanted) - len(before)
     if lead < 0:
         raise RuntimeError(
-            f"expand({type_name(x.array)}{{{list(x.shape)}}}, size={list(wanted)}): the number of sizes provided "
-            f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({x.ndim})"
+            f"expand({type_name(input.array)}{{{list(before)}}}, size={list(wanted)}): the number of sizes provided "
+            f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
         )
-    full = tuple(x.shape[i - lead] if size == -1 and i >= lead else size for i, size in enumerate(wanted))
+    full = [before[i - lead] if size == -1 and i >= lead else size for i, size in enumerate(wanted)]
     for i, size in reversed(list(enumerate(full))):
-        if i >= lead and x.shape[i - lead] not in (1, size):
+        if size == -1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({size}) must match the existing size ({x.shape[i - lead]}) at "
-                f"non-singleton dimension {i}.  Target sizes: {list(full)}.  Tensor sizes: {list(x.shape)}"
+                f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
             )
-    return view_call(x, ExpandBackward0, full)
+        if i >= lead and before[i - lead] not in (1, size):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({size}) must match the existing size ({before[i - lead]}) at "
+                f"non-singleton dimension {i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(before)}"
+            )
+    return view_call(input, ExpandBackward0, tuple(full))
 
 
-def squeeze(x: Any, dim: int | tuple[int, ...] | None = None) -> Any:
-    """x without its dimensions of size 1, or without those named in `dim` that have size 1."""
+def repeated(array: Any, shape: tuple[int, ...]) -> Array:
+    """An array that shows the same element many times. A single one, which is most common, is done by hand."""
+    if array.ndim:
+        return np.broadcast_to(array, shape)
+    result: Array = np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
+    result.flags.writeable = False
+    return result
+
+
+def squeeze(input: Any, dim: int | tuple[int, ...] | None = None) -> Any:
+    """`input` without its dimensions of size 1, or without those named in `dim` that have size 1."""
+    ndim = input.ndim
     if dim is None:
-        return view_call(x, SqueezeBackward0, tuple(range(x.ndim)))
-    dims = dim if isinstance(dim, tuple) else (dim,)
-    return view_call(x, SqueezeBackward1, tuple(i % max(x.ndim, 1) for i in dims))
+        return view_call(input, SqueezeBackward0, tuple(range(ndim)))
+    if isinstance(dim, tuple | list):
+        return view_call(input, SqueezeBackward2, tuple([dim_index(one, ndim) for one in dim]))
+    return view_call(input, SqueezeBackward1, (dim_index(dim, ndim),))
 
 
-def unsqueeze(x: Any, dim: int) -> Any:
-    """x with a new dimension of size 1 at `dim`."""
-    return view_call(x, UnsqueezeBackward0, dim % (x.ndim + 1))
+def unsqueeze(input: Any, dim: int) -> Any:
+    """`input` with a new dimension of size 1 at `dim`."""
+    return view_call(input, UnsqueezeBackward0, dim_index(dim, input.ndim + 1))
 
 
-def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors one behind the other along `dim`."""
-    return call(CatBackward0(dim), *tensors)
-
-
-def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors, all of one shape, along a new dimension."""
-    return call(StackBackward0(dim), *tensors)
-
-
-def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(shape) == 1 and not isinstance(shape[0], int | np.integer):
-        shape = tuple(shape[0])
-    return tuple(int(size) for size in shape)
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """All tensors expanded to the shape that they have together."""
+    shape = np.broadcast_shapes(*[tensor.shape for tensor in tensors])
+    return tuple([expand(tensor, shape) for tensor in tensors])

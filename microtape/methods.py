@@ -1,0 +1,322 @@
+"""The operations as methods of a tensor: a table of contents of `ops/`, and how numpy's functions find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microtape import dtypes
+from microtape.ops import (
+    activation,
+    arithmetic,
+    casting,
+    comparison,
+    complex_numbers,
+    exponential,
+    extremum,
+    gathering,
+    index,
+    index_along,
+    mask,
+    noise,
+    parts,
+    product,
+    rearrange,
+    reduction,
+    rounding,
+    scan,
+    selection,
+    shape,
+    statistics,
+    trigonometric,
+)
+from microtape.ops import softmax as softmax_ops
+from microtape.tensor_state import TensorState, new_tensor, requires_grad
+
+
+class Methods(TensorState):
+    """What can be done with a tensor. torch documents these methods; here, each is the function of the same name."""
+
+    __slots__ = ()
+
+    # Operators: + - * / // % ** @, comparisons, bits
+
+    __add__ = __radd__ = arithmetic.plus
+    __sub__, __rsub__ = arithmetic.minus, arithmetic.minus_from
+    __mul__ = __rmul__ = arithmetic.times
+    __truediv__, __rtruediv__ = arithmetic.divided_by, exponential.divides
+    __floordiv__, __rfloordiv__ = arithmetic.floored_by, arithmetic.floored_from
+    __mod__, __rmod__ = arithmetic.modulo, arithmetic.modulo_from
+    __pow__, __rpow__ = exponential.power, exponential.power_of
+    __matmul__, __rmatmul__ = product.times_matrix, product.matrix_times
+    __neg__, __pos__, __abs__ = arithmetic.neg, arithmetic.positive, rounding.abs
+    __iadd__, __isub__, __imul__, __itruediv__ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, arithmetic.div_
+    __ipow__, __imod__ = exponential.pow_, arithmetic.remainder_
+    __eq__, __ne__ = comparison.equals, comparison.differs
+    __lt__, __le__ = comparison.is_less, comparison.is_at_most
+    __gt__, __ge__ = comparison.is_greater, comparison.is_at_least
+    __and__ = __rand__ = comparison.bitwise_and
+    __or__ = __ror__ = comparison.bitwise_or
+    __xor__ = __rxor__ = comparison.bitwise_xor
+    __invert__ = comparison.bitwise_not
+    __getitem__, __setitem__ = index.index, index.set_index
+    __hash__ = object.__hash__
+
+    # Arithmetic
+
+    add, sub, mul, div, neg = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div, arithmetic.neg
+    add_, sub_, mul_, div_, neg_ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, arithmetic.div_, arithmetic.neg_
+    subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg
+    floor_divide, remainder, fmod, positive = (
+        arithmetic.floor_divide,
+        arithmetic.remainder,
+        arithmetic.fmod,
+        arithmetic.positive,
+    )
+    remainder_ = arithmetic.remainder_
+    addmm, addmm_, baddbmm = product.addmm, product.addmm_, product.baddbmm
+    matmul, mm, mv, dot, bmm = product.matmul, product.mm, product.mv, product.dot, product.bmm
+    outer = product.outer
+
+    # Each element by itself
+
+    exp, exp2, expm1 = exponential.exp, exponential.exp2, exponential.expm1
+    exp_, exp2_, expm1_ = exponential.exp_, exponential.exp2_, exponential.expm1_
+    log, log2, log10, log1p = exponential.log, exponential.log2, exponential.log10, exponential.log1p
+    log_, log2_, log10_, log1p_ = exponential.log_, exponential.log2_, exponential.log10_, exponential.log1p_
+    logaddexp, xlogy = exponential.logaddexp, exponential.xlogy
+    pow, pow_, square, sqrt, sqrt_ = (
+        exponential.pow,
+        exponential.pow_,
+        exponential.square,
+        exponential.sqrt,
+        exponential.sqrt_,
+    )
+    rsqrt, rsqrt_, reciprocal, reciprocal_ = (
+        exponential.rsqrt,
+        exponential.rsqrt_,
+        exponential.reciprocal,
+        exponential.reciprocal_,
+    )
+    sin, cos, tan = trigonometric.sin, trigonometric.cos, trigonometric.tan
+    sin_, cos_, tan_ = trigonometric.sin_, trigonometric.cos_, trigonometric.tan_
+    asin, acos, atan, atan2 = trigonometric.asin, trigonometric.acos, trigonometric.atan, trigonometric.atan2
+    asin_, acos_, atan_ = trigonometric.asin_, trigonometric.acos_, trigonometric.atan_
+    arcsin, arccos, arctan, arctan2 = asin, acos, atan, atan2
+    sinh, cosh, tanh = trigonometric.sinh, trigonometric.cosh, trigonometric.tanh
+    sinh_, cosh_, tanh_ = trigonometric.sinh_, trigonometric.cosh_, trigonometric.tanh_
+    asinh, acosh, atanh = trigonometric.asinh, trigonometric.acosh, trigonometric.atanh
+    asinh_, acosh_, atanh_ = trigonometric.asinh_, trigonometric.acosh_, trigonometric.atanh_
+    sigmoid, relu, erf, erfc = activation.sigmoid, activation.relu, activation.erf, activation.erfc
+    sigmoid_, relu_, erf_, erfc_ = activation.sigmoid_, activation.relu_, activation.erf_, activation.erfc_
+    abs, sign, sgn, floor, ceil = rounding.abs, rounding.sign, rounding.sgn, rounding.floor, rounding.ceil
+    abs_, sign_, sgn_, floor_, ceil_ = rounding.abs_, rounding.sign_, rounding.sgn_, rounding.floor_, rounding.ceil_
+    absolute, absolute_ = abs, abs_
+    round, trunc, frac = rounding.round, rounding.trunc, rounding.frac
+    round_, trunc_, frac_ = rounding.round_, rounding.trunc_, rounding.frac_
+    fix, fix_ = trunc, trunc_
+    clamp, clamp_min, clamp_max = selection.clamp, selection.clamp_min, selection.clamp_max
+    clamp_, clamp_min_, clamp_max_ = selection.clamp_, selection.clamp_min_, selection.clamp_max_
+    clip, clip_ = clamp, clamp_
+    maximum, minimum = selection.maximum, selection.minimum
+    eq, ne, lt, le, gt, ge = (
+        comparison.eq,
+        comparison.ne,
+        comparison.lt,
+        comparison.le,
+        comparison.gt,
+        comparison.ge,
+    )
+    logical_and, logical_or = comparison.logical_and, comparison.logical_or
+    logical_xor, logical_not = comparison.logical_xor, comparison.logical_not
+    isnan, isinf, isfinite = comparison.isnan, comparison.isinf, comparison.isfinite
+    isclose, allclose, equal = comparison.isclose, comparison.allclose, comparison.equal
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """This tensor where `condition` holds, else `other`."""
+        return selection.where(condition, self, other)
+
+    # Many into one, and running ones
+
+    sum, mean, amax, amin = reduction.sum, reduction.mean, reduction.amax, reduction.amin
+    prod, cumsum, cumprod = scan.prod, scan.cumsum, scan.cumprod
+    var, std, norm = statistics.var, statistics.std, statistics.norm
+    max, min, median = extremum.max, extremum.min, extremum.median
+    argmax, argmin, sort, argsort = extremum.argmax, extremum.argmin, extremum.sort, extremum.argsort
+    topk, kthvalue = extremum.topk, extremum.kthvalue
+    any, all = comparison.any, comparison.all
+    count_nonzero, nonzero = comparison.count_nonzero, comparison.nonzero
+    softmax, log_softmax, logsumexp = softmax_ops.softmax, softmax_ops.log_softmax, softmax_ops.logsumexp
+
+    # Shape
+
+    reshape, view, flatten, unflatten = shape.reshape, shape.view, shape.flatten, shape.unflatten
+    ravel, permute, transpose, t = shape.ravel, shape.permute, shape.transpose, shape.t
+    movedim, expand, squeeze, unsqueeze = shape.movedim, shape.expand, shape.squeeze, shape.unsqueeze
+    swapaxes = swapdims = transpose
+    moveaxis, broadcast_to = movedim, expand
+    select, narrow, diagonal = parts.select, parts.narrow, parts.diagonal
+    unbind, split, chunk = parts.unbind, parts.split, parts.chunk
+    flip, fliplr, flipud, roll, rot90 = (
+        rearrange.flip,
+        rearrange.fliplr,
+        rearrange.flipud,
+        rearrange.roll,
+        rearrange.rot90,
+    )
+    tril, triu, tril_, triu_ = rearrange.tril, rearrange.triu, rearrange.tril_, rearrange.triu_
+    repeat, tile, repeat_interleave = rearrange.repeat, rearrange.tile, rearrange.repeat_interleave
+    diag, diag_embed, trace, diff = rearrange.diag, rearrange.diag_embed, rearrange.trace, rearrange.diff
+
+    def view_as(self, other: TensorState) -> Any:
+        """This tensor in the shape of `other`, without a copy."""
+        return shape.view(self, other.array.shape)
+
+    def reshape_as(self, other: TensorState) -> Any:
+        """This tensor in the shape of `other`."""
+        return shape.reshape(self, other.array.shape)
+
+    def expand_as(self, other: TensorState) -> Any:
+        """This tensor repeated to the shape of `other`."""
+        return shape.expand(self, other.array.shape)
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - torch's name
+        """The dimensions in reverse order."""
+        return shape.reversed_dims(self)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802 - torch's name
+        """The last two dimensions swapped."""
+        return shape.matrix_transpose(self)
+
+    @property
+    def H(self) -> Any:  # noqa: N802 - torch's name
+        """The conjugate transpose of a matrix."""
+        return complex_numbers.conj(shape.matrix_transpose(self))
+
+    mH = H  # noqa: N815 - torch's name
+
+    # Indexing and masks
+
+    gather, take_along_dim = gathering.gather, gathering.take_along_dim
+    scatter, scatter_add = gathering.scatter, gathering.scatter_add
+    scatter_, scatter_add_ = gathering.scatter_, gathering.scatter_add_
+    index_select, index_add = index_along.index_select, index_along.index_add
+    index_copy, index_fill = index_along.index_copy, index_along.index_fill
+    index_add_, index_copy_, index_fill_ = index_along.index_add_, index_along.index_copy_, index_along.index_fill_
+    index_put, index_put_ = index.index_put, index.index_put_
+    masked_fill, masked_select, masked_scatter = mask.masked_fill, mask.masked_select, mask.masked_scatter
+    masked_fill_, masked_scatter_ = mask.masked_fill_, mask.masked_scatter_
+
+    # Complex numbers
+
+    conj, angle = complex_numbers.conj, complex_numbers.angle
+    real, imag = property(complex_numbers.real), property(complex_numbers.imag)
+
+    # Copies, casts, and what is written over
+
+    clone, contiguous, to = casting.clone, casting.contiguous, casting.to
+    copy_, fill_, zero_ = casting.copy_, casting.fill_, casting.zero_
+    uniform_, normal_, random_, bernoulli_ = noise.uniform_, noise.normal_, noise.random_, noise.bernoulli_
+    bernoulli = noise.bernoulli
+    half, float, double = (casting.casting(dtype) for dtype in (dtypes.float16, dtypes.float32, dtypes.float64))
+    bool, byte, char = (casting.casting(dtype) for dtype in (dtypes.bool, dtypes.uint8, dtypes.int8))
+    short, int, long = (casting.casting(dtype) for dtype in (dtypes.int16, dtypes.int32, dtypes.int64))
+    cfloat, cdouble = casting.casting(dtypes.complex64), casting.casting(dtypes.complex128)
+
+    def type_as(self, other: TensorState) -> Any:
+        """This tensor in the dtype of `other`."""
+        return casting.cast(self, other.array.dtype)
+
+    def cpu(self) -> Any:
+        """This tensor: there is no other device."""
+        return self
+
+    # numpy
+
+    __array_priority__ = 1000
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **arguments: Any) -> Any:
+        """`np.exp(x)` and `array * x` are recorded like `x.exp()` and `x * array`.
+
+        Raises TypeError where that would lose a gradient: for a function that has no derivative here.
+        """
+        function = FUNCTIONS.get(ufunc.__name__)
+        if function is not None and method == "__call__" and not arguments:
+            first, *rest = inputs
+            if rest and not isinstance(first, TensorState):
+                first = new_tensor(type(self), np.asarray(first))
+            return function(first, *rest)
+        if any(isinstance(one, TensorState) and requires_grad(one) for one in inputs):
+            raise TypeError(
+                f"np.{ufunc.__name__} has no derivative here. Use tensor.detach().numpy() to leave the graph."
+            )
+        arrays = [one.array if isinstance(one, TensorState) else one for one in inputs]
+        return new_tensor(type(self), np.asarray(getattr(ufunc, method)(*arrays, **arguments)))
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        """The memory, for other libraries. Raises BufferError where gradients would be lost silently."""
+        if requires_grad(self):
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> Any:
+        """The device that the memory is on."""
+        return self.array.__dlpack_device__()
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": arithmetic.add,
+    "subtract": arithmetic.sub,
+    "multiply": arithmetic.mul,
+    "divide": arithmetic.div,
+    "floor_divide": arithmetic.floor_divide,
+    "remainder": arithmetic.remainder,
+    "power": exponential.pow,
+    "negative": arithmetic.neg,
+    "positive": arithmetic.positive,
+    "matmul": product.matmul,
+    "absolute": rounding.abs,
+    "sign": rounding.sign,
+    "floor": rounding.floor,
+    "ceil": rounding.ceil,
+    "trunc": rounding.trunc,
+    "rint": rounding.round,
+    "exp": exponential.exp,
+    "exp2": exponential.exp2,
+    "expm1": exponential.expm1,
+    "log": exponential.log,
+    "log2": exponential.log2,
+    "log10": exponential.log10,
+    "log1p": exponential.log1p,
+    "logaddexp": exponential.logaddexp,
+    "sqrt": exponential.sqrt,
+    "square": exponential.square,
+    "reciprocal": exponential.reciprocal,
+    "sin": trigonometric.sin,
+    "cos": trigonometric.cos,
+    "tan": trigonometric.tan,
+    "arcsin": trigonometric.asin,
+    "arccos": trigonometric.acos,
+    "arctan": trigonometric.atan,
+    "arctan2": trigonometric.atan2,
+    "sinh": trigonometric.sinh,
+    "cosh": trigonometric.cosh,
+    "tanh": trigonometric.tanh,
+    "arcsinh": trigonometric.asinh,
+    "arccosh": trigonometric.acosh,
+    "arctanh": trigonometric.atanh,
+    "maximum": selection.maximum,
+    "minimum": selection.minimum,
+    "conjugate": complex_numbers.conj,
+    "equal": comparison.eq,
+    "not_equal": comparison.ne,
+    "less": comparison.lt,
+    "less_equal": comparison.le,
+    "greater": comparison.gt,
+    "greater_equal": comparison.ge,
+}
+"""numpy's universal functions that are recorded, by name."""

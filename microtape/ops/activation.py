@@ -1,0 +1,293 @@
+"""The functions between the layers of a neural network, of each element by itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Binary, Operation, Unary, binary, call, unary
+from microtape.ops.exponential import exp
+from microtape.ops.kinds import in_place, named
+from microtape.ops.selection import where
+from microtape.ops.trigonometric import tanh
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])  # numpy has none of its own
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+class SigmoidBackward0(Unary):
+    formula = "z = σ(x) = 1 / (1 + e⁻ˣ)    ∂z/∂x = z · (1 - z)"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        if x.dtype.kind == "c":
+            return 1 / (1 + np.exp(-x))
+        small = np.exp(-np.abs(x))  # never overflows
+        return np.where(x >= 0, 1, small) / (1 + small)
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        return binary(SigmoidBackwardBackward0, g, z)
+
+
+class SigmoidBackwardBackward0(Binary):
+    """The derivative of σ, as an operation of its own: x is what arrived, y is the σ."""
+
+    formula = "z = x · y · (1 - y)    ∂z/∂x = y · (1 - y),  ∂z/∂y = x · (1 - 2y)"
+    op = "sigmoid_backward"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return x * ((1 - y) * y)
+
+    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
+        return binary(SigmoidBackwardBackward0, g, y)
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return g * x * (1 - 2 * y)
+
+
+class ReluBackward0(Unary):
+    formula = "z = max(x, 0)    ∂z/∂x = 1 where z > 0, else 0"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.maximum(x, 0)
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        return binary(ThresholdBackwardBackward0, g, z)
+
+
+class ThresholdBackwardBackward0(Binary):
+    """The derivative of relu, as an operation of its own: x is what arrived, y is the result of relu."""
+
+    formula = "z = x where y > 0, else 0    ∂z/∂x = 1 where y > 0, else 0,  ∂z/∂y = 0"
+    op = "relu_backward"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return np.where(y <= 0, 0, x)  # NaN lets everything through
+
+    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
+        return binary(ThresholdBackwardBackward0, g, y)
+
+    def grad_y(self, g: Any, _x: Any, _y: Any) -> Any:
+        return g * 0
+
+
+class LeakyReluBackward0(Operation):
+    __slots__ = ("slope",)
+    formula = "z = x where x > 0, else a · x    ∂z/∂x = 1 where x > 0, else a"
+
+    def __init__(self, slope: float) -> None:
+        super().__init__()
+        self.slope = slope
+
+    def forward(self, x: Any) -> Any:
+        return np.where(x > 0, x, x * self.slope)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return where(x > 0, g, g * self.slope)
+
+
+class EluBackward0(Operation):
+    __slots__ = ("alpha", "scale")
+    formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where x > 0, else s · a · eˣ"
+
+    def __init__(self, alpha: float, scale: float) -> None:
+        super().__init__()
+        self.alpha, self.scale = alpha, scale
+
+    def forward(self, x: Any) -> Any:
+        return np.where(x > 0, x, np.expm1(np.minimum(x, 0)) * self.alpha) * self.scale
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        below = exp(where(x > 0, 0.0, x)) * self.alpha
+        return g * where(x > 0, self.scale, below * self.scale)
+
+
+class SiluBackward0(Unary):
+    formula = "z = x · σ(x)    ∂z/∂x = σ(x) · (1 + x · (1 - σ(x)))"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * SigmoidBackward0.forward(x)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        s = sigmoid(x)
+        return g * (s * (1 + x * (1 - s)))
+
+
+class SoftplusBackward0(Operation):
+    __slots__ = ("beta", "threshold")
+    formula = "z = ln(1 + eᵇˣ) / b    ∂z/∂x = σ(b · x)"
+
+    def __init__(self, beta: float, threshold: float) -> None:
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, x: Any) -> Any:
+        return np.where(x * self.beta > self.threshold, x, np.logaddexp(x * self.beta, x.dtype.type(0)) / self.beta)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return where(x * self.beta > self.threshold, g, g * sigmoid(x * self.beta))
+
+
+class LogSigmoidBackward0(Unary):
+    formula = "z = ln σ(x)    ∂z/∂x = σ(-x)"
+    op = "logsigmoid"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return -np.logaddexp(-x, x.dtype.type(0))
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * sigmoid(-x)
+
+
+class HardtanhBackward0(Operation):
+    __slots__ = ("highest", "lowest")
+    formula = "z = x within [min, max]    ∂z/∂x = 1 between the bounds, else 0"
+
+    def __init__(self, lowest: float, highest: float) -> None:
+        super().__init__()
+        self.lowest, self.highest = lowest, highest
+
+    def forward(self, x: Any) -> Any:
+        return np.clip(x, self.lowest, self.highest)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return where((x <= self.lowest) | (x >= self.highest), 0.0, g)
+
+
+class ErfBackward0(Unary):
+    formula = "z = 2/√π · ∫₀ˣ e⁻ᵗ² dt    ∂z/∂x = 2/√π · e⁻ˣ²"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return _erf(x).astype(x.dtype)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * (2 / math.sqrt(math.pi) * exp(-x * x))
+
+
+class ErfcBackward0(Unary):
+    formula = "z = 1 - erf x    ∂z/∂x = -2/√π · e⁻ˣ²"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return _erfc(x).astype(x.dtype)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * (-2 / math.sqrt(math.pi) * exp(-x * x))
+
+
+class GeluBackward0(Unary):
+    formula = "z = x · Φ(x)    ∂z/∂x = Φ(x) + x · φ(x),  Φ the normal distribution, φ its density"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * (0.5 * (1 + ErfBackward0.forward(x * math.sqrt(0.5))))
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
+        density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+        return g * (below + x * density)
+
+
+@named("GeluBackward0")
+class TanhGelu(Unary):
+    """`gelu(x, approximate="tanh")`: torch's node has the same name."""
+
+    formula = (
+        "z = x/2 · (1 + tanh u),  u = √(2/π) · (x + 0.044715 x³)    ∂z/∂x = (1 + tanh u)/2 + x/2 · (1 - tanh² u) · u′"
+    )
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return 0.5 * x * (1 + np.tanh(TanhGelu.inner(x)))
+
+    @staticmethod
+    def inner(x: Any) -> Any:
+        """The u of the formula."""
+        return math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        t = tanh(self.inner(x))
+        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+
+
+def sigmoid(input: Any) -> Any:
+    """1 / (1 + e⁻ˣ)."""
+    return unary(SigmoidBackward0, input)
+
+
+def relu(input: Any) -> Any:
+    """max(x, 0)."""
+    return unary(ReluBackward0, input)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """x where it is positive, else `negative_slope · x`."""
+    return call(LeakyReluBackward0(negative_slope), input)
+
+
+def elu(input: Any, alpha: float = 1.0) -> Any:
+    """x where it is positive, else `alpha · (eˣ - 1)`."""
+    return call(EluBackward0(alpha, 1.0), input)
+
+
+def selu(input: Any) -> Any:
+    """`elu` with the alpha and scale that keep mean 0 and variance 1 (Klambauer et al., 2017)."""
+    return call(EluBackward0(1.6732632423543772, 1.0507009873554805), input)
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """x · Φ(x), with Φ the normal distribution; `approximate="tanh"` for its old approximation.
+
+    Raises RuntimeError for another one.
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return unary(GeluBackward0 if approximate == "none" else TanhGelu, input)
+
+
+def silu(input: Any) -> Any:
+    """x · σ(x), also called swish."""
+    return unary(SiluBackward0, input)
+
+
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """ln(1 + eᵇˣ) / b with b = `beta`; x itself where b · x is above `threshold`."""
+    return call(SoftplusBackward0(beta, threshold), input)
+
+
+def logsigmoid(input: Any) -> Any:
+    """ln σ(x), without overflow."""
+    return unary(LogSigmoidBackward0, input)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """x within [min_val, max_val]; at the bounds the derivative is 0."""
+    return call(HardtanhBackward0(min_val, max_val), input)
+
+
+def relu6(input: Any) -> Any:
+    """x within [0, 6]."""
+    return hardtanh(input, 0.0, 6.0)
+
+
+def erf(input: Any) -> Any:
+    """The error function: how much of a normal distribution is within ±√2 · x standard deviations."""
+    return unary(ErfBackward0, input)
+
+
+def erfc(input: Any) -> Any:
+    """1 - erf(x), exact for large x."""
+    return unary(ErfcBackward0, input)
+
+
+sigmoid_, relu_, erf_, erfc_ = map(in_place, (SigmoidBackward0, ReluBackward0, ErfBackward0, ErfcBackward0))

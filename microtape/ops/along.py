@@ -1,0 +1,107 @@
+"""What operations with an index tensor along one dimension have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Operation, as_tensor
+from microtape.ops.arguments import dim_index, plain
+from microtape.tensor_state import TensorState
+
+
+class AlongDim(Operation):
+    """Common to operations with a dimension and an index tensor, which is saved."""
+
+    __slots__ = ("dim", "index", "x_shape")
+    x_shape: tuple[int, ...]
+
+    def __init__(self, dim: int, index: Any) -> None:
+        super().__init__()
+        self.dim, self.index = dim, index
+
+    @property
+    def pointwise(self) -> tuple[Any, ...]:
+        """The key that picks, for each element of the index, the element of x at its own place but for `dim`."""
+        index = plain(self.index)
+        if not index.ndim:
+            return (index,)
+        key = list(np.ogrid[tuple([slice(size) for size in index.shape])])
+        key[self.dim] = index
+        return tuple(key)
+
+    @property
+    def slices(self) -> tuple[Any, ...]:
+        """The key that picks whole slices of x, one for each element of the index."""
+        return (*(slice(None),) * self.dim, plain(self.index).reshape(-1))
+
+    def changed(self, x: Any, change: Callable[[Any], None]) -> Any:
+        """A copy of x that `change` has written to; it sees a scalar as a vector of one."""
+        z = np.array(x)
+        change(z if z.ndim else z.reshape(1))
+        return z
+
+    def put(self, z: Any, key: tuple[Any, ...], y: Any) -> None:
+        """`z[key] = y`."""
+        z[key] = y
+
+
+def as_index(index: Any, x: Any) -> Any:
+    """The index as x is: an array or a Tensor."""
+    return as_tensor(index, type(x)) if isinstance(x, TensorState) else np.asarray(index)
+
+
+def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
+    """`dim` and an index with one element for each that is picked or written. Raises where it does not fit."""
+    dim, index = dim_index(dim, x.ndim), as_index(index, x)
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if index.ndim != x.ndim and x.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    for i, (size, most) in enumerate(zip(index.shape, x.shape, strict=False)):
+        if i != dim and size > most:
+            raise RuntimeError(
+                f"Size does not match at dimension {i} expected index {list(index.shape)} to be no larger than self "
+                f"{list(x.shape)} apart from dimension {dim}"
+            )
+    if y is not None:
+        if y.dtype != x.dtype:
+            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+        if any([size > most for size, most in zip(index.shape, y.shape, strict=False)]):
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart from dimension "
+                f"{dim} and to be no larger size than src {list(y.shape)}"
+            )
+    outside = out_of_range(index, x.shape[dim] if x.ndim else 1)
+    if outside is not None:
+        raise RuntimeError(f"index {outside} is out of bounds for dimension {dim} with size {x.shape[dim]}")
+    return dim, index
+
+
+def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
+    """`dim` and an index with one element for each slice. Raises where it does not fit."""
+    dim, index = dim_index(dim, x.ndim), as_index(index, x)
+    if index.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    count = math.prod(index.shape)
+    if y is not None and y.ndim and y.shape[dim] != count:
+        raise RuntimeError(
+            f"{name}(): Number of indices ({count}) should be equal to source.size(dim): ({y.shape[dim]}), for dim: "
+            f"{dim}"
+        )
+    if out_of_range(index, x.shape[dim] if x.ndim else 1) is not None:
+        raise IndexError("index out of range in self")
+    return dim, index
+
+
+def out_of_range(index: Any, size: int) -> int | None:
+    """An index that is negative or not below `size`, if there is one."""
+    values = plain(index)
+    if not values.size or (values.min() >= 0 and values.max() < size):
+        return None
+    return int(values[(values < 0) | (values >= size)].reshape(-1)[0])

@@ -1,0 +1,64 @@
+"""Reading arguments: dimensions, sizes, and what may be a tensor or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.tensor_state import TensorState
+
+
+def plain(value: Any) -> Any:
+    """The array of a tensor; anything else as it is."""
+    return value.array if isinstance(value, TensorState) else value
+
+
+def dim_index(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; a scalar counts as having one dimension. Raises IndexError if out of range."""
+    size = ndim or 1
+    if not -size <= dim < size:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
+    return dim % size
+
+
+def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
+    """`dim`, a number or several, counted from the front; None or nothing means all of them.
+
+    Raises IndexError if out of range, RuntimeError if one is named twice.
+    """
+    if dim is None:
+        return None
+    dims = tuple(dim) if isinstance(dim, tuple | list) else (dim,)
+    if not dims:
+        return None
+    counted = tuple([dim_index(one, ndim) for one in dims])
+    if len(set(counted)) < len(counted):
+        twice = next(one for one in counted if counted.count(one) > 1)
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return counted if ndim else ()
+
+
+def torch_style(dim: Any, keepdim: bool, axis: Any = None, keepdims: Any = None, out: None = None) -> tuple[Any, bool]:
+    """`dim` and `keepdim`, which may also be given by numpy's names; so that `np.sum(x)` works, too.
+
+    Raises TypeError for an `out`.
+    """
+    if out is not None:
+        raise TypeError("out= does not exist here: assign the result, or write it with copy_()")
+    return (dim if axis is None else axis), (keepdim if keepdims is None else keepdims)
+
+
+def int_tuple(value: Any, count: int) -> tuple[int, ...]:
+    """`value` for each of `count` dimensions: `f(2)` and `f((2, 2))` mean the same."""
+    if isinstance(value, int | np.integer):
+        return (int(value),) * count
+    values = tuple(int(one) for one in value)
+    return values * count if len(values) == 1 else values
+
+
+def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    if len(shape) == 1 and not isinstance(shape[0], int | np.integer):
+        shape = tuple(shape[0])
+    return tuple([int(size) for size in shape])

@@ -1,0 +1,185 @@
+"""The same numbers elsewhere: copies, and casts to another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import call_, places
+from microtape.operation import Operation, Unary, as_operand, call, unary
+from microtape.ops.kinds import named
+from microtape.tensor_state import TensorState, requires_grad
+
+DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")  # what torch knows by these names
+
+
+class CloneBackward0(Unary):
+    formula = "z = x    ∂z/∂x = 1"
+    floating = False
+    forward = staticmethod(np.copy)
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+@named("CloneBackward0")
+class ContiguousCopy(Unary):
+    """A copy in row-major order, which `contiguous` and some reshapes make."""
+
+    formula = "z = x    ∂z/∂x = 1"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.array(x, order="C")
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+class CopyBackwards(Operation):
+    """x becomes y, broadcast and cast to what x is."""
+
+    operands = ("x", "y")
+    formula = "z = y    ∂z/∂x = 0,  ∂z/∂y = 1"
+    op = "copy"
+
+    def name(self) -> str:
+        """The node's name as torch shows it."""
+        return "torch::autograd::CopyBackwards"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)).astype(x.dtype)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+    def grad_y(self, g: Any) -> Any:
+        return g
+
+
+class ToCopyBackward0(Operation):
+    __slots__ = ("to_dtype",)
+    formula = "z = x in another dtype    ∂z/∂x = 1"
+    op = "to"
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__()
+        self.to_dtype = dtype
+
+    def forward(self, x: Any) -> Any:
+        return x.astype(self.to_dtype)
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+class ZeroBackward0(Unary):
+    formula = "z = 0    ∂z/∂x = 0"
+    floating = False
+    forward = staticmethod(np.zeros_like)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+
+class FillBackward2(Operation):
+    __slots__ = ("number",)
+    formula = "z = n everywhere    ∂z/∂x = 0"
+
+    def __init__(self, number: Any) -> None:
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: Any) -> Any:
+        return np.full_like(x, self.number)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+
+class FillBackward3(Operation):
+    operands = ("x", "y")
+    formula = "z = y everywhere    ∂z/∂x = 0,  ∂z/∂y = 1"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return np.full_like(x, y)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+    def grad_y(self, g: Any) -> Any:
+        return g
+
+
+def clone(input: Any) -> Any:
+    """A copy that gradients flow through."""
+    return unary(CloneBackward0, input)
+
+
+def contiguous(x: Any) -> Any:
+    """x itself if its memory is in row-major order, else a copy that is."""
+    return x if x.array.flags.c_contiguous else unary(ContiguousCopy, x)
+
+
+def cast(x: Any, dtype: Any, copy: bool = False) -> Any:
+    """x in another dtype; x itself if it has that one, unless `copy`."""
+    dtype = np.dtype(dtype)
+    return x if x.array.dtype == dtype and not copy else call(ToCopyBackward0(dtype), x)
+
+
+def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Any:
+    """x in another dtype: `x.to(dtype)`, `x.to(other_tensor)`. The only device is "cpu".
+
+    Raises RuntimeError for another device.
+    """
+    for argument in (*args, device):
+        if isinstance(argument, TensorState):
+            dtype = argument.array.dtype
+        elif isinstance(argument, str) and argument.partition(":")[0] in DEVICES:
+            if argument != "cpu":
+                raise RuntimeError(f"there is no device but the cpu here, got '{argument}'")
+        elif isinstance(argument, bool) or argument is None:
+            pass  # `non_blocking`
+        else:
+            dtype = argument
+    return x if dtype is None and not copy else cast(x, x.array.dtype if dtype is None else dtype, copy)
+
+
+def copy_(x: TensorState, source: Any) -> Any:
+    """Write `source`, broadcast and cast, into x."""
+    source = as_operand(source, x)
+    if requires_grad(source):
+        source = cast(source, x.array.dtype)
+    same = places(x.array) == places(source.array)  # then nothing is lost by overlapping
+    return call_(CopyBackwards(), x, source, sharing="repeated" if same else "same")
+
+
+def fill_(x: TensorState, value: Any) -> Any:
+    """Write one number, or a tensor without dimensions, everywhere into x."""
+    if isinstance(value, TensorState):
+        if value.array.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions."
+            )
+        return call_(FillBackward3(), x, value, sharing="any")
+    return call_(FillBackward2(value), x, sharing="repeated")
+
+
+def zero_(x: TensorState) -> Any:
+    """Write zeros into x."""
+    return call_(ZeroBackward0(), x, sharing="repeated")
+
+
+def casting(dtype: Any) -> Callable[[TensorState], Any]:
+    """The method `x.double()` and its like."""
+
+    def method(x: TensorState) -> Any:
+        return cast(x, dtype)
+
+    method.__doc__ = f"This tensor as {np.dtype(dtype).name}; itself if it is."
+    return method

@@ -1,0 +1,143 @@
+"""Complex numbers: their parts, and the conjugate.
+
+torch's gradient of a real loss L with respect to a complex z is ∂L/∂x + i ∂L/∂y. The engine conjugates a complex
+gradient before and after a formula, which makes every formula for a real derivative right for a complex one too; see
+`engine.conjugate`. The operations here are those that mix real and complex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from microtape.operation import Binary, Unary, binary, unary
+from microtape.ops.parts import select
+from microtape.ops.rounding import abs
+from microtape.ops.selection import where
+from microtape.ops.trigonometric import cos, sin
+from microtape.views import ViewOperation, view_call
+
+
+class ConjBackward0(Unary):
+    formula = "z = x̄    ∂x = ḡ"
+    floating = False
+    forward = staticmethod(np.conjugate)
+
+    def grad_x(self, g: Any) -> Any:
+        return g.conj()
+
+
+class ViewAsRealBackward0(ViewOperation):
+    __slots__ = ()
+    formula = "z = (real part, imaginary part) of x    ∂x = g₀ + i · g₁"
+    op = "view_as_real"
+
+    def forward(self, x: Any) -> Any:
+        return as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
+
+    def grad_x(self, g: Any) -> Any:
+        return view_as_complex(g)
+
+
+class ViewAsComplexBackward0(ViewOperation):
+    __slots__ = ()
+    formula = "z = x₀ + i · x₁    ∂x = (real part, imaginary part) of g"
+    op = "view_as_complex"
+
+    def forward(self, x: Any) -> Any:
+        return np.ascontiguousarray(x).view(np.result_type(x.dtype, np.complex64))[..., 0]
+
+    def grad_x(self, g: Any) -> Any:
+        return view_as_real(g.conj())  # g comes here conjugated
+
+
+class AngleBackward0(Unary):
+    formula = "z = the angle of x    ∂x = g · i · x / |x|², for real x 0"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.where(np.isnan(x), x, np.angle(x)).astype(x.dtype) if x.dtype.kind == "f" else np.angle(x)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        if x.dtype.kind != "c":
+            return g * 0
+        size = abs(x)
+        return where(size == 0, 0.0, g * (x * 1j / where(size == 0, 1.0, size * size)))
+
+
+class ComplexBackward0(Binary):
+    formula = "z = x + i · y    ∂x = real part of g,  ∂y = imaginary part of g"
+    op = "complex"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return (x + 1j * y).astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any) -> Any:
+        return g * 1j
+
+
+class PolarBackward0(Binary):
+    formula = "z = x · (cos y + i · sin y)    ∂x = real part of ḡ · z / x,  ∂y = real part of ḡ · i · z"
+    op = "polar"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return ComplexBackward0.forward(x * np.cos(y), x * np.sin(y))
+
+    def grad_x(self, g: Any, _x: Any, y: Any, _z: Any) -> Any:
+        return g * complex(cos(y), sin(y))
+
+    def grad_y(self, g: Any, _x: Any, _y: Any, z: Any) -> Any:
+        return g * (z * 1j)
+
+
+def conj(input: Any) -> Any:
+    """The complex conjugate; `input` itself where it is real. NB: a copy, where torch makes a view."""
+    return unary(ConjBackward0, input) if input.dtype.kind == "c" else input
+
+
+def real(input: Any) -> Any:
+    """The real part, as a view; `input` itself where it is real."""
+    return select(view_as_real(input), -1, 0) if input.dtype.kind == "c" else input
+
+
+def imag(input: Any) -> Any:
+    """The imaginary part, as a view. Raises RuntimeError for real numbers."""
+    if input.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return select(view_as_real(input), -1, 1)
+
+
+def view_as_real(input: Any) -> Any:
+    """Complex numbers as pairs of real ones in a new last dimension: a view. Raises RuntimeError for real numbers."""
+    if input.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return view_call(input, ViewAsRealBackward0)
+
+
+def view_as_complex(input: Any) -> Any:
+    """Pairs of real numbers in the last dimension as complex ones: a view where the pairs lie together."""
+    if not input.ndim or input.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    return view_call(input, ViewAsComplexBackward0)
+
+
+def angle(input: Any) -> Any:
+    """The angle of a complex number, in radians; for real ones 0 or π."""
+    return unary(AngleBackward0, input)
+
+
+def complex(real: Any, imag: Any) -> Any:
+    """`real + i · imag`."""
+    return binary(ComplexBackward0, real, imag)
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """`abs · (cos angle + i · sin angle)`."""
+    return binary(PolarBackward0, abs, angle)

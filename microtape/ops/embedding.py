@@ -1,0 +1,76 @@
+"""Rows of a table by their numbers, and the reverse: numbers as rows of zeros and a one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Operation, as_tensor, call
+from microtape.ops.along import out_of_range
+from microtape.ops.arguments import plain
+from microtape.ops.index import add_at
+from microtape.tensor_state import TensorState, new_tensor
+
+
+class EmbeddingBackward0(Operation):
+    __slots__ = ("index", "padding_idx", "x_shape")
+    formula = "z = the rows of x at the indices    ∂x = g added up at the indices"
+
+    def __init__(self, index: Any, padding_idx: int) -> None:
+        super().__init__()
+        self.index, self.padding_idx = index, padding_idx
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        return x[plain(self.index)]
+
+    def grad_x(self, g: Any, index: Any) -> Any:
+        return call(EmbeddingDenseBackwardBackward0(index, self.padding_idx, self.x_shape), g)
+
+
+class EmbeddingDenseBackwardBackward0(Operation):
+    """The transpose of picking rows; the padding's row stays 0."""
+
+    __slots__ = ("index", "padding_idx", "table_shape")
+    formula = "z = 0 with x added up at the indices    ∂x = the rows of g at the indices"
+    op = "embedding_backward"
+
+    def __init__(self, index: Any, padding_idx: int, table_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.index, self.padding_idx, self.table_shape = index, padding_idx, table_shape
+
+    def forward(self, x: Any) -> Any:
+        z = np.zeros(self.table_shape, x.dtype)
+        add_at(z, (plain(self.index),), x)
+        if self.padding_idx >= 0:
+            z[self.padding_idx] = 0
+        return z
+
+    def grad_x(self, g: Any, index: Any) -> Any:
+        rows = call(EmbeddingBackward0(index, self.padding_idx), g)
+        return rows * (plain(index) != self.padding_idx)[..., None] if self.padding_idx >= 0 else rows
+
+
+def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
+    """The rows of `weight` (rows, size) that `input`, whole numbers of any shape, names: (..., size).
+
+    The row `padding_idx` gets no gradient. Raises IndexError for a number out of range.
+    """
+    index = as_tensor(input, type(weight)) if isinstance(weight, TensorState) else np.asarray(input)
+    if out_of_range(index, weight.shape[0]) is not None:
+        raise IndexError("index out of range in self")
+    padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    return call(EmbeddingBackward0(index, padding), weight)
+
+
+def one_hot(tensor: TensorState, num_classes: int = -1) -> Any:
+    """For each whole number a row of `num_classes` zeros with a 1 at its place; by default as many as are needed."""
+    classes = tensor.array
+    if num_classes == -1:
+        num_classes = int(classes.max()) + 1
+    if classes.size and classes.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if classes.size and classes.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return new_tensor(type(tensor), (classes[..., None] == np.arange(num_classes)).astype(np.int64))

@@ -1,0 +1,230 @@
+"""The largest and smallest, sorted and ranked: a value *and* where it stood, which is where its gradient goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import call
+from microtape.ops.arguments import dim_index, torch_style
+from microtape.ops.comparison import undifferentiable
+from microtape.ops.gathering import scatter
+from microtape.ops.reduction import AmaxBackward0, MaxBackward1, MinBackward1, check_not_empty
+from microtape.ops.selection import maximum, minimum
+from microtape.ops.shape import unsqueeze
+from microtape.several import Several, call_several, return_type, zeros_like
+from microtape.tensor_state import Array, TensorState
+
+
+class Choice(Several):
+    """Common: elements of x chosen along `dim`, and the indices that they had there."""
+
+    __slots__ = ("dim", "keepdim", "x_shape")
+    results = ("values", "indices")
+    x_shape: tuple[int, ...]
+
+    def __init__(self, dim: int, keepdim: bool = True) -> None:
+        super().__init__()
+        self.dim, self.keepdim = dim, keepdim
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        self.x_shape = x.shape
+        if not x.ndim:
+            return x.copy(), np.zeros((), np.int64)
+        indices = self.chosen(x)
+        values = np.take_along_axis(x, indices, self.dim)
+        return (values, indices) if self.keepdim else (values.squeeze(self.dim), indices.squeeze(self.dim))
+
+    def chosen(self, x: Array) -> Any:
+        """The indices along `dim` of the chosen elements, in as many dimensions as x has."""
+        raise NotImplementedError
+
+    def grad_x(self, g: Any, indices: Any) -> Any:
+        gradient = g[0]
+        zeros = zeros_like(gradient, self.x_shape, gradient.dtype)
+        if self.x_shape and not self.keepdim:
+            gradient, indices = unsqueeze(gradient, self.dim), unsqueeze(indices, self.dim)
+        return scatter(zeros, self.dim, indices, gradient)
+
+
+class MaxBackward0(Choice):
+    __slots__ = ()
+    formula = "z = the largest along a dimension    ∂x = g where it stood, 0 elsewhere"
+    returns = return_type("max", "values", "indices")
+
+    def chosen(self, x: Array) -> Any:
+        check_not_empty("max", x, (self.dim,))
+        return np.argmax(x, self.dim, keepdims=True)
+
+
+class MinBackward0(Choice):
+    __slots__ = ()
+    formula = "z = the smallest along a dimension    ∂x = g where it stood, 0 elsewhere"
+    returns = return_type("min", "values", "indices")
+
+    def chosen(self, x: Array) -> Any:
+        check_not_empty("min", x, (self.dim,))
+        return np.argmin(x, self.dim, keepdims=True)
+
+
+class SortBackward0(Choice):
+    __slots__ = ("descending",)
+    formula = "z = x in order    ∂x = g, each where its element stood"
+    returns = return_type("sort", "values", "indices")
+
+    def __init__(self, dim: int, descending: bool) -> None:
+        super().__init__(dim)
+        self.descending = descending
+
+    def chosen(self, x: Array) -> Any:
+        return order(x, self.dim, self.descending)
+
+
+class SortBackward1(SortBackward0):
+    """With `stable=`: every sort is stable here."""
+
+    __slots__ = ()
+
+
+class TopkBackward0(SortBackward0):
+    __slots__ = ("k",)
+    formula = "z = the k largest    ∂x = g, each where its element stood, 0 elsewhere"
+    returns = return_type("topk", "values", "indices")
+
+    def __init__(self, dim: int, descending: bool, k: int) -> None:
+        super().__init__(dim, descending)
+        self.k = k
+
+    def chosen(self, x: Array) -> Any:
+        return np.take(super().chosen(x), range(self.k), self.dim)
+
+
+class KthvalueBackward0(Choice):
+    __slots__ = ("k",)
+    formula = "z = the k-th smallest along a dimension    ∂x = g where it stood, 0 elsewhere"
+    returns = return_type("kthvalue", "values", "indices")
+
+    def __init__(self, dim: int, keepdim: bool, k: int) -> None:
+        super().__init__(dim, keepdim)
+        self.k = k
+
+    def chosen(self, x: Array) -> Any:
+        return np.take(order(x, self.dim, False), [self.k - 1], self.dim)
+
+
+class MedianBackward1(Choice):
+    """Of an even number of elements, the lower of the middle two; NaN where there is one."""
+
+    __slots__ = ()
+    formula = "z = the middle one along a dimension    ∂x = g where it stood, 0 elsewhere"
+    returns = return_type("median", "values", "indices")
+
+    def chosen(self, x: Array) -> Any:
+        check_not_empty("median", x, (self.dim,))
+        middle = np.take(order(x, self.dim, False), [(x.shape[self.dim] - 1) // 2], self.dim)
+        return np.where(np.isnan(x).any(self.dim, keepdims=True), np.argmax(x, self.dim, keepdims=True), middle)
+
+
+class MedianBackward0(AmaxBackward0):
+    """Over all elements."""
+
+    __slots__ = ()
+    formula = "z = the middle one of all    ∂z/∂x = 1 where it stands, shared at ties"
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        flat = np.sort(x, None)
+        return flat[-1] if not x.size or np.isnan(flat[-1]) else flat[(x.size - 1) // 2]
+
+
+def order(x: Array, dim: int, descending: bool) -> Any:
+    """The indices along `dim` that sort x; equal elements stay in their order, NaN counts as the largest."""
+    if not descending:
+        return np.argsort(x, dim, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+    return x.shape[dim] - 1 - backwards
+
+
+def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
+    """The largest of all elements; with `dim` also where it stood, as (values, indices); with a tensor, `maximum`.
+
+    At ties the gradient of the largest of all is shared; along a dimension the first of them gets it.
+    """
+    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    if dim is None:
+        return call(MaxBackward1(None, False), input)
+    if isinstance(dim, TensorState):
+        return maximum(input, dim)
+    return call_several(MaxBackward0(dim_index(dim, input.ndim), keepdim), input)
+
+
+def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
+    """The smallest of all elements; with `dim` also where it stood, as (values, indices); with a tensor, `minimum`.
+
+    At ties the gradient of the smallest of all is shared; along a dimension the first of them gets it.
+    """
+    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    if dim is None:
+        return call(MinBackward1(None, False), input)
+    if isinstance(dim, TensorState):
+        return minimum(input, dim)
+    return call_several(MinBackward0(dim_index(dim, input.ndim), keepdim), input)
+
+
+def argmax(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
+    """Where the largest element is, as int64: among all in one row, or along `dim`."""
+    return position("argmax", np.argmax, input, *torch_style(dim, keepdim, **numpy_style))
+
+
+def argmin(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
+    """Where the smallest element is, as int64: among all in one row, or along `dim`."""
+    return position("argmin", np.argmin, input, *torch_style(dim, keepdim, **numpy_style))
+
+
+def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bool) -> Any:
+    """The common part of `argmax` and `argmin`."""
+    if dim is None:
+        if not x.array.size:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        return undifferentiable(lambda array: find(array, None, keepdims=keepdim), x)
+    counted = dim_index(dim, x.array.ndim)
+    if not x.array.ndim:
+        return undifferentiable(lambda array: np.zeros((), np.int64), x)
+    check_not_empty(name, x.array, (counted,))
+    return undifferentiable(lambda array: find(array, counted, keepdims=keepdim), x)
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
+    """The elements in order along `dim`, and the indices that they had, as (values, indices)."""
+    cls = SortBackward0 if stable is None else SortBackward1
+    return call_several(cls(dim_index(dim, input.ndim), descending), input)
+
+
+def argsort(input: TensorState, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+    """The indices that put the elements in order along `dim`."""
+    counted = dim_index(dim, input.array.ndim)
+    return undifferentiable(lambda x: order(x, counted, descending) if x.ndim else np.zeros((), np.int64), input)
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The `k` largest (or smallest) elements along `dim`, in order, and their indices, as (values, indices)."""
+    dim = dim_index(dim, input.ndim)
+    if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    return call_several(TopkBackward0(dim, largest, k), input)
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The `k`-th smallest element along `dim`, counted from 1, and its index, as (values, indices)."""
+    dim = dim_index(dim, input.ndim)
+    if not 1 <= k <= (input.shape[dim] if input.ndim else 1):
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
+    return call_several(KthvalueBackward0(dim, keepdim, k), input)
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element, the lower one of two: of all, or along `dim` as (values, indices)."""
+    if dim is None:
+        return call(MedianBackward0(None, False), input)
+    return call_several(MedianBackward1(dim_index(dim, input.ndim), keepdim), input)

@@ -1,0 +1,134 @@
+"""Several tensors as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import call
+from microtape.ops.arguments import dim_index
+from microtape.ops.kinds import Promoting
+from microtape.ops.shape import expand, reshape, unsqueeze
+from microtape.tensor_state import TensorState
+
+
+class CatBackward0(Promoting):
+    __slots__ = ("dim", "sizes")
+    operands = ()
+    formula = "z = x₀, x₁, … one behind the other    ∂xᵢ = its part of g"
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, *arrays: Any) -> Any:
+        self.sizes = [array.shape[self.dim] for array in arrays]
+        return np.concatenate(arrays, self.dim)
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """The part of the gradient that belongs to each operand."""
+        before = (slice(None),) * self.dim
+        stops = np.cumsum(self.sizes)
+        return [
+            gradient[(*before, slice(int(stop) - size, int(stop)))] if edge[0] is not None else None
+            for stop, size, edge in zip(stops, self.sizes, self.next_edges, strict=True)
+        ]
+
+
+class StackBackward0(Promoting):
+    __slots__ = ("dim",)
+    operands = ()
+    formula = "z = x₀, x₁, … along a new dimension    ∂xᵢ = its part of g"
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, *arrays: Any) -> Any:
+        return np.stack(arrays, self.dim)
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """The part of the gradient that belongs to each operand."""
+        before = (slice(None),) * self.dim
+        return [gradient[(*before, i)] if edge[0] is not None else None for i, edge in enumerate(self.next_edges)]
+
+
+def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """The tensors one behind the other along `dim`; their other sizes are equal.
+
+    Raises ValueError for no tensors, RuntimeError where the sizes do not fit.
+    """
+    tensors = tuple(tensors)
+    if not tensors:
+        raise ValueError("microtape.cat(): expected a non-empty list of Tensors")
+    for i, tensor in enumerate(tensors):
+        if not tensor.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    full = next((tensor for tensor in tensors if tuple(tensor.shape) != (0,)), tensors[0])
+    dim = dim_index(dim, full.ndim)
+    given = [tensor if tuple(tensor.shape) != (0,) else emptied(tensor, full.shape, dim) for tensor in tensors]
+    for i, tensor in enumerate(given):
+        if tensor.ndim != full.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {full.ndim} and {tensor.ndim}")
+        for one, (expected, size) in enumerate(zip(full.shape, tensor.shape, strict=True)):
+            if one != dim and size != expected:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
+                    f"{size} "
+                    f"for tensor number {i} in the list."
+                )
+    return call(CatBackward0(dim), *given)
+
+
+def emptied(tensor: Any, shape: tuple[int, ...], dim: int) -> Any:
+    """A tensor of no elements at all goes with any others."""
+    return reshape(tensor, (*shape[:dim], 0, *shape[dim + 1 :]))
+
+
+def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """The tensors, all of one shape, along a new dimension. Raises RuntimeError for none, or other shapes."""
+    tensors = tuple(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shape = tensors[0].shape
+    for i, tensor in enumerate(tensors):
+        if tensor.shape != shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(tensor.shape)} "
+                f"at entry {i}"
+            )
+    return call(StackBackward0(dim_index(dim, len(shape) + 1)), *tensors)
+
+
+def hstack(tensors: Sequence[Any]) -> Any:
+    """The tensors side by side: along the second dimension, or the first where there is only one."""
+    given = [reshape(tensor, (1,)) if not tensor.ndim else tensor for tensor in tensors]
+    return cat(given, 0 if given[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Any]) -> Any:
+    """The tensors on top of each other: vectors as rows."""
+    return cat(
+        [reshape(one, (1, 1)) if not one.ndim else unsqueeze(one, 0) if one.ndim == 1 else one for one in tensors]
+    )
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+    """The coordinates of a grid: one tensor for each of the vectors, all of the grid's shape.
+
+    `indexing="xy"` swaps the first two dimensions, as for a picture.
+    """
+    vectors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], TensorState) else tensors
+    swap = indexing == "xy" and len(vectors) > 1
+    order = [1, 0, *range(2, len(vectors))] if swap else list(range(len(vectors)))
+    shape = tuple([math.prod(vectors[i].shape) for i in order])
+    return tuple(
+        [
+            expand(reshape(vector, tuple([-1 if i == place else 1 for i in range(len(shape))])), shape)
+            for vector, place in zip(vectors, [order.index(i) for i in range(len(vectors))], strict=True)
+        ]
+    )

@@ -1,0 +1,84 @@
+"""Kinds of operations, by what becomes of their operands' dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from microtape import dtypes
+from microtape.in_place import call_
+from microtape.operation import Operation
+from microtape.tensor_state import Array, TensorState
+
+_T = TypeVar("_T", bound=type[Operation])
+
+
+def named(name: str) -> Callable[[_T], _T]:
+    """Give an operation's class the name of torch's node, where two of our classes share one."""
+
+    def rename(cls: _T) -> _T:
+        cls.__name__ = name
+        cls.op = name.rstrip("0123456789").removesuffix("Backward").lower()
+        return cls
+
+    return rename
+
+
+def in_place(cls: type[Operation]) -> Callable[[TensorState], Any]:
+    """The in-place form of an operation without parameters, as a method: `exp_` of ExpBackward0."""
+
+    def method(x: TensorState) -> Any:
+        return call_(cls(), x)
+
+    method.__name__ = f"{cls.op}_"
+    method.__doc__ = f"`{cls.op}`, in place."
+    return method
+
+
+class Promoting(Operation):
+    """An operation on several tensors that are brought to one dtype; see Note [Type promotion]."""
+
+    __slots__ = ()
+
+    def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
+        """The operands' arrays in one dtype."""
+        return promote_all([operand.array for operand in operands])
+
+
+class WithNumber(Operation):
+    """An operation on a tensor and a Python number, which has a say in the dtype."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: Any) -> None:
+        super().__init__()
+        self.number = number
+
+    def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
+        """The operand's array, in the dtype that it has together with the number."""
+        return [beside_number(operands[0].array, self.number)]
+
+
+def promote_all(arrays: Sequence[Array]) -> list[Array]:
+    """All arrays in the dtype that torch would compute with."""
+    first = arrays[0].dtype
+    if all([array.dtype == first for array in arrays]):
+        return list(arrays)
+    dimensioned = zero_dim = None
+    for array in arrays:
+        of_dimensioned, of_zero_dim = dtypes.ranks(array)
+        dimensioned = dtypes.join(dimensioned, of_dimensioned) if of_dimensioned is not None else dimensioned
+        zero_dim = dtypes.join(zero_dim, of_zero_dim) if of_zero_dim is not None else zero_dim
+    dtype = dtypes.result_type(dimensioned, zero_dim)
+    return [array.astype(dtype, copy=False) for array in arrays]
+
+
+def beside_number(array: Array, number: Any) -> Array:
+    """The array in the dtype that torch would compute with beside a Python number."""
+    dtype = dtypes.result_type(*dtypes.ranks(array), number=dtypes.of_number(number))
+    return array.astype(dtype, copy=False)
+
+
+def floating(array: Any) -> Any:
+    """The array, in the default dtype if it holds whole numbers."""
+    return array.astype(dtypes.get_default_dtype()) if array.dtype.kind in "biu" else array

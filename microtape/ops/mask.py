@@ -1,0 +1,158 @@
+"""Operations where a mask of bools says which elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import call_
+from microtape.operation import Operation, as_tensor, call
+from microtape.ops.arguments import plain
+from microtape.ops.shape import expand
+from microtape.several import zeros_like
+from microtape.tensor_state import TensorState
+
+
+class MaskedFillBackward0(Operation):
+    """A number where the mask is True."""
+
+    __slots__ = ("mask", "number")
+    formula = "z = n where m, else x    ∂x = 0 where m, else g"
+    op = "masked_fill"
+
+    def __init__(self, mask: Any, number: Any) -> None:
+        super().__init__()
+        self.mask, self.number = mask, number
+
+    def forward(self, x: Any) -> Any:
+        return np.where(plain(self.mask), np.asarray(self.number).astype(x.dtype), x)
+
+    def grad_x(self, g: Any, mask: Any) -> Any:
+        return masked_fill(g, mask, 0)
+
+
+class MaskedFillBackward1(Operation):
+    """A tensor without dimensions where the mask is True."""
+
+    __slots__ = ("mask",)
+    operands = ("x", "y")
+    formula = "z = y where m, else x    ∂x = 0 where m, else g,  ∂y = Σ g where m"
+    op = "masked_fill"
+
+    def __init__(self, mask: Any) -> None:
+        super().__init__()
+        self.mask = mask
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return np.where(plain(self.mask), y.astype(x.dtype), x)
+
+    def grad_x(self, g: Any, mask: Any) -> Any:
+        return masked_fill(g, mask, 0)
+
+    def grad_y(self, g: Any, mask: Any) -> Any:
+        return g * mask  # the engine sums it up
+
+
+class MaskedSelectBackward0(Operation):
+    __slots__ = ("mask", "x_shape")
+    formula = "z = the elements of x where m    ∂x = g at their places, 0 elsewhere"
+
+    def __init__(self, mask: Any) -> None:
+        super().__init__()
+        self.mask = mask
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        return x[plain(self.mask)]
+
+    def grad_x(self, g: Any, mask: Any) -> Any:
+        return call(MaskedScatterBackward0(mask), zeros_like(g, self.x_shape, g.dtype), g)
+
+
+class MaskedScatterBackward0(Operation):
+    __slots__ = ("mask", "y_shape")
+    operands = ("x", "y")
+    formula = "z = x, with the elements of y in turn where m    ∂x = 0 where m, else g,  ∂y = g where m"
+
+    def __init__(self, mask: Any) -> None:
+        super().__init__()
+        self.mask = mask
+
+    def forward(self, x: Any, y: Any) -> Any:
+        self.y_shape = y.shape
+        mask = plain(self.mask)
+        count = np.count_nonzero(mask)
+        if count > y.size:
+            raise RuntimeError("masked_scatter: expected self and source to have same number of elements or fewer")
+        z = x.copy()
+        z[mask] = y.reshape(-1)[:count]
+        return z
+
+    def grad_x(self, g: Any, mask: Any) -> Any:
+        return masked_fill(g, mask, 0)
+
+    def grad_y(self, g: Any, mask: Any) -> Any:
+        part = masked_select(g, mask)
+        taken = np.arange(math.prod(self.y_shape)) < part.shape[0]
+        zeros = zeros_like(g, self.y_shape, g.dtype)
+        return call(MaskedScatterBackward0(as_mask(taken.reshape(self.y_shape), g)), zeros, part)
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """`input`, with `value` (a number, or a tensor without dimensions) where `mask`, which broadcasts, is True.
+
+    Raises RuntimeError for a mask that is not of dtype bool, or a value with dimensions.
+    """
+    return fill(call, input, mask, value)
+
+
+def masked_fill_(x: TensorState, mask: Any, value: Any) -> Any:
+    """Write `value` where `mask` is True."""
+    return fill(call_, x, mask, value)
+
+
+def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
+    """The common part of `masked_fill` and `masked_fill_`."""
+    mask = as_mask(mask, x)
+    if not isinstance(value, TensorState):
+        return run(MaskedFillBackward0(mask, value), x)
+    if value.array.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.array.ndim} dimension(s)."
+        )
+    return run(MaskedFillBackward1(mask), x, value)
+
+
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements of `input` where `mask` is True, in one dimension; both broadcast."""
+    mask = as_mask(mask, input)
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    mask = mask if mask.shape == shape else expand(mask, shape)
+    return call(MaskedSelectBackward0(mask), input if input.shape == shape else expand(input, shape))
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """`input`, with the elements of `source` in turn where `mask`, which broadcasts, is True."""
+    return scatter(call, input, mask, source)
+
+
+def masked_scatter_(x: TensorState, mask: Any, source: Any) -> Any:
+    """Write the elements of `source` in turn where `mask` is True."""
+    return scatter(call_, x, mask, source)
+
+
+def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
+    """The common part of `masked_scatter` and `masked_scatter_`."""
+    mask = as_mask(mask, x)
+    return run(MaskedScatterBackward0(mask if mask.shape == x.shape else expand(mask, x.shape)), x, source)
+
+
+def as_mask(mask: Any, x: Any) -> Any:
+    """The mask as x is: an array or a Tensor. Raises RuntimeError if it is not of dtype bool."""
+    mask = as_tensor(mask, type(x)) if isinstance(x, TensorState) else np.asarray(mask)
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    return mask

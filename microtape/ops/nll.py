@@ -1,0 +1,164 @@
+"""Losses of a classifier: the negative log-likelihood of the right class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.dtypes import scalar_name
+from microtape.operation import Operation, as_tensor, call
+from microtape.ops.along import out_of_range
+from microtape.ops.arguments import plain
+from microtape.ops.index import IndexBackward0
+from microtape.ops.kinds import named
+from microtape.ops.loss import array_of, check_reduction
+from microtape.ops.reduction import add_up, sum
+from microtape.ops.softmax import log_softmax
+from microtape.tensor_state import TensorState
+
+
+class NllLossBackward0(Operation):
+    """Each entry's share is the weight of its class, 0 if it is to be ignored, divided by their sum for the mean."""
+
+    __slots__ = ("ignore_index", "key", "reduction", "shares", "target", "weight", "x_shape")
+    formula = "z = -mean xᵢ,class(i)    ∂x = -g / n at each row's class, 0 elsewhere"
+    op = "nll_loss"
+
+    def __init__(self, target: Any, weight: Any, ignore_index: int, reduction: str) -> None:
+        check_reduction(reduction)
+        super().__init__()
+        self.target, self.weight, self.ignore_index, self.reduction = target, weight, ignore_index, reduction
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        target = plain(self.target)
+        kept = target != self.ignore_index
+        classes = target if kept.all() else np.where(kept, target, 0)
+        out_of_bounds = out_of_range(classes, x.shape[min(x.ndim - 1, 1)])
+        if out_of_bounds is not None:
+            raise IndexError(f"Target {out_of_bounds} is out of bounds.")
+        self.key = picking_key(classes)
+        shares = (kept if self.weight is None else kept * self.weight[classes]).astype(x.dtype)
+        total = add_up(shares, None)
+        self.shares = shares / (total or 1) if self.reduction == "mean" else shares
+        losses = -x[self.key] * shares
+        if self.reduction == "none":
+            return losses
+        return add_up(losses, None) / (total if self.reduction == "mean" else 1)
+
+    def grad_x(self, g: Any, _target: Any) -> Any:
+        return call(NllLossBackwardBackward0(self.key, self.x_shape), g * -self.shares)
+
+
+class NllLossBackwardBackward0(Operation):
+    """The transpose of picking each row's class."""
+
+    __slots__ = ("key", "x_shape")
+    formula = "z = x at each row's class, 0 elsewhere    ∂x = g at each row's class"
+    op = "nll_loss_backward"
+
+    def __init__(self, key: tuple[Any, ...], x_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.key, self.x_shape = key, x_shape
+
+    def forward(self, x: Any) -> Any:
+        z = np.zeros(self.x_shape, x.dtype)
+        z[self.key] = x
+        return z
+
+    def grad_x(self, g: Any) -> Any:
+        return call(IndexBackward0(self.key), g)
+
+
+@named("NllLoss2DBackward0")
+class NllLoss2D(NllLossBackward0):
+    """Of x with more dimensions than one for the batch and one for the classes."""
+
+    __slots__ = ()
+
+
+def picking_key(classes: Any) -> tuple[Any, ...]:
+    """The key that picks each row's class: of a vector, of rows, or of rows with more dimensions behind."""
+    if classes.ndim < 2:
+        return (np.arange(len(classes)), classes) if classes.ndim else (classes,)
+    first, *others = np.ogrid[tuple([slice(size) for size in classes.shape])]
+    return (first, classes, *others)
+
+
+def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int = -100, reduction: str = "mean") -> Any:
+    """Minus the log-probability of each row's class.
+
+    `input` is (classes,), (n, classes) or (n, classes, ...), `target` the same without the classes, of dtype int64;
+    `weight` has a factor for each class. `reduction` is "mean" (weighted), "sum" or "none".
+
+    Raises ValueError, RuntimeError or IndexError for targets of another shape, another dtype or out of range.
+    """
+    target = as_tensor(target, type(input)) if isinstance(input, TensorState) else np.asarray(target)
+    if not input.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if input.ndim > 1 and (not target.ndim or input.shape[0] != target.shape[0]):
+        count = target.shape[0] if target.ndim else 1
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({count}).")
+    if target.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
+    expected = tuple(input.shape[:1]) + tuple(input.shape[2:]) if input.ndim > 1 else ()
+    if tuple(target.shape) != expected:
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
+    cls = NllLossBackward0 if input.ndim <= 2 else NllLoss2D
+    return call(cls(target, array_of(weight), ignore_index, reduction), input)
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The negative log-likelihood under softmax(input), for logits `input`.
+
+    `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` moves that
+    much of the probability evenly to all classes.
+    """
+    dim = min(input.ndim - 1, 1)
+    logs = log_softmax(input, dim)
+    if target.dtype.kind == "f":
+        return cross_entropy_of_probabilities(logs, target, dim, weight, reduction, label_smoothing)
+    right = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0:
+        return right
+    classes = input.shape[dim]
+    weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
+    every = -sum(logs * in_dim(weights, dim, input.ndim), dim)
+    kept = plain(target) != ignore_index
+    every = every * kept
+    if reduction != "none":
+        every = sum(every)
+    if reduction == "mean":
+        every = every / float((weights[np.where(kept, plain(target), 0)] * kept).sum())
+    return right * (1 - label_smoothing) + every * (label_smoothing / classes)
+
+
+def cross_entropy_of_probabilities(
+    logs: Any, target: Any, dim: int, weight: Any, reduction: str, label_smoothing: float
+) -> Any:
+    """The cross-entropy of log-probabilities and the probabilities that they should be."""
+    check_reduction(reduction)
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / logs.shape[dim]
+    losses = logs * target
+    if weight is not None:
+        losses = losses * in_dim(array_of(weight), dim, logs.ndim)
+    if reduction == "none":
+        return -sum(losses, dim)
+    total = -sum(losses)
+    count = losses.array.size // losses.shape[dim]
+    return total / count if reduction == "mean" else total
+
+
+def in_dim(vector: Any, dim: int, ndim: int) -> Any:
+    """A vector along the dimension `dim` of `ndim`."""
+    return vector.reshape(tuple([-1 if i == dim else 1 for i in range(ndim)]))

@@ -1,0 +1,298 @@
+"""The same elements in other places: flipped, rolled, repeated, padded, cut to a triangle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import call_
+from microtape.operation import Operation, call
+from microtape.ops.arguments import dim_index, dim_tuple, sizes
+from microtape.ops.casting import ContiguousCopy
+from microtape.ops.parts import diagonal, narrow
+from microtape.ops.reduction import sum
+from microtape.ops.shape import expand, movedim, reshape, unsqueeze
+from microtape.tensor_state import TensorState
+
+
+class FlipBackward0(Operation):
+    __slots__ = ("dims",)
+    formula = "z = x, last first    ∂x = g, last first"
+
+    def __init__(self, dims: tuple[int, ...]) -> None:
+        super().__init__()
+        self.dims = dims
+
+    def forward(self, x: Any) -> Any:
+        return np.flip(x, self.dims).copy()
+
+    def grad_x(self, g: Any) -> Any:
+        return flip(g, self.dims)
+
+
+class RollBackward0(Operation):
+    __slots__ = ("dims", "shifts")
+    formula = "z = x, moved along and in again at the other end    ∂x = g, moved back"
+
+    def __init__(self, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> None:
+        super().__init__()
+        self.shifts, self.dims = shifts, dims
+
+    def forward(self, x: Any) -> Any:
+        return np.roll(x, self.shifts if self.dims is not None else self.shifts[0], self.dims)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(RollBackward0(tuple([-shift for shift in self.shifts]), self.dims), g)
+
+
+class TrilBackward0(Operation):
+    __slots__ = ("diagonal",)
+    formula = "z = x, 0 above the diagonal    ∂x = g, 0 above the diagonal"
+
+    def __init__(self, diagonal: int) -> None:
+        super().__init__()
+        self.diagonal = diagonal
+
+    def forward(self, x: Any) -> Any:
+        return np.tril(x, self.diagonal)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(type(self)(self.diagonal), g)
+
+
+class TriuBackward0(TrilBackward0):
+    __slots__ = ()
+    formula = "z = x, 0 below the diagonal    ∂x = g, 0 below the diagonal"
+
+    def forward(self, x: Any) -> Any:
+        return np.triu(x, self.diagonal)
+
+
+class RepeatBackward0(Operation):
+    __slots__ = ("repeats", "x_shape")
+    formula = "z = x, so many times along each dimension    ∂x = Σ g over the copies"
+
+    def __init__(self, repeats: tuple[int, ...]) -> None:
+        super().__init__()
+        self.repeats = repeats
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        return np.tile(x, self.repeats)
+
+    def grad_x(self, g: Any) -> Any:
+        lead = len(self.repeats) - len(self.x_shape)
+        whole = (1,) * lead + self.x_shape
+        pairs = [one for pair in zip(self.repeats, whole, strict=True) for one in pair]
+        copies = tuple(range(0, 2 * len(self.repeats), 2))
+        return reshape(sum(reshape(g, tuple(pairs)), copies), self.x_shape) if pairs else g
+
+
+class ConstantPadNdBackward0(Operation):
+    """Negative widths cut off."""
+
+    __slots__ = ("value", "widths")
+    formula = "z = x with n around it    ∂x = the middle of g"
+    op = "pad"
+
+    def __init__(self, widths: tuple[tuple[int, int], ...], value: float) -> None:
+        super().__init__()
+        self.widths, self.value = widths, value
+
+    def forward(self, x: Any) -> Any:
+        kept = tuple([slice(max(-a, 0), x.shape[i] - max(-b, 0)) for i, (a, b) in enumerate(self.widths)])
+        return np.pad(x[kept], [(max(a, 0), max(b, 0)) for a, b in self.widths], constant_values=self.value)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(ConstantPadNdBackward0(tuple([(-a, -b) for a, b in self.widths]), 0), g)
+
+
+class DiagEmbedBackward0(Operation):
+    __slots__ = ("dim0", "dim1", "offset")
+    formula = "z = 0 with x on the diagonal    ∂x = the diagonal of g"
+    op = "diag_embed"
+
+    def __init__(self, offset: int, dim0: int, dim1: int) -> None:
+        super().__init__()
+        self.offset, self.dim0, self.dim1 = offset, dim0, dim1
+
+    def forward(self, x: Any) -> Any:
+        size = x.shape[-1] + np.abs(self.offset)
+        z = np.zeros((*x.shape[:-1], size, size), x.dtype)
+        rows = np.arange(x.shape[-1]) + max(-self.offset, 0)
+        z[..., rows, rows + self.offset] = x
+        return np.moveaxis(z, (-2, -1), (self.dim0, self.dim1))
+
+    def grad_x(self, g: Any) -> Any:
+        return diagonal(g, self.offset, self.dim0, self.dim1)
+
+
+class DiagonalCopy(Operation):
+    """The diagonal of a matrix, not as a view."""
+
+    __slots__ = ("offset", "x_shape")
+    formula = "z = the diagonal of x    ∂x = g on the diagonal, 0 elsewhere"
+    op = "diag"
+
+    def __init__(self, offset: int) -> None:
+        super().__init__()
+        self.offset = offset
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        return np.diagonal(x, self.offset).copy()
+
+    def grad_x(self, g: Any) -> Any:
+        square = diag_embed(g, self.offset)
+        (rows, columns), (n, m) = square.shape, self.x_shape
+        return pad(square, (0, m - columns, 0, n - rows))
+
+
+DiagonalCopy.__name__ = "DiagonalBackward0_copy"
+
+
+class TraceBackward0(Operation):
+    __slots__ = ("x_shape",)
+    formula = "z = Σ xᵢᵢ    ∂x = g on the diagonal, 0 elsewhere"
+
+    def forward(self, x: Any) -> Any:
+        if x.ndim != 2:
+            raise RuntimeError("trace: expected a matrix")
+        self.x_shape = x.shape
+        return np.trace(x)
+
+    def grad_x(self, g: Any) -> Any:
+        return expand(g, self.x_shape) * np.eye(*self.x_shape, dtype=g.dtype)
+
+
+def flip(input: Any, *dims: Any) -> Any:
+    """`input` with the order of elements reversed along the dimensions `dims`."""
+    return call(FlipBackward0(dim_tuple(sizes(dims), input.ndim) or ()), input)
+
+
+def fliplr(input: Any) -> Any:
+    """`input` with its second dimension reversed."""
+    return flip(input, 1)
+
+
+def flipud(input: Any) -> Any:
+    """`input` with its first dimension reversed."""
+    return flip(input, 0)
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """`input` moved along by `shifts`; what falls off the end comes in at the front. Without `dims`, as one row."""
+    moves = sizes((shifts,))
+    if dims is None:
+        return call(RollBackward0(moves, None), input)
+    counted = tuple([dim_index(dim, input.ndim) for dim in sizes((dims,))])
+    if len(moves) != len(counted):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(counted)}")
+    return call(RollBackward0(moves, counted), input)
+
+
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """`input` with zeros above the diagonal, or the one `diagonal` places above it."""
+    return call(TrilBackward0(check_matrix("tril", input, diagonal)), input)
+
+
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """`input` with zeros below the diagonal, or the one `diagonal` places above it."""
+    return call(TriuBackward0(check_matrix("triu", input, diagonal)), input)
+
+
+def tril_(x: TensorState, diagonal: int = 0) -> Any:
+    """Write zeros above the diagonal."""
+    return call_(TrilBackward0(check_matrix("tril", x, diagonal)), x)
+
+
+def triu_(x: TensorState, diagonal: int = 0) -> Any:
+    """Write zeros below the diagonal."""
+    return call_(TriuBackward0(check_matrix("triu", x, diagonal)), x)
+
+
+def check_matrix(name: str, x: Any, diagonal: int) -> int:
+    """`diagonal`. Raises RuntimeError where x is no matrix."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return diagonal
+
+
+def repeat(x: Any, *repeats: Any) -> Any:
+    """x copied so many times along each dimension, new ones in front."""
+    counts = sizes(repeats)
+    if len(counts) < x.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return call(RepeatBackward0(counts), x)
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """`repeat`, where missing counts in front are 1."""
+    counts = sizes(dims)
+    return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
+
+
+def repeat_interleave(input: Any, repeats: int, dim: int | None = None) -> Any:
+    """Each element so many times in turn along `dim`, or of all elements in one row."""
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    dim = dim_index(dim, input.ndim)
+    shape = (*input.shape[: dim + 1], repeats, *input.shape[dim + 1 :])
+    wide = call(ContiguousCopy(), expand(unsqueeze(input, dim + 1), shape))
+    return reshape(wide, (*input.shape[:dim], -1, *input.shape[dim + 1 :]))
+
+
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
+    """`input` with `value` (or 0) around it: `pad` has the widths before and after, the last dimension first.
+
+    Negative widths cut off. The only `mode` is "constant"; raises NotImplementedError for another.
+    """
+    if mode != "constant":
+        raise NotImplementedError(f"pad(): mode '{mode}' does not exist here, only 'constant'")
+    if len(pad) % 2 or len(pad) > 2 * input.ndim:
+        raise RuntimeError("Padding length should be an even number, at most twice the number of dimensions")
+    given = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
+    widths = tuple([(0, 0)] * (input.ndim - len(given)) + given[::-1])
+    return call(ConstantPadNdBackward0(widths, value or 0), input)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices of zeros with the last dimension of `input` on their diagonal."""
+    ndim = input.ndim + 1
+    return call(DiagEmbedBackward0(offset, dim_index(dim1, ndim), dim_index(dim2, ndim)), input)
+
+
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """A vector as a diagonal matrix, or the diagonal of a matrix as a vector. Raises RuntimeError for other tensors."""
+    if input.ndim == 1:
+        return diag_embed(input, diagonal)
+    if input.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    return call(DiagonalCopy(diagonal), input)
+
+
+def trace(input: Any) -> Any:
+    """The sum of a matrix's diagonal."""
+    return call(TraceBackward0(), input)
+
+
+def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
+    """Each element minus the one before it along `dim`, `n` times over."""
+    dim = dim_index(dim, input.ndim)
+    for _ in range(n):
+        length = input.shape[dim] - 1
+        input = narrow(input, dim, 1, length) - narrow(input, dim, 0, length)
+    return input
+
+
+def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
+    """`input` turned by `k` quarters, from the first of `dims` towards the second."""
+    first, second = (dim_index(dim, input.ndim) for dim in dims)
+    if k % 4 == 2:
+        return flip(input, first, second)
+    if k % 4 == 0:
+        return call(ContiguousCopy(), input)
+    turned = movedim(input, (first, second), (second, first))
+    return flip(turned, first if k % 4 == 1 else second)

@@ -1,0 +1,155 @@
+"""Absolute value and sign, and rounding, which is flat almost everywhere: its derivative is 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import call_
+from microtape.operation import Operation, Unary, call, unary
+from microtape.ops.kinds import in_place
+from microtape.ops.selection import where
+from microtape.tensor_state import TensorState
+
+
+class AbsBackward0(Unary):
+    formula = "z = |x|    ∂z/∂x = sign x"
+    floating = False
+    forward = staticmethod(np.abs)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * sgn(x)
+
+
+class Flat(Unary):
+    """Steps: the derivative is 0, and so is whatever is made of it."""
+
+    floating = False
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+
+class SignBackward0(Flat):
+    formula = "z = sign x    ∂z/∂x = 0"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.subtract(x > 0, x < 0, dtype=x.dtype)  # 0 for NaN too
+
+
+class SgnBackward0(Unary):
+    """The direction of a complex number, of length 1; the sign of a real one."""
+
+    formula = "z = x / |x|    ∂x = (g - z² · ḡ) / 2|x|, for real x 0"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.sign(x) if x.dtype.kind == "c" else SignBackward0.forward(x)
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        if x.dtype.kind != "c":
+            return g * 0
+        length = abs(x)
+        turned = (g - z.conj() * z.conj() * g.conj()) / (2 * where(length == 0, 1.0, length))  # g is conjugated here
+        return where(length == 0, 0.0, turned)
+
+
+class FloorBackward0(Flat):
+    formula = "z = ⌊x⌋    ∂z/∂x = 0"
+    forward = staticmethod(np.floor)
+
+
+class CeilBackward0(Flat):
+    formula = "z = ⌈x⌉    ∂z/∂x = 0"
+    forward = staticmethod(np.ceil)
+
+
+class TruncBackward0(Flat):
+    formula = "z = x without its fraction    ∂z/∂x = 0"
+    forward = staticmethod(np.trunc)
+
+
+class RoundBackward0(Flat):
+    formula = "z = the nearest whole number, at ties the even one    ∂z/∂x = 0"
+    forward = staticmethod(np.rint)
+
+
+class RoundBackward1(Operation):
+    """To so many decimals."""
+
+    __slots__ = ("decimals",)
+    formula = "z = x rounded to so many decimals    ∂z/∂x = 0"
+
+    def __init__(self, decimals: int) -> None:
+        super().__init__()
+        self.decimals = decimals
+
+    def forward(self, x: Any) -> Any:
+        return np.round(x, self.decimals)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+
+class FracBackward0(Unary):
+    formula = "z = the fraction of x    ∂z/∂x = 1"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x - np.trunc(x)
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+def abs(input: Any) -> Any:
+    """The absolute value."""
+    return unary(AbsBackward0, input)
+
+
+def sign(input: Any) -> Any:
+    """-1, 0 or 1; 0 for NaN."""
+    return unary(SignBackward0, input)
+
+
+def sgn(input: Any) -> Any:
+    """`sign`, for complex numbers too: x / |x|."""
+    return unary(SgnBackward0, input)
+
+
+def floor(input: Any) -> Any:
+    """The largest whole number that is not above."""
+    return unary(FloorBackward0, input)
+
+
+def ceil(input: Any) -> Any:
+    """The smallest whole number that is not below."""
+    return unary(CeilBackward0, input)
+
+
+def trunc(input: Any) -> Any:
+    """The whole number towards zero."""
+    return unary(TruncBackward0, input)
+
+
+def round(input: Any, *, decimals: int = 0) -> Any:
+    """The nearest whole number, or number with so many decimals; at ties the even one."""
+    return call(RoundBackward1(decimals), input) if decimals else unary(RoundBackward0, input)
+
+
+def frac(input: Any) -> Any:
+    """What is behind the point, with the number's sign."""
+    return unary(FracBackward0, input)
+
+
+def round_(x: TensorState, *, decimals: int = 0) -> Any:
+    """Round in place."""
+    return call_(RoundBackward1(decimals) if decimals else RoundBackward0(), x)
+
+
+abs_, sign_, sgn_ = in_place(AbsBackward0), in_place(SignBackward0), in_place(SgnBackward0)
+floor_, ceil_, trunc_, frac_ = map(in_place, (FloorBackward0, CeilBackward0, TruncBackward0, FracBackward0))

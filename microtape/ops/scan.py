@@ -1,0 +1,124 @@
+"""Running sums and products along a dimension, and the product, whose derivative is made of running ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Operation, call
+from microtape.ops.arguments import dim_index, torch_style
+from microtape.ops.joining import cat, stack
+from microtape.ops.parts import narrow, unbind
+from microtape.ops.rearrange import flip
+from microtape.ops.reduction import Reduction
+from microtape.ops.shape import reshape
+from microtape.several import zeros_like
+
+
+class Scan(Operation):
+    """Common: along which dimension, and in which dtype."""
+
+    __slots__ = ("dim", "to_dtype")
+
+    def __init__(self, dim: int, dtype: Any = None) -> None:
+        super().__init__()
+        self.dim, self.to_dtype = dim, dtype
+
+    def run(self, ufunc: Any, x: Any) -> Any:
+        """`ufunc` accumulated along the dimension; whole numbers become int64."""
+        dtype = self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None)
+        return ufunc.accumulate(x, self.dim, dtype) if x.ndim else x.astype(dtype or x.dtype)
+
+
+class CumsumBackward0(Scan):
+    __slots__ = ()
+    formula = "zᵢ = x₀ + … + xᵢ    ∂xᵢ = gᵢ + gᵢ₊₁ + …"
+
+    def forward(self, x: Any) -> Any:
+        return self.run(np.add, x)
+
+    def grad_x(self, g: Any) -> Any:
+        return flip(cumsum(flip(g, self.dim), self.dim), self.dim)
+
+
+class CumprodBackward0(Scan):
+    __slots__ = ()
+    formula = "zᵢ = x₀ · … · xᵢ    ∂xᵢ = zᵢ₋₁ · hᵢ  with hᵢ = gᵢ + xᵢ₊₁ · hᵢ₊₁"
+
+    def forward(self, x: Any) -> Any:
+        return self.run(np.multiply, x)
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        if not z.ndim:
+            return g
+        if isinstance(x, np.ndarray) and np.all(x):
+            return flip(cumsum(flip(g * z, self.dim), self.dim), self.dim) / x
+        gs, xs, zs = unbind(g, self.dim), unbind(x, self.dim), unbind(z, self.dim)
+        parts: list[Any] = []
+        h: Any = 0
+        for i in reversed(range(len(gs))):
+            h = gs[i] + h
+            parts.append(h * zs[i - 1] if i else h)
+            h = xs[i] * h
+        return stack(parts[::-1], self.dim) if parts else g
+
+
+class ProdBackward1(Reduction):
+    __slots__ = ("to_dtype",)
+    formula = "z = Π x    ∂z/∂xᵢ = the product of the others"
+
+    def __init__(self, dim: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> None:
+        super().__init__(dim, keepdim)
+        self.to_dtype = dtype
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        dtype = self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None)
+        return np.prod(x, self.dim, dtype, keepdims=self.keepdim)
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        if isinstance(x, np.ndarray) and np.all(x):
+            return self.spread(g * z) / x
+        return self.spread(g) * self.others(x)
+
+    def others(self, x: Any) -> Any:
+        """For each element the product of all others: of those before it and those after it, as one may be 0."""
+        row = reshape(x, (-1,)) if self.dim is None else x
+        dim = self.dim[0] if self.dim else 0
+        if not row.ndim or not row.shape[dim]:
+            return x * 0 + 1
+        before = products_before(row, dim)
+        after = flip(products_before(flip(row, dim), dim), dim)
+        return reshape(before * after, x.shape)
+
+
+class ProdBackward0(ProdBackward1):
+    """Over all dimensions."""
+
+    __slots__ = ()
+
+
+def products_before(x: Any, dim: int) -> Any:
+    """For each element along `dim` the product of those before it."""
+    one = zeros_like(x, (*x.shape[:dim], 1, *x.shape[dim + 1 :]), x.dtype) + 1
+    return cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The sum of all elements up to each one along `dim`."""
+    return call(CumsumBackward0(dim_index(dim, input.ndim), dtype), input)
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The product of all elements up to each one along `dim`."""
+    return call(CumprodBackward0(dim_index(dim, input.ndim), dtype), input)
+
+
+def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
+    """The product of all elements, or along `dim`; exact derivatives where elements are 0."""
+    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    if dim is None:
+        return call(ProdBackward0(None, False, dtype), input)
+    dims = (dim_index(dim, input.ndim),) if input.ndim else ()
+    return call(ProdBackward1(dims, keepdim, dtype), input)

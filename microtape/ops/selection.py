@@ -1,0 +1,192 @@
+"""One of two numbers for each element: where, maximum and minimum, bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.dtypes import scalar_name
+from microtape.in_place import call_
+from microtape.operation import Binary, as_operand, as_tensor, binary, call
+from microtape.ops.arguments import plain
+from microtape.ops.kinds import Promoting, WithNumber
+from microtape.tensor_state import TensorState, new_tensor
+
+
+class WhereBackward0(Promoting):
+    __slots__ = ("condition",)
+    operands = ("x", "y")
+    formula = "z = x where c, else y    ∂z/∂x = c,  ∂z/∂y = 1 - c"
+
+    def __init__(self, condition: Any) -> None:
+        super().__init__()
+        self.condition = condition
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return np.where(plain(self.condition), x, y)
+
+    def grad_x(self, g: Any, condition: Any) -> Any:
+        return where(condition, g, 0.0)
+
+    def grad_y(self, g: Any, condition: Any) -> Any:
+        return where(condition, 0.0, g)
+
+
+class MaximumBackward0(Binary):
+    formula = "z = max(x, y)    ∂z/∂x = 1 where x > y, ½ where x = y"
+    forward = staticmethod(np.maximum)
+
+    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
+        return where(x < y, 0.0, where(x == y, g / 2, g))
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return where(y < x, 0.0, where(x == y, g / 2, g))
+
+
+class MinimumBackward0(Binary):
+    formula = "z = min(x, y)    ∂z/∂x = 1 where x < y, ½ where x = y"
+    forward = staticmethod(np.minimum)
+
+    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
+        return where(x > y, 0.0, where(x == y, g / 2, g))
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return where(y > x, 0.0, where(x == y, g / 2, g))
+
+
+class ClampBackward1(WithNumber):
+    """Bounds that are numbers or None."""
+
+    __slots__ = ("max", "min")
+    formula = "z = x within [min, max]    ∂z/∂x = 1 inside and at the bounds, 0 outside"
+    op = "clamp"
+
+    def __init__(self, min: float | None, max: float | None) -> None:
+        if min is None and max is None:
+            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        super().__init__(max if min is None else min if max is None else min + max)
+        self.min, self.max = min, max
+
+    def forward(self, x: Any) -> Any:
+        return np.clip(x, self.min, self.max)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        if self.min is not None:
+            g = where(x >= self.min, g, 0.0)
+        return g if self.max is None else where(x <= self.max, g, 0.0)
+
+
+class ClampMinBackward0(ClampBackward1):
+    __slots__ = ()
+    formula = "z = max(x, n)    ∂z/∂x = 1 where x ≥ n, else 0"
+    op = "clamp_min"
+
+
+class ClampMaxBackward0(ClampBackward1):
+    __slots__ = ()
+    formula = "z = min(x, n)    ∂z/∂x = 1 where x ≤ n, else 0"
+    op = "clamp_max"
+
+
+class ClampBackward0(Promoting):
+    """Bounds that are tensors; one that is missing is infinite."""
+
+    operands = ("x", "lowest", "highest")
+    formula = "z = x within [min, max]    ∂z/∂x = 1 inside, ∂z/∂min = 1 below it, ∂z/∂max = 1 above it"
+    op = "clamp"
+
+    @staticmethod
+    def forward(x: Any, lowest: Any, highest: Any) -> Any:
+        return np.minimum(np.maximum(x, lowest), highest)
+
+    def grad_x(self, g: Any, x: Any, lowest: Any, highest: Any) -> Any:
+        return where((x >= lowest) & (x <= highest), g, 0.0)
+
+    def grad_lowest(self, g: Any, x: Any, lowest: Any, highest: Any) -> Any:
+        return where((x < lowest) & (lowest < highest), g, 0.0)
+
+    def grad_highest(self, g: Any, x: Any, lowest: Any, highest: Any) -> Any:
+        return where((x > highest) | (lowest > highest), g, 0.0)
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where `condition` holds, else `other`; all broadcast against each other.
+
+    With a condition alone, the indices where it holds, one tensor for each dimension. Raises RuntimeError if the
+    condition is not of dtype bool.
+    """
+    if input is None and other is None:
+        return tuple([new_tensor(type(condition), indices) for indices in np.nonzero(condition.array)])
+    tensor = next((one for one in (input, other, condition) if isinstance(one, TensorState)), None)
+    if tensor is None:
+        return np.where(condition, input, other)
+    condition = as_tensor(condition, type(tensor))
+    if condition.array.dtype.kind != "b":
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{scalar_name(condition.array.dtype)}"
+        )
+    return call(WhereBackward0(condition), *beside_each_other(input, other, type(tensor)))
+
+
+def beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
+    """Both as tensors; a number takes on the other's dtype."""
+    if isinstance(x, TensorState):
+        return x, as_operand(y, x)
+    y = as_tensor(y, like)
+    return as_operand(x, y), y
+
+
+def maximum(input: Any, other: Any) -> Any:
+    """The larger of each pair of elements; at ties the gradient is split."""
+    return binary(MaximumBackward0, input, other)
+
+
+def minimum(input: Any, other: Any) -> Any:
+    """The smaller of each pair of elements; at ties the gradient is split."""
+    return binary(MinimumBackward0, input, other)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """`input` within [min, max], bounds that are numbers or tensors, or None where there is none.
+
+    Raises RuntimeError if there is no bound at all.
+    """
+    if isinstance(min, TensorState) or isinstance(max, TensorState):
+        return call(ClampBackward0(), input, *bounds(input, min, max))
+    return call(ClampBackward1(min, max), input)
+
+
+def clamp_(x: TensorState, min: Any = None, max: Any = None) -> Any:
+    """Bring within [min, max], in place."""
+    if isinstance(min, TensorState) or isinstance(max, TensorState):
+        return call_(ClampBackward0(), x, *bounds(x, min, max))
+    return call_(ClampBackward1(min, max), x)
+
+
+def clamp_min(input: Any, min: Any) -> Any:
+    """`input`, but at least `min`."""
+    return clamp(input, min, None) if isinstance(min, TensorState) else call(ClampMinBackward0(min, None), input)
+
+
+def clamp_max(input: Any, max: Any) -> Any:
+    """`input`, but at most `max`."""
+    return clamp(input, None, max) if isinstance(max, TensorState) else call(ClampMaxBackward0(None, max), input)
+
+
+def clamp_min_(x: TensorState, min: Any) -> Any:
+    """Bring up to at least `min`, in place."""
+    return clamp_(x, min, None) if isinstance(min, TensorState) else call_(ClampMinBackward0(min, None), x)
+
+
+def clamp_max_(x: TensorState, max: Any) -> Any:
+    """Bring down to at most `max`, in place."""
+    return clamp_(x, None, max) if isinstance(max, TensorState) else call_(ClampMaxBackward0(None, max), x)
+
+
+def bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
+    """Both bounds as tensors; one that is None is beyond every number."""
+    dtype = x.array.dtype
+    lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return as_operand(lowest if min is None else min, x), as_operand(highest if max is None else max, x)

@@ -1,0 +1,134 @@
+"""Softmax and its relatives, computed without overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Operation, call
+from microtape.ops.arguments import dim_tuple
+from microtape.ops.casting import cast
+from microtape.ops.exponential import exp
+from microtape.ops.kinds import Promoting, floating
+from microtape.ops.reduction import Reduction, add_up, sum
+from microtape.tensor_state import TensorState
+
+
+class SoftmaxBackward0(Operation):
+    __slots__ = ("dim",)
+    formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
+
+    def __init__(self, dim: tuple[int, ...] | None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: Any) -> Any:
+        e = np.exp(shifted(x, self.dim))
+        return e / add_up(e, self.dim, keepdims=True)
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        return call(SoftmaxBackwardDataBackward0(self.dim), g, z)
+
+
+class SoftmaxBackwardDataBackward0(Promoting):
+    """The derivative of softmax, as an operation of its own; x is what arrived, y the softmax."""
+
+    __slots__ = ("dim",)
+    operands = ("x", "y")
+    op = "softmax_backward"
+    formula = "z = y · (x - Σ x · y)    ∂x = y · (g - Σ g · y),  ∂y = g · (x - Σ x · y) - x · Σ g · y"
+
+    def __init__(self, dim: tuple[int, ...] | None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return y * (x - add_up(x * y, self.dim, keepdims=True))
+
+    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
+        return y * (g - sum(g * y, self.dim, True))
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return g * (x - sum(x * y, self.dim, True)) - x * sum(g * y, self.dim, True)
+
+
+class LogSoftmaxBackward0(Operation):
+    __slots__ = ("dim",)
+    formula = "z = x - ln Σ eˣ    ∂x = g - eᶻ · Σ g"
+    op = "log_softmax"
+
+    def __init__(self, dim: tuple[int, ...] | None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: Any) -> Any:
+        x = shifted(x, self.dim)
+        return x - np.log(add_up(np.exp(x), self.dim, keepdims=True))
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        return call(LogSoftmaxBackwardDataBackward0(self.dim), g, z)
+
+
+class LogSoftmaxBackwardDataBackward0(Promoting):
+    """The derivative of log_softmax, as an operation of its own; x is what arrived, y the log_softmax."""
+
+    __slots__ = ("dim",)
+    operands = ("x", "y")
+    op = "log_softmax_backward"
+    formula = "z = x - eʸ · Σ x    ∂x = g - Σ g · eʸ,  ∂y = -g · eʸ · Σ x"
+
+    def __init__(self, dim: tuple[int, ...] | None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x - np.exp(y) * add_up(x, self.dim, keepdims=True)
+
+    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
+        return g - sum(g * exp(y), self.dim, True)
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return -g * (exp(y) * sum(x, self.dim, True))
+
+
+class LogsumexpBackward0(Reduction):
+    __slots__ = ()
+    formula = "z = ln Σ eˣ    ∂z/∂x = eˣ⁻ᶻ"
+
+    def forward(self, x: Any) -> Any:
+        x = floating(x)
+        self.x_shape = x.shape
+        top = np.max(x, self.dim, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, 0).astype(x.dtype, copy=False)
+        total = np.log(add_up(np.exp(x - top), self.dim, keepdims=True)) + top
+        return total if self.keepdim else np.squeeze(total, self.dim)
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        return self.spread(g) * exp(x - self.spread(z))
+
+
+def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
+    """x with its largest element along `dim` at 0: eˣ cannot overflow, and softmax is the same."""
+    x = floating(x)
+    return x - np.maximum.reduce(x, dim, keepdims=True, initial=-np.inf)
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """`eˣ / Σ eˣ` along `dim`: positive numbers that add up to 1."""
+    return call(SoftmaxBackward0(dim_tuple(dim, input.ndim)), in_dtype(input, dtype))
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The logarithm of softmax along `dim`."""
+    return call(LogSoftmaxBackward0(dim_tuple(dim, input.ndim)), in_dtype(input, dtype))
+
+
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """ln Σ eˣ over the dimensions `dim`."""
+    return call(LogsumexpBackward0(dim_tuple(dim, input.ndim), keepdim), input)
+
+
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """x, cast first where a dtype was asked for."""
+    return cast(x, dtype) if dtype is not None and isinstance(x, TensorState) else x

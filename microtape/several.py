@@ -1,0 +1,97 @@
+"""Operations with several outputs: the largest values *and* where they are, the factors of a matrix.
+
+Note [Several outputs]
+  The outputs share one node, and each knows by its `output_nr` which of the node's gradients is its own. A formula gets
+  them all as a list, with None for an output that nothing came back for: see Note [Undefined gradients].
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from microtape.grad_mode import mode
+from microtape.node import NO_EDGE, Edge
+from microtape.operation import Operation, as_tensor, attach, quietly, refusal, save
+from microtape.tensor_state import TensorState, as_array, edge_of, new_tensor
+from microtape.watch import watch
+
+
+class Several(Operation):
+    """An operation whose `forward` returns several arrays; `results` are the names that its formulas know them by."""
+
+    __slots__ = ()
+    multi_output = True
+    returns: ClassVar[Callable[..., Any]]  # makes of the outputs what the caller gets
+
+    def materialized(self, gradients: Sequence[Any]) -> list[Any]:
+        """The gradients, with zeros for those that are undefined."""
+        like = next(gradient for gradient in gradients if gradient is not None)
+        return [
+            zeros_like(like, *self.output_spec(i)) if gradient is None else gradient
+            for i, gradient in enumerate(gradients)
+        ]
+
+
+def return_type(name: str, *fields: str) -> Any:
+    """A named tuple that prints as torch's do."""
+
+    def represent(self: Any) -> str:
+        values = (f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
+        return f"microtape.return_types.{name}(\n" + ",\n".join(values) + ")"
+
+    base = namedtuple(name, fields)  # type: ignore[misc]
+    return type(name, (base,), {"__slots__": (), "__repr__": represent, "__module__": "microtape.return_types"})
+
+
+def call_several(node: Several, *operands: Any) -> Any:
+    """`operation.call`, for an operation with several outputs."""
+    tensor = next((operand for operand in operands if isinstance(operand, TensorState)), None)
+    returns = type(node).returns
+    if tensor is None:
+        return returns(*node.forward(*operands))
+    tensors = [as_tensor(operand, type(tensor)) for operand in operands]
+    edges = tuple([edge_of(operand) for operand in tensors]) if mode.enabled else ()
+    outputs = [new_tensor(type(tensor), array) for array in compute_several(node, tensors)]
+    if any([edge is not NO_EDGE for edge in edges]):
+        record_several(node, tensors, edges, outputs, sys._getframe(2))
+    return returns(*outputs)
+
+
+def compute_several(node: Several, tensors: Sequence[TensorState]) -> list[Any]:
+    """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
+    arrays = node.arrays(tensors)
+    try:
+        return [as_array(output) for output in quietly().run(node.forward, *arrays)]
+    except (TypeError, ValueError) as error:
+        raise refusal(error, *arrays) from None
+
+
+def record_several(
+    node: Several,
+    operands: Sequence[TensorState],
+    edges: tuple[Edge, ...],
+    outputs: Sequence[TensorState],
+    frame: Any,
+) -> None:
+    """Make `node` the history of those outputs that can have one: not of whole numbers."""
+    attach(node, edges, outputs[0].array, frame)
+    node.shape = [output.array.shape for output in outputs]
+    node.dtype = [output.array.dtype for output in outputs]
+    if node.saved_names:
+        save(node, node.plans[tuple([edge is not NO_EDGE for edge in edges])], operands, *outputs)
+    for output_nr, output in enumerate(outputs):
+        if output.array.dtype.kind in "fc":
+            output.edge = (node, output_nr)
+    if watch.watcher is not None:
+        watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
+
+
+def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros, as an array or as a Tensor like `like`."""
+    zeros = np.zeros(shape, dtype)
+    return new_tensor(type(like), zeros) if isinstance(like, TensorState) else zeros

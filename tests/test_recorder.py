@@ -321,6 +321,16 @@ def test_equal_programs_give_equal_recordings():
     assert repr(first) == repr(second)
 
 
+def test_gradients_leave_in_the_shape_of_what_they_belong_to():
+    def run():
+        x, bias = leaf([[1.0, 2.0], [3.0, 4.0]]), leaf([0.5, 0.5])
+        (x + bias).sum().backward()
+
+    step = recorded(run).passes[0].steps[1]
+    assert [gradient.shape for gradient in step.grad_inputs] == [(2, 2), (2,)]
+    assert step.grad_inputs[1].tolist() == [2.0, 2.0]
+
+
 def test_a_snapshot_shows_a_graph_without_running_it():
     x = leaf([1.0, 2.0])
     y = (x * x).exp()

@@ -245,13 +245,16 @@ class _OpenPass:
 
     def end(self, gradients: Sequence[Any], freed: bool, error: ErrorRecord | None) -> None:
         assert self.node is not None
+        fitted = {delivery.output: delivery.term for delivery in self.deliveries}  # un-broadcast, in the input's dtype
         self.steps.append(
             BackwardStep(
                 index=len(self.steps),
                 node=self.node,
                 grad_outputs=self.grad_outputs,
                 saved=self.saved,
-                grad_inputs=tuple(self.copy(gradient) for gradient in gradients),
+                grad_inputs=tuple(
+                    fitted[i] if i in fitted else self.copy(gradient) for i, gradient in enumerate(gradients)
+                ),
                 deliveries=tuple(self.deliveries),
                 ready=self._ready(),
                 grad_before=self.grad_before,

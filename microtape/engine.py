@@ -142,7 +142,7 @@ class GraphTask:
 
     def wanted(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """A node's gradients as its hooks see them: without those that a built-in operation need not compute."""
-        if self.capture is None or node.kind == "function":
+        if node.kind == "function":
             return gradients
         edges = zip(node.next_edges, gradients, strict=True)
         return [term if edge[0] in self.dependencies else None for edge, term in edges]

@@ -6,6 +6,7 @@ instruction runs (modulo), so that every list is a program; one that makes no se
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -172,6 +173,9 @@ class Machine:
             result = getattr(self, name)(*arguments)
         except Exception as error:
             self.see._add(self.see._raised(error))
+            for tensor in self.tensors:  # how much was looked at before the error is of no interest
+                with contextlib.suppress(RuntimeError):
+                    _ = tensor.grad_fn
             return
         for tensor in result if isinstance(result, tuple) else (result,):
             if isinstance(tensor, self.mt.Tensor) and len(self.tensors) < 12:

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import microtape as mt
 import viz
 from microtape.recording.model import Recording
 from microtape.recording.moment import Timeline
-from viz.build import picture
+from viz.build import picture, pictures
 from viz.graph import SPACE, VisualGraph
 from viz.heat import heat
 from viz.scene import make_scene
@@ -31,10 +31,9 @@ from viz.steady import steady
 # --- pictures of one scene -------------------------------------------------------------------------------------------
 
 
-def pictures(recording: Recording, pass_index: int = 0) -> list[VisualGraph]:
-    timeline = Timeline(recording, pass_index)
-    scene = make_scene(timeline.at(), focus=False)
-    return steady([picture(timeline.at(done), scene) for done in range(len(timeline.steps) + 1)])
+def frames_of(recording: Recording) -> list[VisualGraph]:
+    timeline = Timeline(recording)
+    return steady(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
 
 
 def skeleton(graph: VisualGraph) -> object:
@@ -69,25 +68,38 @@ def nan() -> Recording:
     "recording", [diamond(), failing(), double(), nan()], ids=["diamond", "failing", "double", "nan"]
 )
 def test_in_a_film_nothing_moves(recording: Recording) -> None:
-    frames = pictures(recording)
+    frames = frames_of(recording)
     assert all(skeleton(frame) == skeleton(frames[0]) for frame in frames)
 
 
 def test_what_is_not_there_yet_is_absent() -> None:
-    first, *_, last = pictures(double())
+    first, *_, last = frames_of(double())
     made = [box.id for box in first.boxes if box.state == "absent"]
     assert made
     assert not [box for box in last.boxes if box.state == "absent"]
     assert {arrow.kind for arrow in first.arrows if arrow.head in made} == {"absent"}
-    error = next(box for box in pictures(failing())[0].boxes if box.id == "error")
+    error = next(box for box in frames_of(failing())[0].boxes if box.id == "error")
     assert error.state == "absent"
 
 
 def test_texts_are_filled_up_with_spaces_that_do_not_break() -> None:
-    frames = pictures(diamond())
+    frames = frames_of(diamond())
     grads = [row.text for frame in frames for box in frame.boxes if box.id == "n0" for row in box.rows]
     assert "no gradient yet" in {text.rstrip(SPACE) for text in grads}
     assert not any(text.endswith(" ") for text in grads)
+
+
+@pytest.mark.parametrize("program", [diamond, failing, double, nan, lambda: chain(80)])
+def test_boxes_that_are_kept_from_one_picture_to_the_next_are_as_they_should_be(
+    program: Callable[[], Recording],
+) -> None:
+    recording = program()
+    for number in range(len(recording.passes)):
+        timeline = Timeline(recording, number)
+        for fold in (True, False):
+            scene = make_scene(timeline.at(), fold=fold, focus=False)
+            one_by_one = [picture(timeline.at(done), scene) for done in range(len(timeline.steps) + 1)]
+            assert list(pictures(timeline, scene)) == one_by_one
 
 
 # --- arrays as matrices ----------------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from microtape.recording.model import Recording, TensorRef
-from microtape.recording.moment import Moment
+from microtape.recording.moment import Moment, Timeline
 from microtape.recording.words import format_value
 from viz.arrows import TERM_WIDTH, make_arrows
 from viz.boxes import BoxMaker
@@ -43,7 +43,20 @@ def build(
 
 def picture(now: Moment, scene: Scene) -> VisualGraph:
     """The scene as it is at that moment."""
-    boxes = _boxes(now, scene)
+    return _picture(now, scene, _boxes(now, scene, scene.plan.order))
+
+
+def pictures(timeline: Timeline, scene: Scene) -> Iterator[VisualGraph]:
+    """The scene before the first step and after each, as `picture` makes them. Boxes that do not change are kept."""
+    boxes = _boxes(timeline.at(0), scene, scene.plan.order)
+    yield _picture(timeline.at(0), scene, boxes)
+    for done in range(1, len(timeline.steps) + 1):
+        touched = {scene.plan.key_of.get(node) for node in timeline.touched(done)}
+        boxes = boxes | _boxes(timeline.at(done), scene, [key for key in boxes if key in touched])
+        yield _picture(timeline.at(done), scene, boxes)
+
+
+def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
     again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown)
     seeds, seed_arrows = _seeds(now, scene, boxes)
     failures, failure_arrows = failure_boxes(now, scene.plan, scene.ranks, boxes)
@@ -59,7 +72,7 @@ def picture(now: Moment, scene: Scene) -> VisualGraph:
     )
 
 
-def _boxes(now: Moment, scene: Scene) -> dict[Key, Box]:
+def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
     nodes, plan, ranks = now.recording.nodes, scene.plan, scene.ranks
     operands = [op.ref for node in scene.extent.nodes for op in nodes[node].operands if op.ref is not None]
     tensors = {ref.tensor for ref in operands}
@@ -68,7 +81,7 @@ def _boxes(now: Moment, scene: Scene) -> dict[Key, Box]:
     maker = BoxMaker(now, scene.shown, usual_dtype(now.recording, tensors), leaves)
     folds = FoldBoxMaker(now, scene.shown, plan, scene.uses)
     boxes: dict[Key, Box] = {}
-    for key in plan.order:
+    for key in keys:
         if isinstance(key, Group):
             boxes[key] = folds.group(key, ranks[key])
         elif isinstance(key, Own):

@@ -14,7 +14,7 @@ from typing import Any
 
 from microtape.recording.model import Recording
 from microtape.recording.moment import Moment, Timeline
-from viz.build import picture
+from viz.build import pictures
 from viz.dot import to_dot
 from viz.errors import DrawError
 from viz.film_data import Values, chapter
@@ -136,7 +136,7 @@ class Film:
         scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
                            focus=False)  # fmt: skip
         moments = [timeline.at(done) for done in range(len(timeline.steps) + 1)]
-        return _Part(timeline, scene, moments, steady([picture(now, scene) for now in moments]))
+        return _Part(timeline, scene, moments, steady(list(pictures(timeline, scene))))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -53,31 +53,29 @@ def chapter(
 ) -> dict[str, Any]:
     """A pass: its tape, and a frame for each moment. `pictures` are steady, one for each moment."""
     frames = []
-    before: tuple[dict[str, Any], dict[int, Any], dict[int, Any]] = ({}, {}, {})
+    boxes: dict[str, Box] = {}
+    arrows: dict[int, list[str]] = {}
     for now, picture in zip(moments, pictures, strict=True):
-        boxes = {box.id: [box.state, _rows(box)] for box in picture.boxes}
-        arrows = {number: [arrow.kind, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
-        tape = {node: [state_of(now, node), _gradient(now, node)] for node in nodes}
+        new_boxes = [box for box in picture.boxes if boxes.get(box.id) is not box]
+        new_arrows = {number: [arrow.kind, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
+        touched = timeline.touched(now.steps_done) if now.steps_done else set(nodes)
         frames.append(
             {
                 "say": picture.subtitle,
-                "boxes": _changed(before[0], boxes),
-                "arrows": _changed(before[1], arrows),
-                "tape": _changed(before[2], tape),
+                "boxes": {box.id: [box.state, _rows(box)] for box in new_boxes},
+                "arrows": {number: one for number, one in new_arrows.items() if arrows.get(number) != one},
+                "tape": {node: [state_of(now, node), _gradient(now, node)] for node in nodes if node in touched},
                 "detail": _detail(now, values),
             }
         )
-        before = boxes, arrows, tape
+        boxes.update((box.id, box) for box in new_boxes)
+        arrows = new_arrows
     return {
         "title": pictures[0].title,
         "tape": [_tape_row(timeline.at(), node) for node in nodes],
         "evaluated": {step.node: number for number, now in enumerate(moments) if (step := now.current) is not None},
         "frames": frames,
     }
-
-
-def _changed(before: dict[Any, Any], now: dict[Any, Any]) -> dict[Any, Any]:
-    return {key: one for key, one in now.items() if before.get(key) != one}
 
 
 def _stripped(text: str) -> str:

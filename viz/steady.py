@@ -32,10 +32,14 @@ def _steady_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
     kept = {box.id: box for picture in pictures for box in picture.boxes}  # as it was last
     found: list[list[Box]] = [[] for _ in pictures]
     for id, last in kept.items():
-        versions = [one.get(id) or replace(last, state="absent") for one in by_id]
+        absent = replace(last, state="absent")
+        versions = [one.get(id, absent) for one in by_id]
         rows = _steady_rows([box.rows for box in versions])
         ports = [_steady_rows([box.ports[number].rows for box in versions]) for number in range(len(last.ports))]
         for at, box in enumerate(versions):
+            if at and box is versions[at - 1]:
+                found[at].append(found[at - 1][-1])
+                continue
             found[at].append(
                 replace(
                     box,

@@ -62,6 +62,14 @@ class Timeline:
             raise IndexError(f"there is no step {steps_done}: the pass has {count}")
         return Moment(self, steps_done, self.steps[steps_done - 1] if steps_done else None)
 
+    def touched(self, steps_done: int) -> frozenset[int]:
+        """The nodes of which something is different after that many steps (1 or more) from what it was one earlier."""
+        found: set[int] = set()
+        for step in self.steps[max(steps_done - 2, 0) : steps_done]:
+            found |= {step.node, *step.made, *(one.node for one in step.deliveries)}
+        ready = set(self.at(steps_done).ready)
+        return frozenset(found | (ready ^ set(self.at(steps_done - 1).ready)))
+
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
         """Node -> the step that evaluated it."""

@@ -1,0 +1,152 @@
+"""Hooks on tensors and on nodes, their order, and `retain_grad`."""
+
+from __future__ import annotations
+
+import pytest
+
+import microtape as mt
+from microtape.errors import GradientError
+
+
+def leaf(*values):
+    return mt.tensor(list(values), requires_grad=True)
+
+
+def test_a_tensor_hook_sees_the_total_and_may_replace_it():
+    x = leaf(1.0)
+    y = x * 2
+    seen = []
+    y.register_hook(lambda g: seen.append(g.item()))
+    y.register_hook(lambda g: g * 10)
+    (y + y * 3).backward()
+    assert seen == [4.0]
+    assert x.grad.item() == 80.0
+
+
+def test_everything_on_one_tensor_runs_in_this_order():
+    x = leaf(1.0)
+    y = x * 2
+    said = []
+    node, accumulator = y.grad_fn, y.grad_fn.next_functions[0][0]
+    accumulator.register_hook(lambda gi, go: said.append("x node post"))
+    x.register_post_accumulate_grad_hook(lambda t: said.append(f"x accumulated {t.grad.item()}"))
+    accumulator.register_prehook(lambda gs: said.append("x node pre"))
+    x.register_hook(lambda g: said.append("x tensor"))
+    node.register_hook(lambda gi, go: said.append("y node post"))
+    node.register_prehook(lambda gs: said.append(f"y node pre {y.grad.item()}"))
+    y.retain_grad()
+    y.register_hook(lambda g: said.append("y tensor"))
+    y.backward()
+    assert said == [
+        "y tensor",
+        "y node pre 1.0",
+        "y node post",
+        "x tensor",
+        "x node pre",
+        "x accumulated 2.0",
+        "x node post",
+    ]
+
+
+def test_a_handle_removes_its_hook():
+    x = leaf(1.0)
+    handle = x.register_hook(lambda g: g * 10)
+    handle.remove()
+    handle.remove()
+    with x.register_hook(lambda g: g * 7):
+        (x * 1).backward()
+    (x * 1).backward()
+    assert x.grad.item() == 8.0
+
+
+def test_a_leafs_hooks_outlive_its_graphs_but_its_nodes_do_not():
+    x = leaf(1.0)
+    x.register_hook(lambda g: g * 2)
+    y = x * 1
+    y.grad_fn.next_functions[0][0].register_prehook(lambda gs: (gs[0] * 100,))
+    y.backward()
+    del y
+    (x * 1).backward()
+    assert x.grad.item() == 202.0
+
+
+def test_a_node_hook_may_replace_what_arrives_or_leaves():
+    x, y = leaf(1.0), leaf(2.0)
+    z = x * y
+    z.grad_fn.register_prehook(lambda gs: (gs[0] * 10,))
+    z.grad_fn.register_hook(lambda gi, go: (gi[0] + go[0], None))
+    z.backward()
+    assert x.grad.item() == 30.0
+    assert y.grad is None
+
+
+def test_hooks_are_checked():
+    def f(g):
+        return mt.ones(3)
+
+    x = leaf(1.0)
+    x.register_hook(f)
+    with pytest.raises(GradientError, match="hook 'f' has changed the size of value"):
+        (x * 2).backward()
+    y = leaf(1.0)
+    y.register_hook(lambda g: 3)
+    with pytest.raises(TypeError, match="expected Variable, but hook returned 'int'"):
+        (y * 2).backward()
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        mt.tensor(1.0).register_hook(f)
+    with pytest.raises(RuntimeError, match="non-leaf"):
+        (y * 2).register_post_accumulate_grad_hook(lambda t: None)
+
+
+def test_hooks_on_inputs_of_grad_run_where_the_walk_ends():
+    x = leaf(1.0)
+    y = x * 2
+    y.register_hook(lambda g: g * 10)
+    z = y * 3
+    assert mt.autograd.grad(z, y, retain_graph=True)[0].item() == 30.0
+    assert [one.item() for one in mt.autograd.grad(z, [y, x])] == [3.0, 60.0]
+
+
+def test_retain_grad_follows_the_tensor_and_hooks_stay_with_the_value():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    seen = []
+    y.register_hook(lambda g: seen.append(g.item()))
+    y.mul_(5)
+    (y * 3).backward()
+    assert y.grad.item() == 3.0
+    assert seen == [15.0]
+
+
+def test_retain_grad_accumulates_and_is_no_use_without_grad():
+    x = leaf(2.0)
+    y = x * x
+    y.retain_grad()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert y.grad.item() == 2.0
+    with pytest.raises(RuntimeError, match="can't retain_grad"):
+        mt.tensor(1.0).retain_grad()
+
+
+def test_a_hook_may_step_the_leaf_at_once():
+    x = leaf(3.0)
+
+    def step(t):
+        t.sub_(0.1 * t.grad)
+        t.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    (x * x).backward()
+    assert x.item() == pytest.approx(2.4)
+    assert x.grad is None
+
+
+def test_hooks_can_be_differentiated_through():
+    x = leaf(2.0)
+    y = x * x
+    y.register_hook(lambda g: g * x)
+    (g,) = mt.autograd.grad(y, x, create_graph=True)
+    assert g.item() == 8.0
+    assert mt.autograd.grad(g, x)[0].item() == 8.0

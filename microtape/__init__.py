@@ -175,6 +175,7 @@ swapdims = transpose
 true_divide = div
 
 __all__ = [
+    "_C",
     "Generator",
     "Size",
     "Tensor",
@@ -411,6 +412,7 @@ __all__ = [
     "unbind",
     "unflatten",
     "unsqueeze",
+    "utils",
     "var",
     "var_mean",
     "view_as_complex",

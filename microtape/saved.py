@@ -13,7 +13,7 @@ from typing import Any
 
 from microtape.dtypes import scalar_name
 from microtape.errors import DetachedInPlaceError, FreedGraphError, ModifiedInPlaceError
-from microtape.node import AccumulateGrad, Edge, Node
+from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.packed_tensor import PackedTensor
 from microtape.tensor_state import (
     Array,
@@ -21,7 +21,6 @@ from microtape.tensor_state import (
     Version,
     ensure_version,
     history_of,
-    is_leaf,
     new_tensor,
     version_number,
 )
@@ -122,7 +121,7 @@ def check_unchanged(node: Node, index: int) -> None:
     item = node.saved[index]
     if item is None or type(item) is PackedTensor:
         return
-    if type(item) is not SavedTensor and is_leaf(item) and was_result(node, index):
+    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and was_result(node, index):
         raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
     if version_number(item) != saved_version(node, index):
         raise modified_error(node, index)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from parity.observe import Event, Program, Raised, See, as_microtape, differences
@@ -200,7 +201,10 @@ class Machine:
         return self.in_mode(mode, VIEWS[which % len(VIEWS)], self.tensor(x))
 
     def in_place(self, mode: bool | None, which: int, x: int, y: int) -> None:
-        self.in_mode(mode, IN_PLACE[which % len(IN_PLACE)], self.tensor(x), self.tensor(y))
+        target, other = self.tensor(x), self.tensor(y)
+        if other is not target and np.may_share_memory(target.detach().numpy(), other.detach().numpy()):
+            other = other.detach().clone()  # torch does not say what comes of writing to what is being read
+        self.in_mode(mode, IN_PLACE[which % len(IN_PLACE)], target, other)
 
     def function(self, mode: bool | None, which: int, x: int, y: int) -> Any:
         return self.in_mode(mode, self.functions[which].apply, self.tensor(x), self.tensor(y), 3.0)

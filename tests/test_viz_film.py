@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from browser import Browser, needs_browser
 from handmade import chain, diamond, failing, twice
+from PIL import Image
 from rendering import needs_graphviz
 
 import microtape as mt
@@ -391,11 +392,10 @@ def test_a_failed_pass_ends_with_its_error(browser: Browser, tmp_path: Path) -> 
 
 @needs_graphviz
 def test_a_gif_has_a_picture_for_every_step(tmp_path: Path) -> None:
-    image_module = pytest.importorskip("PIL.Image")
     path = tmp_path / "diamond.gif"
     told = []
     viz.film(diamond(), path, progress=lambda done, of: told.append((done, of)))
-    with image_module.open(path) as image:
+    with Image.open(path) as image:
         assert image.n_frames == 6
         assert image.info["loop"] == 0
         sizes = {image.size for k in range(6) if image.seek(k) is None}

@@ -9,7 +9,10 @@ shows itself.
 from viz.drawing import Drawing, draw
 from viz.errors import DrawError, GraphvizError, TooLargeError
 from viz.film import Film, film
+from viz.notebook import install
 from viz.options import DETAILS
 from viz.theme import THEMES
 
 __all__ = ["DETAILS", "THEMES", "DrawError", "Drawing", "Film", "GraphvizError", "TooLargeError", "draw", "film"]
+
+install()

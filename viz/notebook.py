@@ -1,0 +1,53 @@
+"""What a notebook shows for a Recording: a film. Importing `viz` brings it; the engine knows nothing of notebooks.
+
+Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software is needed here.
+"""
+
+from __future__ import annotations
+
+from microtape.recording.model import Recording
+from viz.drawing import draw
+from viz.errors import DrawError, GraphvizError
+from viz.film import Film
+
+MOST_STEPS = 400  # a notebook keeps in its file what it shows
+
+
+def install() -> None:
+    """From now on, recordings show themselves."""
+    Recording._repr_mimebundle_ = mimebundle  # type: ignore[attr-defined]
+
+
+def mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
+    """A film of the recording; of one of its passes, or a picture of it, where that would be too long."""
+    plain = summary(recording)
+    for pass_index in (None, _most_interesting(recording)):
+        try:
+            film = Film(recording, pass_index=pass_index, most_steps=MOST_STEPS)
+            return {"text/html": film._repr_html_(), "text/plain": plain}
+        except GraphvizError as error:
+            return {"text/plain": f"{plain}\n({error})"}
+        except DrawError:
+            continue  # too long, or nothing to play
+    try:
+        picture = draw(recording, pass_index=_most_interesting(recording))
+        return {"image/svg+xml": picture.svg(), "text/plain": plain}
+    except DrawError as error:
+        return {"text/plain": f"{plain}\n({error})"}
+
+
+def summary(recording: Recording) -> str:
+    """`<Recording of 'mlp.py': 17 nodes, 1 pass, 17 steps>`"""
+    steps = sum(len(one.steps) for one in recording.passes)
+    parts = [_count(len(recording.nodes), "node"), _count(len(recording.passes), "pass"), _count(steps, "step")]
+    return f"<Recording of {recording.title!r}: {', '.join(parts)}>"
+
+
+def _most_interesting(recording: Recording) -> int:
+    """The pass that failed, else the first."""
+    return next((number for number, one in enumerate(recording.passes) if one.error is not None), 0)
+
+
+def _count(number: int, what: str) -> str:
+    plural = what + ("es" if what.endswith("s") else "s")
+    return f"{number} {what if number == 1 else plural}"

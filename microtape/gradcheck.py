@@ -42,19 +42,33 @@ def gradcheck(
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
     fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """Compare the gradients that backward computes for `func(*inputs)` with finite differences.
 
     Inputs that require grad should be of double precision; each is nudged in place, one element at a time, and put
     back. `fast_mode` compares one random projection of each Jacobian rather than all of it.
 
+    torch's other arguments are taken as well. Gradients always have their input's dtype here, a batch of them is
+    computed one by one, and no tensor is sparse, so that `check_grad_dtypes`, `check_batched_grad` and `masked` change nothing.
+
     Raises:
         GradcheckError: they differ by more than `atol + rtol · |numerical|`; backward gives different values each time
             (by more than `nondet_tol`), does not scale with the first gradient, or stumbles over an undefined one. With
             `raise_exception=False` the answer is False instead.
         ValueError: no input requires grad, or one repeats its memory.
+        NotImplementedError: forward-mode derivatives are to be checked.
     """
+    if check_forward_ad or check_batched_forward_grad:
+        raise NotImplementedError("gradcheck checks backward only: leave out check_forward_ad")
+    if not check_backward_ad:
+        raise ValueError("nothing to check: check_backward_ad is False")
     arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     check_inputs(arguments)
     try:
@@ -74,19 +88,32 @@ def gradgradcheck(
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
     fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """`gradcheck` of the gradients of `func`: whether its second derivatives are right.
 
-    `grad_outputs` are the first gradients, by default random ones. The other arguments and errors are gradcheck's.
+    `grad_outputs` are the first gradients, by default random ones; with `gen_non_contig_grad_outputs` these do not lie
+    in order in memory. The other arguments and errors are gradcheck's.
     """
+    if check_fwd_over_rev or not check_rev_over_rev:
+        raise NotImplementedError("gradgradcheck checks backward over backward only")
     arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
         generator = np.random.default_rng(0)
-        firsts = [random_like(output, generator, requires_grad=True) for output in differentiable(func(*arguments))]
+        firsts = [random_like(output, generator) for output in differentiable(func(*arguments))]
+        if gen_non_contig_grad_outputs:
+            firsts = [new_tensor(Tensor, np.stack([one.array, one.array], -1)[..., 0]) for one in firsts]
+        for one in firsts:
+            one.requires_grad_()
     else:
         firsts = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
     count = len(firsts)
@@ -321,9 +348,9 @@ def plain_values(outputs: Any) -> list[Matrix]:
     return [one.array.copy() for one in several if isinstance(one, Tensor)]
 
 
-def random_like(tensor: Tensor, generator: np.random.Generator, *, requires_grad: bool = False) -> Tensor:
+def random_like(tensor: Tensor, generator: np.random.Generator) -> Tensor:
     """Numbers from a standard normal distribution in a tensor's shape and dtype."""
     array = generator.standard_normal(tensor.array.shape)
     if tensor.array.dtype.kind == "c":
         array = array + 1j * generator.standard_normal(tensor.array.shape)
-    return new_tensor(Tensor, np.asarray(array, tensor.array.dtype)).requires_grad_(requires_grad)
+    return new_tensor(Tensor, np.asarray(array, tensor.array.dtype))

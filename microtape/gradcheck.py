@@ -56,7 +56,7 @@ def gradcheck(
     back. `fast_mode` compares one random projection of each Jacobian rather than all of it.
 
     torch's other arguments are taken as well. Gradients always have their input's dtype here, a batch of them is
-    computed one by one, and no tensor is sparse, so that `check_grad_dtypes`, `check_batched_grad` and `masked` change nothing.
+    computed one by one, and no tensor is sparse: `check_grad_dtypes`, `check_batched_grad` and `masked` change nothing.
 
     Raises:
         GradcheckError: they differ by more than `atol + rtol · |numerical|`; backward gives different values each time

@@ -8,7 +8,7 @@ import pytest
 import microtape
 import parity
 from parity.observe import differences, run
-from parity.rows import DIFFERENCES, PROGRAMS
+from parity.rows import CORE, DIFFERENCES, PROGRAMS
 
 for _module in pkgutil.iter_modules(parity.__path__):
     if _module.name.startswith("programs_"):
@@ -32,3 +32,8 @@ def test_microtape_does_what_torch_does(name, torch):
         assert found, f"this no longer differs: {DIFFERENCES[name]}"
     elif found:
         pytest.fail("\n".join(found), pytrace=False)
+
+
+@pytest.mark.parametrize("row", [row.strip() for line in CORE.split("\n") for row in line.split(", ") if row.strip()])
+def test_every_core_row_is_shown_by_a_program(row):
+    assert any(name.startswith(row) for name in PROGRAMS), f"no program shows the row {row!r}"

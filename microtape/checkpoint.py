@@ -78,7 +78,7 @@ def checkpoint(
     """`function(*args, **kwargs)`, which saves only `args` and is run again for backward. See Note [Recomputation].
 
     Inputs and outputs may have any structure. `context_fn` makes a context for the first run and one for the others.
-    Each run starts with numpy's random state as it was at first, unless `preserve_rng_state` is False. What is saved
+    Each run starts with the random state as it was at first, unless `preserve_rng_state` is False. What is saved
     in the two runs must agree in number and, unless `determinism_check` is "none", in shape and dtype; `debug` keeps a
     log of the operations to say where they differ. With `use_reentrant=True` the older form is used, which runs a
     whole backward inside of backward: it sees tensors among `args` only and does not work with `grad()`.

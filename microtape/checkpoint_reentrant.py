@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-
 from microtape.call_site import user_stacklevel
 from microtape.differentiate import backward
 from microtape.function import Function
 from microtape.grad_mode import _GradMode
 from microtape.probe import running_tasks
+from microtape.random import default_generator
 from microtape.tensor import Tensor
 
 
@@ -30,7 +29,7 @@ class CheckpointFunction(Function):
                 stacklevel=user_stacklevel(),
             )
         ctx.run_function = function
-        ctx.random = np.random.get_state() if preserve_rng_state else None
+        ctx.random = default_generator.get_state() if preserve_rng_state else None
         ctx.places = [i for i, one in enumerate(args) if isinstance(one, Tensor)]
         ctx.others = [None if isinstance(one, Tensor) else one for one in args]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -49,15 +48,15 @@ class CheckpointFunction(Function):
         args = list(ctx.others)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = tensor.detach().requires_grad_(tensor.requires_grad)
-        before = np.random.get_state()
+        before = default_generator.get_state()
         try:
             if ctx.random is not None:
-                np.random.set_state(ctx.random)
+                default_generator.set_state(ctx.random)
             with _GradMode(True):
                 outputs = ctx.run_function(*args)
         finally:
             if ctx.random is not None:
-                np.random.set_state(before)
+                default_generator.set_state(before)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         pairs = [
             (output, grad)

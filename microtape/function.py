@@ -70,6 +70,7 @@ class FunctionNode(Node):
         self.dirty: tuple[Any, ...] = ()
         self.non_differentiable: tuple[Any, ...] = ()
         self.materialize_grads = True
+        self.saved_for_forward: tuple[TensorState | None, ...] | None = None  # until jvp has run
 
     def __getattr__(self, name: str) -> Any:
         """What the user has put on ctx."""
@@ -92,6 +93,16 @@ class FunctionNode(Node):
                 )
         self.to_save = tensors
 
+    def save_for_forward(self, *tensors: TensorState | None) -> None:
+        """Keep tensors for `jvp`, which reads them as `ctx.saved_tensors`. Raises AssertionError for anything else."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, TensorState):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
+                    "on ctx."
+                )
+        self.saved_for_forward = tensors
+
     def mark_dirty(self, *tensors: TensorState) -> None:
         """Declare inputs that forward has written to. Each must be returned as an output."""
         self.dirty = tensors
@@ -107,6 +118,8 @@ class FunctionNode(Node):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved. Raises FreedGraphError after backward has freed it, ModifiedInPlaceError if overwritten."""
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
         return tuple(unpack(self, True))
 
     @property
@@ -222,6 +235,13 @@ class Function(metaclass=FunctionMeta):
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """How the outputs change as the arguments do, for forward-mode AD: None for an argument that is no tensor."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
@@ -264,6 +284,18 @@ def has_setup_context(cls: type[Function]) -> bool:
     return cls.setup_context is not Function.setup_context
 
 
+class _InsideForward(_GradMode):
+    """While a Function's forward runs, nothing is recorded, and forward-mode AD leaves the tangents to `jvp`."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.followed, mode.forward_ad = mode.forward_ad, False
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        mode.forward_ad = self.followed
+
+
 def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any) -> Any:
     """One call of a Function: run its forward unrecorded, then give the outputs their history."""
     node = cls.node_class()
@@ -274,7 +306,7 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     if recorded:
         node.next_edges = tuple([edge_of(tensor) for tensor in tensors])
         node.sequence_nr = next_sequence_nr()
-    with _GradMode(False):
+    with _InsideForward(False):
         if has_setup_context(cls):
             returned = cls.forward(*args, **kwargs)
             cls.setup_context(node.ctx, args, returned)
@@ -290,7 +322,10 @@ def call_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
     if recorded:
         save(node, tensors, raw, check_inputs=has_setup_context(cls))
         tell(node, args, outputs)
+    if watch.watcher is not None:
+        watch.watcher.called(node, args, raw, outputs)
     node.to_save = node.dirty = node.non_differentiable = ()
+    node.saved_for_forward = None
     return outputs if isinstance(returned, tuple) else outputs[0]
 
 

@@ -15,6 +15,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 class _Mode(threading.local):
     enabled: bool = True
+    forward_ad: bool = True  # whether forward-mode AD follows: not into a Function's forward, nor into its own doings
+    internal: bool = False  # whether the library works for itself, which is nobody's business
 
 
 mode = _Mode()

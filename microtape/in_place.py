@@ -126,7 +126,7 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     value = compute(node, tensors)
     check_result(x, value)
     if not tracked:
-        write(x, value)
+        untracked_write(node, tensors, value)
         return x
     attach(node, edges, x.array, frame)
     plan = node.plans[tuple([edge is not NO_EDGE for edge in edges])] if node.saved_names else ()
@@ -149,6 +149,18 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
             if isinstance(item, SavedTensor | PackedTensor) and item.is_output:
                 item.computed_by = weakref.ref(computed_by)
     return x
+
+
+def untracked_write(node: Operation, tensors: Sequence[TensorState], value: Any) -> None:
+    """Write into the first tensor, leaving no history. Who watches is told, with a copy of what was there before."""
+    x = tensors[0]
+    if watch.watcher is None:
+        write(x, value)
+        return
+    before = new_tensor(type(x), x.array.copy())
+    write(x, value)
+    node.shape, node.dtype = x.array.shape, x.array.dtype
+    watch.watcher.unrecorded(node, (before, *tensors[1:]), (x,), True)
 
 
 def renewed_history(x: TensorState) -> Node:

@@ -177,14 +177,12 @@ def call(node: Operation, *operands: Any) -> Any:
     else:
         return node.forward(*operands)
     tensors = [as_tensor(operand, like) for operand in operands]
-    if not mode.enabled:
-        return new_tensor(like, compute(node, tensors))
-    edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
+    edges = tuple([operand.edge or edge_of(operand) for operand in tensors]) if mode.enabled else ()
     mask = tuple([edge is not NO_EDGE for edge in edges])
     output = new_tensor(like, compute(node, tensors))
     if True in mask and output.array.dtype.kind in "fc":
         return record(node, tensors, edges, mask, output, sys._getframe(2))
-    return output
+    return output if watch.watcher is None else told(node, tensors, output)
 
 
 def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
@@ -221,7 +219,7 @@ def unary(cls: type[Unary], x: Any) -> Any:
     output = new_tensor(type(x), as_array(quietly().run(cls.forward, array)))
     if edge is not NO_EDGE:
         return record(cls(), (x,), (edge,), (True,), output, sys._getframe(2))
-    return output
+    return output if watch.watcher is None else told(cls(), (x,), output)
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
@@ -253,6 +251,14 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     output = new_tensor(type(x), as_array(array))
     if True in mask:
         return record(cls(), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
+    return output if watch.watcher is None else told(cls(), (x, y), output)
+
+
+def told(node: Operation, operands: Sequence[TensorState], output: _T) -> _T:
+    """Tell the observer of an operation that leaves no history."""
+    assert watch.watcher is not None
+    node.shape, node.dtype = output.array.shape, output.array.dtype
+    watch.watcher.unrecorded(node, tuple(operands), (output,), False)
     return output
 
 

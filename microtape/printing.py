@@ -9,6 +9,7 @@ import numpy as np
 
 from microtape import dtypes
 from microtape.errors import AutogradError
+from microtape.tangents import tangent_of
 from microtape.tensor_state import Array, requires_grad
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ def remarks(tensor: Tensor) -> list[str]:
             parts.append(f"grad_fn=<{node.name().rpartition('::')[2]}>")
         elif requires_grad(tensor):
             parts.append("requires_grad=True")
+    tangent = tangent_of(tensor)
+    if tangent is not None:
+        parts.append(f"tangent={tangent}")
     return parts
 
 

@@ -21,14 +21,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
 from microtape.call_site import user_frame
 from microtape.checkpoint_log import OperationLog, differing_operations
 from microtape.errors import CheckpointError
 from microtape.grad_mode import _GradMode
 from microtape.node import Node
 from microtape.probe import current_task
+from microtape.random import default_generator
 from microtape.saved import keep_versions, unpack_tensor
 from microtape.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
 from microtape.tensor import Tensor
@@ -52,19 +51,19 @@ class Recipe:
         preserve_rng_state: bool,
     ) -> None:
         self.function, self.kwargs, self.context = function, kwargs, context
-        self.random = np.random.get_state() if preserve_rng_state else None
+        self.random = default_generator.get_state() if preserve_rng_state else None
 
     def run(self, args: list[Any]) -> None:
         """Run it, and leave the random state as it is now."""
-        before = np.random.get_state()
+        before = default_generator.get_state()
         try:
             if self.random is not None:
-                np.random.set_state(self.random)
+                default_generator.set_state(self.random)
             with self.context:
                 self.function(*args, **self.kwargs)
         finally:
             if self.random is not None:
-                np.random.set_state(before)
+                default_generator.set_state(before)
 
 
 class _Inputs(Node):

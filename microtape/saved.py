@@ -24,6 +24,7 @@ from microtape.tensor_state import (
     new_tensor,
     version_number,
 )
+from microtape.watch import watch
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -112,7 +113,12 @@ def unpack_tensor(node: Node, index: int) -> Any:
         return None
     if item.version is not None and item.version.touched:
         check_unchanged(node, index)
-    return item if isinstance(item, TensorState) else item.tensor(node)
+    if isinstance(item, TensorState):
+        return item
+    tensor = item.tensor(node)
+    if watch.watcher is not None:
+        watch.watcher.unpacked(node, item, tensor)
+    return tensor
 
 
 def check_unchanged(node: Node, index: int) -> None:

@@ -59,6 +59,9 @@ def call_several(node: Several, *operands: Any) -> Any:
     outputs = [new_tensor(type(tensor), array) for array in compute_several(node, tensors)]
     if any([edge is not NO_EDGE for edge in edges]):
         record_several(node, tensors, edges, outputs, sys._getframe(2))
+    elif watch.watcher is not None:
+        describe_outputs(node, outputs)
+        watch.watcher.unrecorded(node, tuple(tensors), tuple(outputs), False)
     return returns(*outputs)
 
 
@@ -80,8 +83,7 @@ def record_several(
 ) -> None:
     """Make `node` the history of those outputs that can have one: not of whole numbers."""
     attach(node, edges, outputs[0].array, frame)
-    node.shape = [output.array.shape for output in outputs]
-    node.dtype = [output.array.dtype for output in outputs]
+    describe_outputs(node, outputs)
     if node.saved_names:
         save(node, node.plans[tuple([edge is not NO_EDGE for edge in edges])], operands, *outputs)
     for output_nr, output in enumerate(outputs):
@@ -89,6 +91,12 @@ def record_several(
             output.edge = (node, output_nr)
     if watch.watcher is not None:
         watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
+
+
+def describe_outputs(node: Several, outputs: Sequence[TensorState]) -> None:
+    """Let the node know the shapes and dtypes of its outputs."""
+    node.shape = [output.array.shape for output in outputs]
+    node.dtype = [output.array.dtype for output in outputs]
 
 
 def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -98,7 +98,7 @@ class Tensor(Methods):
         return represent(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self.array.ndim and spec else repr(self)
+        return format(self.item() if not self.array.ndim else repr(self), spec)
 
     # Its place in the graph
 

@@ -54,7 +54,7 @@ class Version:
 class AutogradMeta:
     """What only some tensors have: leaves that require grad, views, tensors with hooks."""
 
-    __slots__ = ("accumulator", "grad", "hooks", "retains_grad", "view")
+    __slots__ = ("__weakref__", "accumulator", "grad", "hooks", "retains_grad", "view")
 
     def __init__(self) -> None:
         self.grad: Any = None

@@ -138,6 +138,8 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
         node.x_shape = step.x_shape
         record(node, (x,), (edge,), (True,), output, sys._getframe(2))
         view.edge, output.edge = output.edge or NO_EDGE, None
+    elif watch.watcher is not None:
+        watch.watcher.unrecorded(step, (x,), (output,), False)
     return output
 
 
@@ -190,6 +192,8 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
             view.edge = (node, output_nr)
         if watch.watcher is not None:
             watch.watcher.operation(node, (x,), tuple(outputs), False)
+    elif watch.watcher is not None:
+        watch.watcher.unrecorded(node, (x,), tuple(outputs), False)
     return tuple(outputs)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from microtape.grad_mode import mode
+
 if TYPE_CHECKING:
     from microtape.engine import GraphTask
     from microtape.node import Node
@@ -20,6 +22,15 @@ class Watcher:
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """`node` was recorded: its operands (tensors and constants) and the tensors it computed."""
+
+    def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
+        """Like `operation`, for one that leaves no history: `node` has done the work and will be forgotten."""
+
+    def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """A Function was called, recorded or not: what its forward returned, and what the caller gets."""
+
+    def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
+        """The saved `item` was unpacked as a Tensor that is made for it."""
 
     def writing(self, tensor: TensorState) -> None:
         """The memory of `tensor` is about to be overwritten."""
@@ -49,44 +60,64 @@ class Watchers(Watcher):
     def __init__(self, members: tuple[Watcher, ...]) -> None:
         self.members = members
 
+    @property
+    def listening(self) -> tuple[Watcher, ...]:
+        """Those who are told: nobody of what one of them does on the way."""
+        return () if mode.internal else self.members
+
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """See Watcher."""
-        for member in self.members:
+        for member in self.listening:
             member.operation(node, operands, outputs, in_place)
+
+    def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
+        """See Watcher."""
+        for member in self.listening:
+            member.unrecorded(node, operands, outputs, in_place)
+
+    def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """See Watcher."""
+        for member in self.listening:
+            member.called(node, args, raw, outputs)
+
+    def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
+        """See Watcher."""
+        for member in self.listening:
+            member.unpacked(node, item, tensor)
 
     def writing(self, tensor: TensorState) -> None:
         """See Watcher."""
-        for member in self.members:
+        for member in self.listening:
             member.writing(tensor)
 
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
-        for member in self.members:
+        for member in self.listening:
             member.task_started(task)
 
     def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
         """See Watcher."""
-        for member in self.members:
+        for member in self.listening:
             member.node_started(task, node, gradient)
 
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
         """See Watcher."""
-        for member in reversed(self.members):
+        for member in reversed(self.listening):
             member.node_finished(task, node, gradients, freed)
 
     def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
         """See Watcher."""
-        for member in self.members:
+        for member in self.listening:
             member.delivered(task, node, output, term, total)
 
     def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
         """See Watcher."""
-        for member in self.members:
+        for member in self.listening:
             member.hook_ran(task, kind, hook, before, after)
 
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
         """See Watcher."""
-        for member in reversed(self.members):
+        for member in reversed(self.listening):
             member.task_finished(task, error)
 
 

@@ -113,27 +113,27 @@ def test_random_numbers_are_the_same_in_both_runs():
     drawn = []
 
     def dropout(x):
-        mask = np.random.rand(*x.shape) > 0.5
-        drawn.append(mask)
-        return (x * x) * mt.tensor(mask.astype(np.float32)) * x
+        mask = mt.rand(*x.shape) > 0.5
+        drawn.append(mask.tolist())
+        return mt.where(mask, x * x * x, 0.0)
 
-    np.random.seed(0)
-    y = again(dropout, leaf(np.ones(20, np.float32)))
-    following = np.random.rand()
-    np.random.seed(0)
-    np.random.rand(20)
-    assert np.random.rand() == following
-    state = np.random.get_state()[1].tolist()
-    y.sum().backward()
-    np.testing.assert_array_equal(drawn[0], drawn[1])
-    assert np.random.get_state()[1].tolist() == state
+    for use_reentrant in (False, True):
+        mt.manual_seed(0)
+        y = checkpoint(dropout, leaf(np.ones(20, np.float32)), use_reentrant=use_reentrant)
+        before = mt.random.default_generator.get_state()
+        y.sum().backward()
+        assert drawn[0] == drawn[1]
+        drawn.clear()
+        np.testing.assert_array_equal(
+            mt.random.default_generator.get_state()[0]["state"]["key"], before[0]["state"]["key"]
+        )
 
 
 def test_they_differ_if_nobody_preserves_the_state():
     drawn = []
 
     def f(x):
-        drawn.append(np.random.rand())
+        drawn.append(mt.rand(1).item())
         return x.exp()
 
     again(f, leaf([1.0]), preserve_rng_state=False).backward()

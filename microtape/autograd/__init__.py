@@ -1,7 +1,7 @@
 """torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, anomaly mode, gradcheck."""
 
 from microtape.anomaly import detect_anomaly, set_detect_anomaly
-from microtape.autograd import anomaly_mode, function, functional, graph, variable
+from microtape.autograd import anomaly_mode, forward_ad, function, functional, graph, variable
 from microtape.autograd.function import Function
 from microtape.autograd.variable import Variable
 from microtape.differentiate import backward, grad
@@ -15,6 +15,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "function",
     "functional",
     "grad",

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import warnings
 
 import pytest
 from parity.observe import differences, run
@@ -23,6 +24,10 @@ def torch():
 
     torch.set_warn_always(True)
     torch.set_num_threads(1)
+    with warnings.catch_warnings():  # forward-mode AD compiles something when it is first used
+        warnings.simplefilter("ignore")
+        with torch.autograd.forward_ad.dual_level():
+            torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))
     return torch
 
 

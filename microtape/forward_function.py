@@ -1,0 +1,95 @@
+"""Forward-mode AD of a Function: its `jvp`, and what that must return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from microtape.dtypes import is_differentiable
+from microtape.tangents import check_size, set_tangent, unfollowed
+from microtape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
+
+AS_IS = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+NOT_A_VIEW = "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
+NOT_IN_PLACE = (
+    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is modifying an "
+    "input inplace, then the jvp function must modify the gradient inplace and return it as-is."
+)
+NOT_MODIFIED = (
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an "
+    "input inplace, then the jvp function must modify the corresponding gradient inplace."
+)
+
+
+def function_tangents(
+    node: Any, args: Sequence[Any], tangents: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]
+) -> None:
+    """Call `jvp` with the tangents of the arguments and give the outputs what it returns.
+
+    `raw` is what forward returned. Raises RuntimeError for a wrong number of tangents, for one of a wrong shape, and
+    where forward returned or wrote to an input, or a view of one, and `jvp` did not do the same to its tangent.
+    """
+    given = [
+        new_tensor(type(one), np.zeros_like(one.array)) if tangent is None and is_dual(node, one) else tangent
+        for one, tangent in zip(args, tangents, strict=True)
+    ]
+    versions = [version_number(one) if one is not None else 0 for one in given]
+    with unfollowed(internal=False):
+        returned = node.function.jvp(node.ctx, *given)
+    returned = returned if isinstance(returned, tuple) else (returned,)
+    if len(returned) != len(raw):
+        raise RuntimeError(
+            "Function's jvp returned an invalid number of forward gradients "
+            f"(expected {len(raw)} but got {len(returned)})"
+        )
+    for i, (tangent, result, output) in enumerate(zip(returned, raw, outputs, strict=True)):
+        if tangent is not None and not isinstance(tangent, TensorState):
+            raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {i}.")
+        if not isinstance(result, TensorState):
+            continue
+        if not is_differentiable(result.array.dtype) or any(one is result for one in node.non_differentiable):
+            if tangent is not None:
+                raise RuntimeError(
+                    f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not "
+                    "a differentiable Tensor.You should return None at that position instead."
+                )
+            continue
+        if tangent is not None:
+            check_alias(node, args, given, versions, result, tangent)
+            check_size(output, tangent)
+            set_tangent(output, tangent)
+
+
+def is_dual(node: Any, argument: Any) -> bool:
+    """Whether `jvp` is to be given zeros for an argument that has no tangent."""
+    return (
+        node.materialize_grads and isinstance(argument, TensorState) and bool(is_differentiable(argument.array.dtype))
+    )
+
+
+def check_alias(
+    node: Any, args: Sequence[Any], given: Sequence[Any], versions: Sequence[int], result: Any, tangent: Any
+) -> None:
+    """Raise RuntimeError where an output shares an input's memory and its tangent not the input's tangent."""
+    place = next((i for i, one in enumerate(args) if one is result), None)
+    if place is not None and any(one is result for one in node.dirty):
+        if version_number(tangent) == versions[place]:
+            raise RuntimeError(NOT_MODIFIED)
+        if tangent is not given[place]:
+            raise RuntimeError(NOT_IN_PLACE)
+        return
+    of = args[place] if place is not None else result.meta.view.base if is_view(result) else None
+    if of is None:
+        return
+    if not is_view(tangent):
+        raise RuntimeError(AS_IS)
+    sources = [g for one, g in zip(args, given, strict=True) if shares_memory(one, result)]
+    if not any(tangent.version is ensure_version(source) for source in sources if source is not None):
+        raise RuntimeError(NOT_A_VIEW)
+
+
+def shares_memory(argument: Any, result: TensorState) -> bool:
+    """Whether two tensors are of one family: a base and its views."""
+    return isinstance(argument, TensorState) and ensure_version(argument) is ensure_version(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from handmade import diamond, failing
 from hypothesis import HealthCheck, example, given, settings
@@ -170,6 +172,34 @@ def test_every_text_is_readable_on_every_fill(theme: Theme) -> None:
         assert contrast(line, theme.background) >= 3, line
 
 
+# What people see who lack one kind of cone, in linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
+VISION = {
+    "all three": np.eye(3),
+    "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no medium": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "no short": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def as_seen(colour: str, vision: str) -> np.ndarray:
+    """The colour in CIELAB, where distances are those that people see."""
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.array(VISION[vision]) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
+    x, y, z = np.cbrt(np.maximum(xyz / np.array([0.9505, 1, 1.089]), 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_the_colourblind_theme_is_told_apart_by_everybody(vision: str) -> None:
+    theme = THEMES["colourblind"]
+    lines = (theme.gradient, theme.alarm, theme.current_line, theme.leaf_line, theme.recorded_line)
+    for one, other in itertools.combinations(lines, 2):
+        distance = np.linalg.norm(as_seen(one, vision) - as_seen(other, vision))
+        assert distance > 20, (one, other, distance)  # 2 is just noticeable
+
+
 def test_meaning_is_never_in_colour_alone() -> None:
     """Without its colours, the picture still tells states, kinds and arrows apart."""
 
@@ -181,7 +211,7 @@ def test_meaning_is_never_in_colour_alone() -> None:
 
 def test_the_picture_brings_its_own_background() -> None:
     assert f'bgcolor="{DARK.background}"' in viz.draw(diamond(), theme="dark").dot
-    with pytest.raises(viz.DrawError, match="theme= does not know 'neon': it takes light or dark"):
+    with pytest.raises(viz.DrawError, match="theme= does not know 'neon': it takes light, dark, colourblind"):
         viz.draw(diamond(), theme="neon")
 
 

@@ -66,6 +66,27 @@ def test_the_time_limit_ends_graphviz() -> None:
 
 
 @needs_graphviz
+def test_whoever_waits_is_told_how_long() -> None:
+    told: list[tuple[float, float]] = []
+    with pytest.raises(viz.GraphvizError, match=r"stopped after 1 seconds"):
+        render.render(SLOW, "svg", time_limit=1, waiting=lambda elapsed, limit: told.append((elapsed, limit)))
+    assert len(told) >= 2
+    assert all(0 < elapsed < 5 and limit == 1 for elapsed, limit in told)
+    assert told == sorted(told)
+
+
+@needs_graphviz
+def test_who_has_enough_of_waiting_leaves_no_process_behind() -> None:
+    def enough(elapsed: float, limit: float) -> None:
+        raise KeyboardInterrupt
+
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        render.render(SLOW, "svg", waiting=enough)
+    assert time.perf_counter() - start < 5
+
+
+@needs_graphviz
 def test_what_graphviz_says_stays_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     render.render("digraph { a [shape=nonesuch] }", "svg")
     with pytest.raises(viz.GraphvizError) as caught:
@@ -94,14 +115,14 @@ def test_modules_in_the_working_directory_are_never_run(tmp_path: Path, monkeypa
 
 def without_pygraphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the child find no pygraphviz: `-S` keeps site-packages off its path."""
-    run = subprocess.run
+    start = subprocess.Popen
 
     def bare(command: list[str], **options: object) -> object:
         if command[0] == sys.executable:
             command = [command[0], "-S", *command[1:]]
-        return run(command, **options)  # type: ignore[call-overload]
+        return start(command, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(subprocess, "run", bare)
+    monkeypatch.setattr(subprocess, "Popen", bare)
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""The command line: `microtape step|trace|record|draw|demo|learn`. What a command needs is imported when it runs."""
+"""The command line: `microtape step|trace|record|draw|film|demo|learn`. A command loads what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -56,6 +56,34 @@ WHY = (
 KEEP = (
     ("--keep",),
     {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
+)
+PICTURE: Options = (
+    (
+        ("--show",),
+        {
+            "metavar": "WORDS",
+            "help": "what to show, by commas: values,gradients,terms,formulas,saved,source,constants,legend",
+        },
+    ),
+    (
+        ("--fold",),
+        {"action": argparse.BooleanOptionalAction, "help": "draw what repeats once (default: if it is large)"},
+    ),
+    (
+        ("--open-fold",),
+        {
+            "action": "append",
+            "metavar": "NAME",
+            "help": "open what is folded: cell, cell[3], cell[3:5]; may be given several times",
+        },
+    ),
+    (("--theme",), {"metavar": "NAME", "help": "colours: light, dark or colourblind"}),
+)
+DRAW: Options = (
+    *PICTURE,
+    (("--around",), {"metavar": "NODE", "help": "draw only the neighbourhood of a node, by its number or a name"}),
+    (("--radius",), {"type": int, "metavar": "N", "help": "how many edges that reaches (default: 2)"}),
+    (("--scale",), {"type": float, "metavar": "X", "help": "size of a .png (default: 2, or 1 if it is large)"}),
 )
 JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
 
@@ -122,7 +150,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         return command
 
     out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
-    picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf or .dot: what to write"})
+    picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf, .dot or .txt: what to write"})
+    page = (("-o", "--out"), {"metavar": "FILE", "help": "run.html or run.gif: what to write"})
     add("step", commands.step, "open the stepper on a script or a recording", (PASS, KEEP, THEME, ASCII), "FILE")
     trace = (STEP, NODE, WHY, PASS, KEEP, JSON, ASCII)
     add(
@@ -133,7 +162,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "FILE",
     )
     add("record", commands.record, "run a script and write its recording to a file", (out, PASS, KEEP), "SCRIPT")
-    add("draw", commands.draw, "draw the graph as it is after some steps", (picture, STEP, PASS), "FILE")
+    filmed: Options = (page, PASS, *PICTURE)
+    drawn: Options = (picture, STEP, PASS, *DRAW)
+    add("draw", commands.draw, "draw the graph as it is after some steps", drawn, "FILE")
+    add("film", commands.film, "write a page that plays backward step by step", filmed, "FILE")
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
     names = sorted(path.stem for path in commands.EXAMPLES.glob("*.py"))
     demo.add_argument(

@@ -94,19 +94,16 @@ def record(arguments: argparse.Namespace) -> int:
 
 def draw(arguments: argparse.Namespace) -> int:
     """Draw the graph into a file."""
-    import viz
-    from tui.opening import choose_passes, open_file
+    from tui.pictures import draw as draw_picture
 
-    if not arguments.out:
-        raise CommandError("draw needs -o with the name of the picture, such as -o graph.svg")
-    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=True)
-    passes = choose_passes(recording, arguments.passes)
-    try:
-        drawing = viz.draw(recording, step=arguments.step, pass_index=passes[0] if passes else 0)
-        say(f"wrote {drawing.save(arguments.out)}")
-    except viz.DrawError as error:
-        raise CommandError(str(error), Exit.CANNOT_DRAW) from None
-    return code
+    return draw_picture(arguments)
+
+
+def film(arguments: argparse.Namespace) -> int:
+    """Write the recording as a page that plays it, or as a GIF."""
+    from tui.pictures import film as make_film
+
+    return make_film(arguments)
 
 
 def demo(arguments: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from viz.dot import titles, to_dot
 from viz.errors import DrawError, GraphvizError
 from viz.graph import VisualGraph
 from viz.options import MAX_BOXES, MEDIUM
-from viz.render import TIME_LIMIT, render
+from viz.render import TIME_LIMIT, Format, Waiting, render
 from viz.source import recording_of
 from viz.svg import read_svg, write_svg
 from viz.text import to_text
@@ -34,6 +34,7 @@ class Drawing:
     graph: VisualGraph
     theme: Theme
     time_limit: float = TIME_LIMIT
+    waiting: Waiting = lambda elapsed, limit: None
 
     @cached_property
     def dot(self) -> str:
@@ -46,7 +47,7 @@ class Drawing:
 
     @cached_property
     def _svg(self) -> str:
-        drawn = render(self.dot, "svg", time_limit=self.time_limit).decode("utf-8")
+        drawn = self._render("svg").decode("utf-8")
         return write_svg(read_svg(drawn, titles(self.graph)))
 
     def svg(self) -> str:
@@ -57,18 +58,25 @@ class Drawing:
         """The picture as a PNG file; `scale` 1 is 96 dots per inch. None: 2, or 1 where there are many boxes."""
         if scale is None:
             scale = 2.0 if len(self.graph.boxes) <= MEDIUM else 1.0
-        return render(self.dot, "png", scale=scale, time_limit=self.time_limit)
+        return self._render("png", scale)
 
     def pdf(self) -> bytes:
         """The picture as a PDF file of one page."""
-        return render(self.dot, "pdf", time_limit=self.time_limit)
+        return self._render("pdf")
+
+    def _render(self, format: Format, scale: float = 1.0) -> bytes:
+        return render(self.dot, format, scale=scale, time_limit=self.time_limit, waiting=self.waiting)
 
     def text(self, *, ascii: bool = False) -> str:
         """The picture in words: the boxes from the inputs down, with their rows and where their gradients went."""
         return to_text(self.graph, ascii=ascii)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, scale: float | None = None) -> Path:
         """Write the picture in the format of the suffix: .svg, .png, .pdf, .dot (or .gv), .txt. Returns the path.
+
+        Args:
+            path: the file.
+            scale: for PNG, see `png`.
 
         Raises:
             DrawError: the suffix is none of these, or the file cannot be written.
@@ -78,7 +86,7 @@ class Drawing:
         if suffix == ".svg":
             content = self.svg().encode("utf-8")
         elif suffix == ".png":
-            content = self.png()
+            content = self.png(scale)
         elif suffix == ".pdf":
             content = self.pdf()
         elif suffix in (".dot", ".gv"):
@@ -118,6 +126,7 @@ def draw(
     max_boxes: int = MAX_BOXES,
     theme: str = "light",
     time_limit: float = TIME_LIMIT,
+    waiting: Waiting = lambda elapsed, limit: None,
 ) -> Drawing:
     """Draw the graph that backward walks, as it is after some steps of a backward pass.
 
@@ -134,8 +143,9 @@ def draw(
         open: names of what is not to stay folded, as the picture gives them: `"cell"` opens every repetition,
             `"cell[3]"` one, `"cell[3:5]"` two.
         max_boxes: the most boxes to draw at once.
-        theme: `"light"` or `"dark"`.
+        theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
+        waiting: while it takes them, called now and then with (seconds passed, `time_limit`).
 
     Raises:
         TypeError: `x` is none of these.
@@ -153,4 +163,4 @@ def draw(
         open=open,
         max_boxes=max_boxes,
     )
-    return Drawing(graph, theme_called(theme), time_limit)
+    return Drawing(graph, theme_called(theme), time_limit, waiting)

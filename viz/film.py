@@ -44,7 +44,7 @@ class Film:
     """
 
     recording: Recording
-    pass_index: int | None = None
+    pass_index: int | Collection[int] | None = None
     show: Collection[str] | None = None
     fold: bool | None = None
     open: str | Collection[str] = ()
@@ -122,7 +122,8 @@ class Film:
             raise DrawError(
                 "there is nothing to play: no backward pass was recorded (microtape.record(loss.backward) records one)"
             )
-        which = [self.pass_index] if self.pass_index is not None else range(len(recording.passes))
+        every = range(len(recording.passes)) if self.pass_index is None else self.pass_index
+        which = [every] if isinstance(every, int) else every
         timelines = [moment(recording, number, None).timeline for number in which]
         steps = sum(len(timeline.steps) for timeline in timelines)
         if steps > self.most_steps:
@@ -154,7 +155,7 @@ def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> 
         x: a Recording, the `r` of `with microtape.record() as r`, or the path of a `.tape` file.
         path: where to write it, a name that ends in `.html` or `.gif` (which needs Pillow). None: nowhere; the film
             that is returned shows itself in a notebook, and can be saved.
-        pass_index: which call of `backward` or `grad`, from 0. None: one after the other.
+        pass_index: which call of `backward` or `grad`, from 0, or several of them. None: one after the other.
         show, fold, open, max_boxes, time_limit: as for `viz.draw`.
         theme: one of `viz.THEMES`. None: what the reader's browser prefers (for a GIF: light).
         most_steps: the most steps to film.

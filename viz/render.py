@@ -10,6 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -19,7 +21,10 @@ from viz.errors import GraphvizError
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 
+Waiting: TypeAlias = Callable[[float, float], None]
+
 TIME_LIMIT = 30.0
+TICK = 0.25  # seconds between two calls of `waiting`
 MAX_SCALE = 20.0
 INSTALL = (
     "no Graphviz is installed: run `pip install pygraphviz`, which brings its own (on a bare Linux it needs the "
@@ -27,8 +32,17 @@ INSTALL = (
 )
 
 
-def render(dot: str, format: Format, *, scale: float = 1.0, time_limit: float = TIME_LIMIT) -> bytes:
+def render(
+    dot: str,
+    format: Format,
+    *,
+    scale: float = 1.0,
+    time_limit: float = TIME_LIMIT,
+    waiting: Waiting = lambda elapsed, limit: None,
+) -> bytes:
     """The picture as a file's bytes. `scale` is for PNG: 1 is 96 dots per inch.
+
+    While it takes its time, `waiting` is told now and then how many seconds have passed, of at most how many.
 
     Raises:
         GraphvizError: no Graphviz is installed, it failed, or it took longer than `time_limit` seconds.
@@ -42,7 +56,7 @@ def render(dot: str, format: Format, *, scale: float = 1.0, time_limit: float = 
     if dot_program := _system_dot():
         ways.append([dot_program, f"-T{format}", f"-Gdpi={dots_per_inch}"])
     for command in ways:
-        done = _run(command, dot, time_limit)
+        done = _run(command, dot, time_limit, waiting)
         if done is not None and done.returncode != _render.NOT_INSTALLED:
             return _picture(done, format)
     raise GraphvizError(INSTALL)
@@ -54,24 +68,35 @@ def _system_dot() -> str | None:
     return found if found and os.path.isabs(found) else None
 
 
-def _run(command: list[str], dot: str, time_limit: float) -> subprocess.CompletedProcess[bytes] | None:
+def _run(
+    command: list[str], dot: str, time_limit: float, waiting: Waiting
+) -> subprocess.CompletedProcess[bytes] | None:
     """The finished child; None where it could not even start."""
+    pipe = subprocess.PIPE
     try:
-        return subprocess.run(
-            command,
-            input=dot.encode("utf-8"),
-            capture_output=True,
-            timeout=time_limit,
-            cwd=Path(_render.__file__).anchor,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise GraphvizError(
-            f"Graphviz was stopped after {time_limit:g} seconds: draw less with around=, show less with show=, "
-            "or give it more time with time_limit="
-        ) from None
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=Path(_render.__file__).anchor)
     except OSError:
         return None
+    start = time.monotonic()
+    given: bytes | None = dot.encode("utf-8")
+    with process:
+        try:
+            while True:
+                left = time_limit - (time.monotonic() - start)
+                try:
+                    said = process.communicate(given, timeout=max(min(left, TICK), 0.001))
+                    return subprocess.CompletedProcess(command, process.returncode, *said)
+                except subprocess.TimeoutExpired:
+                    given = None  # it is on its way
+                    if left <= 0:
+                        raise GraphvizError(
+                            f"Graphviz was stopped after {time_limit:g} seconds: draw less with around=, show less "
+                            "with show=, or give it more time with time_limit="
+                        ) from None
+                    waiting(time.monotonic() - start, time_limit)
+        except BaseException:
+            process.kill()
+            raise
 
 
 def _picture(done: subprocess.CompletedProcess[bytes], format: Format) -> bytes:

@@ -14,7 +14,7 @@ TEXT_FONT = "DejaVu Sans,Verdana,Segoe UI,sans-serif"
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A palette. Hues follow Okabe and Ito's set, which people with any colour vision can tell apart."""
+    """A palette."""
 
     name: str
     background: str
@@ -72,11 +72,30 @@ DARK = Theme(
     failed="#421d1c",
 )
 
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+COLOURBLIND = Theme(  # hues that also differ in brightness, so that no kind of colour vision confuses two of them
+    name="colourblind",
+    background="#ffffff",
+    text="#1b1f24",
+    muted="#59636e",
+    line="#818b98",
+    gradient="#0a2a7d",
+    alarm="#7a0c02",
+    operation="#f6f8fa",
+    leaf="#e3f3f2",
+    leaf_line="#0b8f8a",
+    constant="#ffffff",
+    recorded="#f4ebfd",
+    recorded_line="#a14be6",
+    current="#fff0d9",
+    current_line="#b86200",
+    failed="#f7e4e2",
+)
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK, COLOURBLIND)}
 
 
 def theme_called(name: str) -> Theme:
     """The theme of that name. Raises DrawError if there is none."""
     if name not in THEMES:
-        raise DrawError(f"theme= does not know {visible(str(name), 20)!r}: it takes {' or '.join(THEMES)}")
+        raise DrawError(f"theme= does not know {visible(str(name), 20)!r}: it takes {', '.join(THEMES)}")
     return THEMES[name]

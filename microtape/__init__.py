@@ -54,6 +54,7 @@ from microtape.factories import (
     zeros_like,
 )
 from microtape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from microtape.inference import inference_mode, is_inference, is_inference_mode_enabled
 from microtape.ops.activation import erf, erfc, relu, selu, sigmoid
 from microtape.ops.arithmetic import add, div, floor_divide, fmod, mul, neg, positive, remainder, rsub, sub
 from microtape.ops.casting import clone
@@ -282,6 +283,7 @@ __all__ = [
     "index_fill",
     "index_put",
     "index_select",
+    "inference_mode",
     "initial_seed",
     "int",
     "int8",
@@ -291,6 +293,8 @@ __all__ = [
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
+    "is_inference",
+    "is_inference_mode_enabled",
     "isclose",
     "isfinite",
     "isinf",

@@ -48,6 +48,10 @@ class GradientError(AutogradError):
     """A gradient has the wrong number, shape, dtype or type."""
 
 
+class InferenceTensorError(AutogradError):
+    """A tensor made in inference mode was used where it may not be."""
+
+
 class NanGradientError(AutogradError):
     """A node's backward returned a NaN, which anomaly mode looks for."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape import dtypes
+from microtape.inference import marked
 from microtape.node import NO_EDGE
 from microtape.ops.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
@@ -108,7 +109,7 @@ def made(array: Any, requires_grad: bool = False) -> Tensor:
     """A leaf around `array`."""
     if requires_grad and not dtypes.is_differentiable(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return new_tensor(Tensor, array, None if requires_grad else NO_EDGE)
+    return marked(new_tensor(Tensor, array, None if requires_grad else NO_EDGE))
 
 
 def from_numpy(array: Any) -> Tensor:

@@ -17,14 +17,22 @@ class _Mode(threading.local):
     enabled: bool = True
     forward_ad: bool = True  # whether forward-mode AD follows: not into a Function's forward, nor into its own doings
     internal: bool = False  # whether the library works for itself, which is nobody's business
+    inference: bool = False  # whether nothing is recorded whatever `wanted`, the user's last word, says
+    wanted: bool = True
 
 
 mode = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on this thread are recorded."""
-    return mode.enabled
+    """Whether operations on this thread are recorded; in inference mode, whether they would be outside of it."""
+    return mode.wanted if mode.inference else mode.enabled
+
+
+def set_recording(enabled: bool) -> None:
+    """Record this thread's operations from now on, or do not; in inference mode, only once that is over."""
+    mode.enabled = enabled and not mode.inference
+    mode.wanted = enabled
 
 
 class _GradMode:
@@ -39,29 +47,32 @@ class _GradMode:
         self.previous: list[bool] = []
 
     def __enter__(self) -> None:
-        self.previous.append(mode.enabled)
-        mode.enabled = self.enabled
+        self.previous.append(is_grad_enabled())
+        set_recording(self.enabled)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        mode.enabled = self.previous.pop()
+        set_recording(self.previous.pop())
+
+    def fresh(self) -> _GradMode:
+        """A context that does the same, for one call of a decorated function."""
+        return _GradMode(self.enabled)
 
     def __call__(self, function: _F) -> _F:
-        enabled = self.enabled
         if inspect.isgeneratorfunction(function):
-            return _while_running(function, lambda: _GradMode(enabled))  # type: ignore[return-value]
+            return _while_running(function, self.fresh)  # type: ignore[return-value]
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def run(*args: Any, **kwargs: Any) -> Any:
-                return await _Awaited(function(*args, **kwargs), lambda: _GradMode(enabled))
+                return await _Awaited(function(*args, **kwargs), self.fresh)
 
             return run  # type: ignore[return-value]
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            with _GradMode(enabled):
+            with self.fresh():
                 return function(*args, **kwargs)
 
         return call  # type: ignore[return-value]
@@ -136,14 +147,14 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
 
     def __init__(self, enabled: bool) -> None:
         super().__init__(bool(enabled))
-        self.before = mode.enabled
-        mode.enabled = self.enabled
+        self.before = is_grad_enabled()
+        set_recording(self.enabled)
 
     def __enter__(self) -> None:
         self.previous.append(self.before)
-        mode.enabled = self.enabled
+        set_recording(self.enabled)
 
     def __call__(self, function: _F) -> _F:
         """The function, with the mode set while it runs."""
-        mode.enabled = self.before  # as a decorator it must not act where the function is defined
+        set_recording(self.before)  # as a decorator it must not act where the function is defined
         return super().__call__(function)

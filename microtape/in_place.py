@@ -20,13 +20,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from microtape.dtypes import scalar_name
-from microtape.errors import FreedGraphError, InPlaceError
+from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
 from microtape.operation import Operation, as_tensor, attach, compute, save
 from microtape.packed_tensor import PackedTensor
 from microtape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tensor_state import (
+    INFERENCE,
     Array,
     TensorState,
     edge_of,
@@ -233,6 +234,11 @@ def is_dense(array: Array) -> bool:
 
 def write(x: TensorState, value: Any) -> None:
     """Put `value` into x's memory and count the write."""
+    if x.version is INFERENCE and not mode.inference:
+        raise InferenceTensorError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
     if watch.watcher is not None:
         watch.watcher.writing(x)
     x.array[...] = value

@@ -12,10 +12,11 @@ import weakref
 from typing import Any
 
 from microtape.dtypes import scalar_name
-from microtape.errors import DetachedInPlaceError, FreedGraphError, ModifiedInPlaceError
+from microtape.errors import DetachedInPlaceError, FreedGraphError, InferenceTensorError, ModifiedInPlaceError
 from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.packed_tensor import PackedTensor
 from microtape.tensor_state import (
+    INFERENCE,
     Array,
     TensorState,
     Version,
@@ -36,6 +37,12 @@ FREED_MESSAGE = (
 DETACHED_MESSAGE = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please "
     "use out-of-place `.detach()` instead"
+)
+
+INFERENCE_MESSAGE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `microtape.no_grad()` instead of `microtape.inference_mode()`."
 )
 
 MODIFIED_HINT = (
@@ -70,7 +77,12 @@ class SavedTensor:
 
 
 def keep_versions(node: Node) -> None:
-    """Remember the versions of what `node` saved. Where it does not, all were at 0."""
+    """Remember the versions of what `node` saved. Where it does not, all were at 0.
+
+    Raises RuntimeError for inference tensors.
+    """
+    if any(item is not None and item.version is INFERENCE for item in node.saved or ()):
+        raise InferenceTensorError(INFERENCE_MESSAGE, ("needed for", node.call_site))
     node.versions = tuple([0 if item is None else version_number(item) for item in node.saved or ()])
 
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from microtape import dtypes
-from microtape.errors import InPlaceError
+from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.in_place import write
+from microtape.inference import is_inference
 from microtape.methods import Methods
 from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.printing import represent
 from microtape.tensor_state import (
+    INFERENCE,
     Array,
     edge_of,
     ensure_meta,
@@ -120,6 +122,10 @@ class Tensor(Methods):
         """
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if requires_grad and is_inference(self) and not mode.inference:
+            raise InferenceTensorError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         if not is_leaf(self):
             if not requires_grad:
                 raise RuntimeError(
@@ -147,8 +153,14 @@ class Tensor(Methods):
         """Which output of `grad_fn` it is."""
         return history_of(self)[1]
 
+    def is_inference(self) -> bool:
+        """Whether it was made in inference mode."""
+        return is_inference(self)
+
     @property
     def _version(self) -> int:
+        if self.version is INFERENCE:
+            raise InferenceTensorError("Inference tensors do not track version counter.")
         return version_number(self)
 
     @property
@@ -203,7 +215,9 @@ class Tensor(Methods):
     @property
     def data(self) -> Tensor:
         """The same memory without history and with a version counter of its own: writes to it are never noticed."""
-        return new_tensor(type(self), self.array)
+        result = new_tensor(type(self), self.array)
+        result.version = INFERENCE if is_inference(self) else None
+        return result
 
     @data.setter
     def data(self, value: Tensor) -> None:

@@ -51,6 +51,23 @@ class Version:
         self.written = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
+class _NoVersion(Version):
+    """Stands in the place of a version counter. Its number is looked at by all who compare versions."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = -1
+
+    def bump(self) -> None:
+        """Nothing is counted."""
+
+
+INFERENCE = _NoVersion()
+"""The version of inference tensors: those made in inference mode, and their views."""
+
+
 class AutogradMeta:
     """What only some tensors have: leaves that require grad, views, tensors with hooks."""
 
@@ -160,7 +177,7 @@ def ensure_version(tensor: TensorState) -> Version:
 
 def version_number(tensor: Any) -> int:
     """How often the memory of a tensor (or of a saved one) has been written to."""
-    return tensor.version.number if tensor.version is not None else 0
+    return max(tensor.version.number, 0) if tensor.version is not None else 0
 
 
 def as_array(value: Any) -> Array:

@@ -33,6 +33,11 @@ ADVICE = {
         "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
         "tracked) or both outside (if you want the inplace to be tracked)."
     ),
+    "inference_mode": (
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+        "both the view and the inplace either both inside the inference_mode block (if you don't want the inplace to "
+        "be tracked) or both outside (if you want the inplace to be tracked)."
+    ),
     "multi_output": (
         "This view is the output of a function that returns multiple views. Such functions do not allow the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
@@ -85,9 +90,11 @@ class View:
             return
         node, output_nr = self.edge
         which = "" if node is None else f"Output {output_nr} of {short_name(node)} is a view"
-        if node is None or self.origin == "no_grad":
+        if node is None or self.origin in ("no_grad", "inference_mode"):
             which = f"{which} of a view which was created in" if which else "A view was created in"
             message = f"{which} no_grad mode and {what_is} modified inplace with grad mode enabled."
+            if self.origin == "inference_mode":
+                message = f"{which} inference mode and {what_is} modified inplace in normal mode."
         else:
             message = f"{which} and {what_is} modified inplace."
         raise InPlaceError(f"{message} {ADVICE[self.origin]}", ("view made", self.made))
@@ -212,7 +219,7 @@ def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation
     output.version = ensure_version(x)
     before = x.meta.view if x.meta is not None else None
     base, earlier = (before.base, before.steps) if before is not None else (x, ())
-    origin = "no_grad" if not mode.enabled else origin
+    origin = "inference_mode" if mode.inference else "no_grad" if not mode.enabled else origin
     view = View(base, (*earlier, *steps), origin or (before.origin if before is not None else ""))
     if view.origin:
         frame = user_frame(sys._getframe(1))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.dtypes import scalar_name
+from microtape.inference import marked
 from microtape.operation import as_operand, number_operand, promoted, quietly, refusal
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.tensor_state import TensorState, as_array, new_tensor
@@ -16,7 +17,7 @@ from microtape.tensor_state import TensorState, as_array, new_tensor
 def undifferentiable(function: Callable[..., Any], *tensors: TensorState) -> Any:
     """A tensor without history around `function` of the tensors' arrays."""
     output = quietly().run(function, *[tensor.array for tensor in tensors])
-    return new_tensor(type(tensors[0]), as_array(output))
+    return marked(new_tensor(type(tensors[0]), as_array(output)))
 
 
 def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
@@ -27,7 +28,7 @@ def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
             return y
     a, b = promoted(x.array, y.array)
     try:
-        return new_tensor(type(x), as_array(function(a, b)))
+        return marked(new_tensor(type(x), as_array(function(a, b))))
     except ValueError as error:
         raise refusal(error, a, b) from None
 

@@ -1,0 +1,86 @@
+"""Inference mode: like no_grad, and the tensors made inside have no version counter and can never enter a graph.
+
+They are marked by `INFERENCE` in the place of a version, wherever they come from: operations, which the mode observes,
+factories, and comparisons.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from microtape.grad_mode import _GradMode, mode
+from microtape.node import Node
+from microtape.tensor_state import INFERENCE, TensorState
+from microtape.watch import Watcher, watch
+
+_T = TypeVar("_T", bound=TensorState)
+
+
+class _Marker(Watcher):
+    """Marks what operations make in inference mode; a view has the version of its base already."""
+
+    def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
+        """See Watcher."""
+        for output in outputs:
+            if output.version is None:
+                marked(output)
+
+
+_marker = _Marker()
+
+
+def marked(tensor: _T) -> _T:
+    """The tensor, which has just been made, as an inference tensor if that is the mode."""
+    if mode.inference:
+        tensor.version = INFERENCE
+    return tensor
+
+
+class inference_mode(_GradMode):  # noqa: N801 - torch's name
+    """Operations inside are not recorded, and their results are inference tensors: never to be used in a graph.
+
+    Usable as a context and as a decorator. `inference_mode(False)` inside of it is normal mode again.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """A context, or where it stands as `@inference_mode`, the decorated function."""
+        instance = super().__new__(cls)
+        if not callable(mode):
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(not mode)
+        self.mode = mode
+        self.outside: list[tuple[bool, bool, bool]] = []
+
+    def fresh(self) -> _GradMode:
+        """See _GradMode."""
+        return inference_mode(self.mode)
+
+    def __enter__(self) -> None:
+        self.outside.append((mode.inference, mode.forward_ad, mode.enabled))
+        mode.inference, mode.forward_ad = self.mode, mode.forward_ad and not self.mode
+        super().__enter__()
+        if self.mode:
+            watch.join(_marker)
+
+    def __exit__(self, *error: Any) -> None:
+        if self.mode:
+            watch.leave(_marker)
+        super().__exit__(*error)
+        mode.inference, mode.forward_ad, mode.enabled = self.outside.pop()
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return mode.inference
+
+
+def is_inference(tensor: TensorState) -> bool:
+    """Whether the tensor was made in inference mode, or is a view of one that was."""
+    return tensor.version is INFERENCE
+
+
+__all__ = ["inference_mode", "is_inference", "is_inference_mode_enabled"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from microtape.differentiate import grad
 from microtape.factories import zeros_like
+from microtape.forward_ad import dual_level, make_dual, unpack_dual
 from microtape.functional_parts import (
     CONSTANT_HESSIAN,
     CONSTANT_HESSIAN_GRAPH,
@@ -120,16 +121,25 @@ def jacobian(
 ) -> Any:
     """The Jacobian of `func` at `inputs`: for each output and input a tensor of shape `output.shape + input.shape`.
 
-    Reverse mode takes one backward pass for each element of the outputs. `vectorize` is accepted and changes nothing
-    but what is allowed beside it. NB: torch runs the passes as one, with vmap.
+    Reverse mode takes one backward pass for each element of the outputs, forward mode one call of `func` for each
+    element of the inputs. `vectorize` changes nothing but what is allowed beside it: forward mode wants it, `strict`
+    forbids it. NB: torch runs the passes as one, with vmap.
 
-    Raises RuntimeError for what `strict` forbids, and for `strict` together with `vectorize`.
+    Raises RuntimeError for what `strict` forbids, NotImplementedError and RuntimeError for arguments that do not go
+    together.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
             'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                'microtape.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
+                'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        return forward_jacobian(func, inputs, strict, vectorize)
     with enable_grad():
         given = several(inputs, "inputs", "jacobian")
         xs = fresh(given.tensors, create_graph)
@@ -170,7 +180,7 @@ def hessian(
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def gradient(*xs: Tensor) -> Any:
-        ys = fresh(xs, True)
+        ys = fresh([x if x.requires_grad else x.requires_grad_() for x in xs], True)
         first = gradients(one_number(func, ys, "hessian", strict).tensors, ys, None, True)
         if strict:
             check_depends(first, LINEAR, LINEAR)
@@ -186,6 +196,47 @@ def called(func: Callable[..., Any], xs: Sequence[Tensor], function: str, strict
     if strict:
         check_depends(outputs.tensors, INDEPENDENT_OUTPUT, INDEPENDENT_OUTPUT)
     return outputs
+
+
+def forward_jacobian(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
+    """The Jacobian, a column at a time: each is the tangent of the outputs in the direction of one input element."""
+    if strict:
+        raise RuntimeError(
+            'microtape.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
+            'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
+        )
+    given = several(inputs, "inputs", "jacobian")
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`."
+        )
+    rows: list[list[Tensor]] = []
+    outputs = Several((), True)
+    for which, x in enumerate(given.tensors):
+        columns = []
+        for element in range(x.numel()):
+            directions = [zeros_like(one) for one in given.tensors]
+            directions[which].view(-1)[element] = 1
+            outputs, column = pushed_forward(func, given.tensors, directions)
+            columns.append(column)
+        rows.append([stack(column, -1).reshape((*column[0].shape, *x.shape)) for column in zip(*columns, strict=True)])
+    return outputs.like([given.like(blocks) for blocks in zip(*rows, strict=True)])
+
+
+def pushed_forward(
+    func: Callable[..., Any], xs: Sequence[Tensor], directions: Sequence[Tensor]
+) -> tuple[Several, list[Tensor]]:
+    """The outputs of `func`, and how they change as the inputs do in these directions."""
+    with dual_level():
+        duals = [make_dual(x, direction) for x, direction in zip(xs, directions, strict=True)]
+        outputs = called(func, duals, "jacobian", False)
+        tangents = [unpack_dual(output).tangent for output in outputs.tensors]
+    filled_in = [
+        zeros_like(output) if tangent is None else tangent.detach()
+        for tangent, output in zip(tangents, outputs.tensors, strict=True)
+    ]
+    return outputs, filled_in
 
 
 def gradients(

@@ -23,11 +23,11 @@ def see_values(see, result):
 
 
 def structure(result):
-    return tuple(structure(one) for one in result) if isinstance(result, tuple) else "tensor"
+    return tuple(structure(one) for one in result) if isinstance(result, tuple | list) else "tensor"
 
 
 def leaves(result):
-    return [leaf for one in result for leaf in leaves(one)] if isinstance(result, tuple) else [result]
+    return [leaf for one in result for leaf in leaves(one)] if isinstance(result, tuple | list) else [result]
 
 
 @shows("10 functional.vjp")
@@ -213,3 +213,21 @@ def strict_mode(mt, see):
                 see(name, what, create_graph)
                 with see.raising():
                     getattr(f, name)(func, (one, other), create_graph=create_graph, strict=True)
+
+
+@shows("10 functional forward-mode")
+def columns_instead_of_rows(mt, see):
+    f = mt.autograd.functional
+    x, y = given(mt)
+    forward = {"strategy": "forward-mode", "vectorize": True}
+    see_values(see, f.jacobian(mixed, (x, y), **forward))
+    see_values(see, f.jacobian(lambda x: x * x, x, **forward))
+    see_values(see, f.jacobian(lambda x: (x * x,), (x,), **forward))
+    see_values(see, f.jacobian(lambda x: (x * x).sum(), x, **forward))
+    outer = {"outer_jacobian_strategy": "forward-mode", "vectorize": True}
+    for hessian in (f.hessian(number, (x, y), **outer), f.hessian(lambda x: (x**3).sum(), x, **outer)):
+        see(structure(hessian))
+        see.value(*[leaf.detach() for leaf in leaves(hessian)])  # torch's come with a history
+    for wrong in ({"strict": True}, {"create_graph": True}, {"vectorize": False}):
+        with see.raising():
+            f.jacobian(lambda x: x * x, x, **(forward | wrong))

@@ -7,7 +7,7 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape import _C, autograd, nn, utils
+from microtape import _C, autograd, linalg, nn, utils
 from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.dtypes import (
     bool,
@@ -50,13 +50,15 @@ from microtape.factories import (
     randn_like,
     randperm,
     tensor,
+    tril_indices,
+    triu_indices,
     zeros,
     zeros_like,
 )
 from microtape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from microtape.inference import inference_mode, is_inference, is_inference_mode_enabled
 from microtape.ops.activation import erf, erfc, relu, selu, sigmoid
-from microtape.ops.arithmetic import add, div, floor_divide, fmod, mul, neg, positive, remainder, rsub, sub
+from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
 from microtape.ops.casting import clone
 from microtape.ops.comparison import (
     all,
@@ -85,6 +87,9 @@ from microtape.ops.comparison import (
     nonzero,
 )
 from microtape.ops.complex_numbers import angle, complex, conj, imag, polar, real, view_as_complex, view_as_real
+from microtape.ops.decomposition import norm
+from microtape.ops.division import div, floor_divide, fmod, remainder
+from microtape.ops.einsum import einsum, inner, kron, tensordot
 from microtape.ops.exponential import (
     exp,
     exp2,
@@ -106,6 +111,8 @@ from microtape.ops.gathering import gather, scatter, scatter_add, take_along_dim
 from microtape.ops.index import index_put
 from microtape.ops.index_along import index_add, index_copy, index_fill, index_select
 from microtape.ops.joining import cat, hstack, meshgrid, stack, vstack
+from microtape.ops.linalg import det, logdet, matrix_power, slogdet
+from microtape.ops.linalg import inv as inverse
 from microtape.ops.mask import masked_fill, masked_scatter, masked_select
 from microtape.ops.noise import bernoulli
 from microtape.ops.parts import chunk, diagonal, narrow, select, split, unbind
@@ -129,22 +136,11 @@ from microtape.ops.reduction import amax, amin, mean, sum
 from microtape.ops.rounding import abs, ceil, floor, frac, round, sgn, sign, trunc
 from microtape.ops.scan import cumprod, cumsum, prod
 from microtape.ops.selection import clamp, clamp_max, clamp_min, maximum, minimum, where
-from microtape.ops.shape import (
-    broadcast_tensors,
-    flatten,
-    movedim,
-    permute,
-    ravel,
-    reshape,
-    squeeze,
-    t,
-    transpose,
-    unflatten,
-    unsqueeze,
-)
+from microtape.ops.shape import broadcast_tensors, flatten, ravel, reshape, squeeze, unflatten, unsqueeze
 from microtape.ops.shape import expand as broadcast_to
 from microtape.ops.softmax import log_softmax, logsumexp, softmax
-from microtape.ops.statistics import norm, std, var, var_mean
+from microtape.ops.statistics import std, std_mean, var, var_mean
+from microtape.ops.transposition import movedim, permute, t, transpose
 from microtape.ops.trigonometric import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh
 from microtape.random import Generator, initial_seed, manual_seed, seed
 from microtape.tensor import Size, Tensor
@@ -235,6 +231,7 @@ __all__ = [
     "count_nonzero",
     "cumprod",
     "cumsum",
+    "det",
     "diag",
     "diag_embed",
     "diagonal",
@@ -243,6 +240,7 @@ __all__ = [
     "divide",
     "dot",
     "double",
+    "einsum",
     "empty",
     "enable_grad",
     "eq",
@@ -285,11 +283,13 @@ __all__ = [
     "index_select",
     "inference_mode",
     "initial_seed",
+    "inner",
     "int",
     "int8",
     "int16",
     "int32",
     "int64",
+    "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
@@ -299,8 +299,10 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "kron",
     "kthvalue",
     "le",
+    "linalg",
     "linspace",
     "load",
     "log",
@@ -309,6 +311,7 @@ __all__ = [
     "log10",
     "log_softmax",
     "logaddexp",
+    "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -322,6 +325,7 @@ __all__ = [
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_power",
     "max",
     "maximum",
     "mean",
@@ -386,6 +390,7 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "slogdet",
     "softmax",
     "sort",
     "split",
@@ -394,6 +399,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "std_mean",
     "sub",
     "subtract",
     "sum",
@@ -404,12 +410,15 @@ __all__ = [
     "tan",
     "tanh",
     "tensor",
+    "tensordot",
     "tile",
     "topk",
     "trace",
     "transpose",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "uint8",

@@ -30,14 +30,14 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-    return made(np.array(as_array_of_numbers(data, dtype)), requires_grad)
+    return made(np.array(as_array_of_numbers(data, dtype)), requires_grad, device)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor: itself if it is one of that dtype, sharing the memory of an array of that dtype."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    return made(np.asarray(as_array_of_numbers(data, dtype)))
+    return made(np.asarray(as_array_of_numbers(data, dtype)), False, device)
 
 
 def as_array_of_numbers(data: Any, dtype: Any) -> Any:
@@ -105,8 +105,10 @@ def ragged(data: Any, dim: int = 0) -> str:
     return next((ragged(item, dim + 1) for item in data if isinstance(item, list)), "ragged nested sequence")
 
 
-def made(array: Any, requires_grad: bool = False) -> Tensor:
-    """A leaf around `array`."""
+def made(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
+    """A leaf around `array`. Raises RuntimeError for a device that is not the cpu, or a dtype without gradients."""
+    if device is not None and str(device) != "cpu":
+        raise RuntimeError(f"there is no device but the cpu here, got '{device}'")
     if requires_grad and not dtypes.is_differentiable(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return marked(new_tensor(Tensor, array, None if requires_grad else NO_EDGE))
@@ -126,17 +128,17 @@ def from_dlpack(source: Any) -> Tensor:
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the given size."""
-    return made(np.zeros(checked_size("zeros", size), dtype or dtypes.get_default_dtype()), requires_grad)
+    return made(np.zeros(checked_size("zeros", size), dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of the given size."""
-    return made(np.ones(checked_size("ones", size), dtype or dtypes.get_default_dtype()), requires_grad)
+    return made(np.ones(checked_size("ones", size), dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of the given size, to be filled; here it is zeros."""
-    return zeros(*checked_size("empty", size), dtype=dtype, requires_grad=requires_grad) if size else zeros()
+    return zeros(checked_size("empty", size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -144,7 +146,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return made(np.full(checked_size("full", (size,)), value, dtype or dtypes.of_number(value)), requires_grad)
+    return made(np.full(checked_size("full", (size,)), value, dtype or dtypes.of_number(value)), requires_grad, device)
 
 
 def checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -159,7 +161,7 @@ def checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal."""
-    return made(np.eye(n, m, dtype=dtype or dtypes.get_default_dtype()), requires_grad)
+    return made(np.eye(n, m, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def arange(
@@ -176,36 +178,47 @@ def arange(
     if dtype is None:
         whole = all(isinstance(one, int | np.integer) for one in (start, end, step))
         dtype = dtypes.int64 if whole else dtypes.get_default_dtype()
-    return made((start + step * np.arange(math.ceil((end - start) / step))).astype(dtype), requires_grad)
+    return made((start + step * np.arange(math.ceil((end - start) / step))).astype(dtype), requires_grad, device)
 
 
 def linspace(
     start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included."""
-    return made(np.linspace(start, end, steps, dtype=dtype or dtypes.get_default_dtype()), requires_grad)
+    return made(np.linspace(start, end, steps, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def logspace(
-    start: float, end: float, steps: int, base: float = 10.0, *, dtype: Any = None, requires_grad: bool = False
+    start: float,
+    end: float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """`steps` numbers from `base ** start` to `base ** end`, each a fixed multiple of the one before."""
-    return made(np.logspace(start, end, steps, base=base, dtype=dtype or dtypes.get_default_dtype()), requires_grad)
+    return made(
+        np.logspace(start, end, steps, base=base, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device
+    )
 
 
-def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of another tensor's shape and dtype."""
-    return made(np.zeros_like(input.array, dtype=dtype), requires_grad)
+    return made(np.zeros_like(input.array, dtype=dtype), requires_grad, device)
 
 
-def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of another tensor's shape and dtype."""
-    return made(np.ones_like(input.array, dtype=dtype), requires_grad)
+    return made(np.ones_like(input.array, dtype=dtype), requires_grad, device)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """One number everywhere, in another tensor's shape and dtype."""
-    return made(np.full_like(input.array, fill_value, dtype=dtype), requires_grad)
+    return made(np.full_like(input.array, fill_value, dtype=dtype), requires_grad, device)
 
 
 def rand(
@@ -213,7 +226,7 @@ def rand(
 ) -> Tensor:
     """Random numbers from 0 up to but without 1, all as likely."""
     shape = checked_size("rand", size)
-    return made(drawn("uniform", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad)
+    return made(drawn("uniform", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
 
 
 def randn(
@@ -221,17 +234,21 @@ def randn(
 ) -> Tensor:
     """Random numbers of mean 0 and standard deviation 1, normally distributed."""
     shape = checked_size("randn", size)
-    return made(drawn("normal", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad)
+    return made(drawn("normal", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
 
 
-def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`rand`, of another tensor's shape and dtype."""
-    return made(drawn("uniform", input.array.shape, check_floating("rand", dtype or input.dtype), None), requires_grad)
+    return made(
+        drawn("uniform", input.array.shape, check_floating("rand", dtype or input.dtype), None), requires_grad, device
+    )
 
 
-def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`randn`, of another tensor's shape and dtype."""
-    return made(drawn("normal", input.array.shape, check_floating("randn", dtype or input.dtype), None), requires_grad)
+    return made(
+        drawn("normal", input.array.shape, check_floating("randn", dtype or input.dtype), None), requires_grad, device
+    )
 
 
 def check_floating(name: str, dtype: Any) -> Any:
@@ -242,7 +259,14 @@ def check_floating(name: str, dtype: Any) -> Any:
 
 
 def randint(
-    low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Random whole numbers from `low` up to but without `high`: `randint(low, high, size)` or `randint(high, size)`."""
     if size is None:
@@ -251,18 +275,37 @@ def randint(
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     shape = checked_size("randint", (size,))
     values = (generator or default_generator).integers(low, high, math.prod(shape))
-    return made(values.astype(dtype or dtypes.int64).reshape(shape))
+    return made(values.astype(dtype or dtypes.int64).reshape(shape), requires_grad, device)
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
+def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None) -> Tensor:
     """The whole numbers below `n` in random order."""
-    return made((generator or default_generator).permutation(n).astype(dtype or dtypes.int64))
+    return made((generator or default_generator).permutation(n).astype(dtype or dtypes.int64), False, device)
 
 
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None) -> Tensor:
+def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """Where a matrix of that size has its lower triangle: a row of row numbers and one of column numbers."""
+    return made(np.stack(np.tril_indices(row, offset, col)).astype(np.int64))
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """Where a matrix of that size has its upper triangle: a row of row numbers and one of column numbers."""
+    return made(np.stack(np.triu_indices(row, offset, col)).astype(np.int64))
+
+
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Random numbers, normally distributed: of one mean and deviation and a size, or tensors of them."""
     given = [one.array for one in (mean, std) if isinstance(one, Tensor)]
     shape = checked_size("normal", (size,)) if not given else np.broadcast_shapes(*[array.shape for array in given])
-    values = drawn("normal", shape, given[0].dtype if given else dtypes.get_default_dtype(), generator)
+    values = drawn("normal", shape, given[0].dtype if given else dtype or dtypes.get_default_dtype(), generator)
     scale, middle = (one.array if isinstance(one, Tensor) else one for one in (std, mean))
-    return made(np.asarray(values * scale + middle))
+    return made(np.asarray(values * scale + middle), requires_grad, device)

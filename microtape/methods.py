@@ -14,11 +14,15 @@ from microtape.ops import (
     casting,
     comparison,
     complex_numbers,
+    decomposition,
+    division,
+    einsum,
     exponential,
     extremum,
     gathering,
     index,
     index_along,
+    linalg,
     mask,
     noise,
     parts,
@@ -30,6 +34,7 @@ from microtape.ops import (
     selection,
     shape,
     statistics,
+    transposition,
     trigonometric,
 )
 from microtape.ops import softmax as softmax_ops
@@ -46,14 +51,14 @@ class Methods(TensorState):
     __add__ = __radd__ = arithmetic.plus
     __sub__, __rsub__ = arithmetic.minus, arithmetic.minus_from
     __mul__ = __rmul__ = arithmetic.times
-    __truediv__, __rtruediv__ = arithmetic.divided_by, exponential.divides
-    __floordiv__, __rfloordiv__ = arithmetic.floored_by, arithmetic.floored_from
-    __mod__, __rmod__ = arithmetic.modulo, arithmetic.modulo_from
+    __truediv__, __rtruediv__ = division.divided_by, exponential.divides
+    __floordiv__, __rfloordiv__ = division.floored_by, division.floored_from
+    __mod__, __rmod__ = division.modulo, division.modulo_from
     __pow__, __rpow__ = exponential.power, exponential.power_of
     __matmul__, __rmatmul__ = product.times_matrix, product.matrix_times
     __neg__, __pos__, __abs__ = arithmetic.neg, arithmetic.positive, rounding.abs
-    __iadd__, __isub__, __imul__, __itruediv__ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, arithmetic.div_
-    __ipow__, __imod__ = exponential.pow_, arithmetic.remainder_
+    __iadd__, __isub__, __imul__, __itruediv__ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, division.div_
+    __ipow__, __imod__ = exponential.pow_, division.remainder_
     __eq__, __ne__ = comparison.equals, comparison.differs
     __lt__, __le__ = comparison.is_less, comparison.is_at_most
     __gt__, __ge__ = comparison.is_greater, comparison.is_at_least
@@ -66,19 +71,21 @@ class Methods(TensorState):
 
     # Arithmetic
 
-    add, sub, mul, div, neg = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div, arithmetic.neg
-    add_, sub_, mul_, div_, neg_ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, arithmetic.div_, arithmetic.neg_
+    add, sub, mul, div, neg = arithmetic.add, arithmetic.sub, arithmetic.mul, division.div, arithmetic.neg
+    add_, sub_, mul_, div_, neg_ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, division.div_, arithmetic.neg_
     subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg
     floor_divide, remainder, fmod, positive = (
-        arithmetic.floor_divide,
-        arithmetic.remainder,
-        arithmetic.fmod,
+        division.floor_divide,
+        division.remainder,
+        division.fmod,
         arithmetic.positive,
     )
-    remainder_ = arithmetic.remainder_
+    remainder_ = division.remainder_
     addmm, addmm_, baddbmm = product.addmm, product.addmm_, product.baddbmm
     matmul, mm, mv, dot, bmm = product.matmul, product.mm, product.mv, product.dot, product.bmm
-    outer = product.outer
+    outer, inner, kron = product.outer, einsum.inner, einsum.kron
+    det, slogdet, logdet = linalg.det, linalg.slogdet, linalg.logdet
+    inverse, matrix_power = linalg.inv, linalg.matrix_power
 
     # Each element by itself
 
@@ -142,7 +149,7 @@ class Methods(TensorState):
 
     sum, mean, amax, amin = reduction.sum, reduction.mean, reduction.amax, reduction.amin
     prod, cumsum, cumprod = scan.prod, scan.cumsum, scan.cumprod
-    var, std, norm = statistics.var, statistics.std, statistics.norm
+    var, std, norm = statistics.var, statistics.std, decomposition.norm
     max, min, median = extremum.max, extremum.min, extremum.median
     argmax, argmin, sort, argsort = extremum.argmax, extremum.argmin, extremum.sort, extremum.argsort
     topk, kthvalue = extremum.topk, extremum.kthvalue
@@ -153,8 +160,8 @@ class Methods(TensorState):
     # Shape
 
     reshape, view, flatten, unflatten = shape.reshape, shape.view, shape.flatten, shape.unflatten
-    ravel, permute, transpose, t = shape.ravel, shape.permute, shape.transpose, shape.t
-    movedim, expand, squeeze, unsqueeze = shape.movedim, shape.expand, shape.squeeze, shape.unsqueeze
+    ravel, permute, transpose, t = shape.ravel, transposition.permute, transposition.transpose, transposition.t
+    movedim, expand, squeeze, unsqueeze = transposition.movedim, shape.expand, shape.squeeze, shape.unsqueeze
     swapaxes = swapdims = transpose
     moveaxis, broadcast_to = movedim, expand
     select, narrow, diagonal = parts.select, parts.narrow, parts.diagonal
@@ -185,17 +192,17 @@ class Methods(TensorState):
     @property
     def T(self) -> Any:  # noqa: N802 - torch's name
         """The dimensions in reverse order."""
-        return shape.reversed_dims(self)
+        return transposition.reversed_dims(self)
 
     @property
     def mT(self) -> Any:  # noqa: N802 - torch's name
         """The last two dimensions swapped."""
-        return shape.matrix_transpose(self)
+        return transposition.matrix_transpose(self)
 
     @property
     def H(self) -> Any:  # noqa: N802 - torch's name
         """The conjugate transpose of a matrix."""
-        return complex_numbers.conj(shape.matrix_transpose(self))
+        return complex_numbers.conj(transposition.matrix_transpose(self))
 
     mH = H  # noqa: N815 - torch's name
 
@@ -272,9 +279,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": arithmetic.add,
     "subtract": arithmetic.sub,
     "multiply": arithmetic.mul,
-    "divide": arithmetic.div,
-    "floor_divide": arithmetic.floor_divide,
-    "remainder": arithmetic.remainder,
+    "divide": division.div,
+    "floor_divide": division.floor_divide,
+    "remainder": division.remainder,
     "power": exponential.pow,
     "negative": arithmetic.neg,
     "positive": arithmetic.positive,

@@ -11,14 +11,13 @@ import pytest
 
 from benchmarks import report
 from benchmarks.checks import Finding
-from benchmarks.engines import ENGINES, MissingError
+from benchmarks.engines import ENGINES
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
 from benchmarks.workloads import WORKLOADS
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
-NOT_YET = {"conv2d"}  # workloads whose operation the engine does not have
 LARGE = {"large mlp"}
-WITH_A_FLOOR = [one for one in WORKLOADS if one.floor is not None and one.name not in NOT_YET | LARGE]
+WITH_A_FLOOR = [one for one in WORKLOADS if one.floor is not None and one.name not in LARGE]
 
 
 @pytest.mark.parametrize("workload", WITH_A_FLOOR, ids=lambda workload: workload.name)
@@ -27,12 +26,6 @@ def test_a_floor_computes_what_the_engine_computes(workload):
     run = engine.prepare(workload)
     expected = ENGINES["numpy"]().prepare(workload)()
     compare(workload.name, engine.arrays(run()), expected, workload.tolerance)
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_a_workload_that_cannot_run_yet_says_what_is_missing(name):
-    with pytest.raises(MissingError, match="is not there yet"):
-        ENGINES["microtape"]().prepare(BY_NAME[name])
 
 
 def test_a_run_leaves_nothing_behind_for_the_next_one():

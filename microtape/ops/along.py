@@ -59,7 +59,7 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
     dim, index = dim_index(dim, x.ndim), as_index(index, x)
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if index.ndim != x.ndim and x.ndim:
+    if index.ndim != x.ndim and x.ndim and math.prod(index.shape):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for i, (size, most) in enumerate(zip(index.shape, x.shape, strict=False)):
         if i != dim and size > most:

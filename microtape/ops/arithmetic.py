@@ -11,8 +11,7 @@ import numpy as np
 
 from microtape.in_place import call_
 from microtape.operation import Binary, Unary, as_operand, binary, call, unary
-from microtape.ops.kinds import Promoting, WithNumber, floating, named
-from microtape.ops.undefined import call_undefined
+from microtape.ops.kinds import Promoting, WithNumber, named
 from microtape.tensor_state import TensorState
 
 
@@ -68,6 +67,28 @@ class ScaledSub(ScaledAdd):
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
 
 
+class RsubBackward0(Promoting):
+    """`rsub` of two tensors."""
+
+    __slots__ = ("alpha",)
+    operands = ("x", "y")
+    formula = "z = y - α · x    ∂z/∂x = -α,  ∂z/∂y = 1"
+    op = "rsub"
+
+    def __init__(self, alpha: Any) -> None:
+        super().__init__()
+        self.alpha = alpha
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return y - self.alpha * x
+
+    def grad_x(self, g: Any) -> Any:
+        return -g * self.alpha
+
+    def grad_y(self, g: Any) -> Any:
+        return g
+
+
 class RsubBackward1(WithNumber):
     formula = "z = n - x    ∂z/∂x = -1"
     op = "rsub"
@@ -90,94 +111,30 @@ class MulBackward0(Binary):
         return g * x
 
 
-class DivBackward0(Binary):
-    formula = "z = x / y    ∂z/∂x = 1 / y,  ∂z/∂y = -x / y²"
+class AddBackward1(WithNumber):
+    """In formulas, where torch's have a number too."""
 
-    @staticmethod
-    def forward(x: Any, y: Any) -> Any:
-        x = floating(x)
-        return np.true_divide(x, y, dtype=x.dtype)
-
-    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
-        return g / y
-
-    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * ((x / y) / y)
-
-
-class DivBackward2(Promoting):
-    """A quotient that is rounded."""
-
-    __slots__ = ("rounding",)
-    operands = ("x", "y")
-    formula = "z = x / y, rounded    ∂z/∂x = 0,  ∂z/∂y = 0"
-
-    def __init__(self, rounding: str) -> None:
-        if rounding not in ("trunc", "floor"):
-            raise RuntimeError(
-                f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding}'"
-            )
-        super().__init__()
-        self.rounding = rounding
-
-    def forward(self, x: Any, y: Any) -> Any:
-        return divided_down(x, y) if self.rounding == "floor" else divided_towards_zero(x, y)
-
-    def grad_x(self, g: Any) -> Any:
-        return g * 0
-
-    def grad_y(self, g: Any) -> Any:
-        return g * 0
-
-
-class RemainderBackward1(Binary):
-    formula = "z = x - y · ⌊x / y⌋    ∂z/∂x = 1,  ∂z/∂y = -⌊x / y⌋"
-
-    @staticmethod
-    def forward(x: Any, y: Any) -> Any:
-        refuse_zero(y)
-        return np.remainder(x, y)
-
-    def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
-        return g
-
-    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * div(x, y, rounding_mode="floor")
-
-
-class RemainderBackward0(WithNumber):
-    formula = "z = x - n · ⌊x / n⌋    ∂z/∂x = 1"
+    formula = "z = x + n    ∂z/∂x = 1"
+    op = "add"
 
     def forward(self, x: Any) -> Any:
-        return RemainderBackward1.forward(x, np.asarray(self.number, x.dtype))
+        return x + self.number
 
     def grad_x(self, g: Any) -> Any:
         return g
 
 
-class FmodBackward1(Binary):
-    formula = "z = x - y · trunc(x / y)    ∂z/∂x = 1,  ∂z/∂y = -trunc(x / y)"
+class MulBackward1(WithNumber):
+    """In formulas, where torch's have a number too."""
 
-    @staticmethod
-    def forward(x: Any, y: Any) -> Any:
-        refuse_zero(y)
-        return np.fmod(x, y)
-
-    def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
-        return g
-
-    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * div(x, y, rounding_mode="trunc")
-
-
-class FmodBackward0(WithNumber):
-    formula = "z = x - n · trunc(x / n)    ∂z/∂x = 1"
+    formula = "z = x · n    ∂z/∂x = n"
+    op = "mul"
 
     def forward(self, x: Any) -> Any:
-        return FmodBackward1.forward(x, np.asarray(self.number, x.dtype))
+        return x * self.number
 
     def grad_x(self, g: Any) -> Any:
-        return g
+        return times_number(g, self.number)
 
 
 class NegBackward0(Unary):
@@ -212,29 +169,17 @@ def times(x: Any, y: Any) -> Any:
     return binary(MulBackward0, x, y)
 
 
-def divided_by(x: Any, y: Any) -> Any:
-    """`x / y`."""
-    return binary(DivBackward0, x, y)
+# For formulas: operations with a number, which take arrays too
 
 
-def floored_by(x: Any, y: Any) -> Any:
-    """`x // y`."""
-    return floor_divide(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
+def plus_number(x: Any, number: Any) -> Any:
+    """`x + number`."""
+    return call(AddBackward1(number), x) if isinstance(x, TensorState) else x + number
 
 
-def floored_from(x: Any, y: Any) -> Any:
-    """`y // x`, where y is a number."""
-    return floor_divide(y, x) if isinstance(y, int | float) else NotImplemented
-
-
-def modulo(x: Any, y: Any) -> Any:
-    """`x % y`."""
-    return remainder(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
-
-
-def modulo_from(x: Any, y: Any) -> Any:
-    """`y % x`, where y is a number."""
-    return remainder(as_operand(y, x), x) if isinstance(y, int | float) else NotImplemented
+def times_number(x: Any, number: Any) -> Any:
+    """`x * number`."""
+    return call(MulBackward1(number), x) if isinstance(x, TensorState) else x * number
 
 
 # Functions, with torch's argument names
@@ -258,41 +203,12 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha · input`."""
     if alpha == 1 and not isinstance(other, TensorState):
         return given("rsub", minus_from(input, other), other)
-    return sub(other, input, alpha=alpha)
+    return call(RsubBackward0(alpha), *pair(input, other))
 
 
 def mul(input: Any, other: Any) -> Any:
     """`input · other`, broadcast against each other."""
     return given("mul", binary(MulBackward0, input, other), other)
-
-
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """`input / other`; whole numbers are divided as floats. `rounding_mode` may be "trunc" or "floor".
-
-    Raises RuntimeError for another rounding mode.
-    """
-    if rounding_mode is None:
-        return given("div", binary(DivBackward0, input, other), other)
-    return call(DivBackward2(rounding_mode), *pair(input, other))
-
-
-def floor_divide(input: Any, other: Any) -> Any:
-    """⌊input / other⌋. It has no derivative: use `div` with `rounding_mode="floor"` where one is needed."""
-    return call_undefined("floor_divide", divided_down, *pair(input, other))
-
-
-def remainder(input: Any, other: Any) -> Any:
-    """What is left of a division that rounds down: it has the sign of `other`, as Python's `%` has."""
-    if isinstance(other, int | float):
-        return call(RemainderBackward0(other), input)
-    return given("remainder", binary(RemainderBackward1, input, other), other)
-
-
-def fmod(input: Any, other: Any) -> Any:
-    """What is left of a division that rounds towards zero: it has the sign of `input`."""
-    if isinstance(other, int | float):
-        return call(FmodBackward0(other), input)
-    return given("fmod", binary(FmodBackward1, input, other), other)
 
 
 def neg(input: Any) -> Any:
@@ -323,16 +239,6 @@ def mul_(x: TensorState, other: Any) -> Any:
     return call_(MulBackward0(), x, as_operand(other, x))
 
 
-def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """Divide by `other` in place."""
-    return call_(DivBackward0() if rounding_mode is None else DivBackward2(rounding_mode), x, as_operand(other, x))
-
-
-def remainder_(x: TensorState, other: Any) -> Any:
-    """Put what is left of a division by `other` in its place."""
-    return call_(RemainderBackward1(), x, as_operand(other, x))
-
-
 def neg_(x: TensorState) -> Any:
     """Negate in place."""
     return call_(NegBackward0(), x)
@@ -350,24 +256,3 @@ def pair(x: Any, y: Any) -> tuple[Any, Any]:
     if isinstance(x, TensorState):
         return x, as_operand(y, x)
     return (as_operand(x, y), y) if isinstance(y, TensorState) else (x, y)
-
-
-def divided_down(x: Any, y: Any) -> Any:
-    """⌊x / y⌋."""
-    refuse_zero(y)
-    return np.floor_divide(x, y)
-
-
-def divided_towards_zero(x: Any, y: Any) -> Any:
-    """x / y without its fraction."""
-    refuse_zero(y)
-    quotient = np.floor_divide(x, y) if x.dtype.kind in "biu" else np.trunc(x / y)
-    if x.dtype.kind in "iu":
-        quotient = quotient + ((quotient < 0) & (quotient * y != x))
-    return quotient.astype(x.dtype, copy=False)
-
-
-def refuse_zero(y: Any) -> None:
-    """Raise RuntimeError where a whole number would be divided by 0."""
-    if y.dtype.kind in "biu" and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")

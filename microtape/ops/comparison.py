@@ -203,5 +203,5 @@ def count_nonzero(input: TensorState, dim: Any = None) -> Any:
 def nonzero(input: TensorState, *, as_tuple: bool = False) -> Any:
     """The indices of the elements other than zero: a row for each, or with `as_tuple` a tensor for each dimension."""
     if as_tuple:
-        return tuple([new_tensor(type(input), indices) for indices in np.nonzero(input.array)])
+        return tuple([new_tensor(type(input), indices) for indices in np.nonzero(np.atleast_1d(input.array))])
     return undifferentiable(np.argwhere, input)

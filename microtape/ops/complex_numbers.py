@@ -17,6 +17,7 @@ from microtape.ops.parts import select
 from microtape.ops.rounding import abs
 from microtape.ops.selection import where
 from microtape.ops.trigonometric import cos, sin
+from microtape.tensor_state import TensorState
 from microtape.views import ViewOperation, view_call
 
 
@@ -111,7 +112,7 @@ def imag(input: Any) -> Any:
     """The imaginary part, as a view. Raises RuntimeError for real numbers."""
     if input.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return select(view_as_real(input), -1, 1)
+    return select(view_as_real(input), -1, 1) if isinstance(input, TensorState) else np.imag(input)
 
 
 def view_as_real(input: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, as_operand, binary, call, unary
-from microtape.ops.arithmetic import given
+from microtape.ops.arithmetic import given, plus_number, times_number
 from microtape.ops.kinds import beside_number, floating, in_place
 from microtape.ops.selection import where
 from microtape.tensor_state import TensorState
@@ -31,7 +31,7 @@ class Exp2Backward0(Unary):
     forward = staticmethod(np.exp2)
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        return g * (z * math.log(2))
+        return g * times_number(z, math.log(2))
 
 
 class Expm1Backward0(Unary):
@@ -40,7 +40,7 @@ class Expm1Backward0(Unary):
     forward = staticmethod(np.expm1)
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        return g * (z + 1)
+        return g * plus_number(z, 1)
 
 
 class LogBackward0(Unary):
@@ -57,7 +57,7 @@ class Log2Backward0(Unary):
     forward = staticmethod(np.log2)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g / (x * math.log(2))
+        return g / times_number(x, math.log(2))
 
 
 class Log10Backward0(Unary):
@@ -66,7 +66,7 @@ class Log10Backward0(Unary):
     forward = staticmethod(np.log10)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g / (x * math.log(10))
+        return g / times_number(x, math.log(10))
 
 
 class Log1PBackward0(Unary):
@@ -75,7 +75,7 @@ class Log1PBackward0(Unary):
     forward = staticmethod(np.log1p)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g / (x + 1)
+        return g / plus_number(x, 1)
 
 
 class LogaddexpBackward0(Binary):
@@ -109,7 +109,7 @@ class SqrtBackward0(Unary):
     forward = staticmethod(np.sqrt)
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        return g / (2 * z)
+        return g / times_number(z, 2)
 
 
 class RsqrtBackward0(Unary):
@@ -120,7 +120,7 @@ class RsqrtBackward0(Unary):
         return 1 / np.sqrt(x)
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        return -0.5 * g * z**3
+        return times_number(g, -0.5) * z**3
 
 
 class ReciprocalBackward0(Unary):
@@ -151,7 +151,7 @@ class PowBackward0(Operation):
     def grad_x(self, g: Any, x: Any) -> Any:
         if self.exponent == 0:
             return g * 0
-        return g * (self.exponent * x ** (self.exponent - 1))
+        return g * times_number(x ** (self.exponent - 1), self.exponent)
 
 
 class PowBackward1(Binary):

@@ -8,10 +8,11 @@ import numpy as np
 
 from microtape.in_place import call_
 from microtape.operation import call
-from microtape.ops.along import AlongDim, checked
+from microtape.ops.along import AlongDim, checked, out_of_range
 from microtape.ops.arguments import dim_index, plain
 from microtape.ops.index import add_at
 from microtape.ops.joining import cat
+from microtape.ops.selection import where
 from microtape.ops.shape import expand, reshape
 from microtape.several import zeros_like
 
@@ -127,6 +128,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     dim = dim_index(dim, input.ndim)
     lead = np.broadcast_shapes(*[(*one.shape[:dim], 1, *one.shape[dim + 1 :]) for one in (input, indices)])
     wide, index = (expand(one, (*lead[:dim], one.shape[dim], *lead[dim + 1 :])) for one in (input, indices))
+    if out_of_range(index, wide.shape[dim]) is not None:
+        index = where(index < 0, index + wide.shape[dim], index)
     return gather(wide, dim, index)
 
 

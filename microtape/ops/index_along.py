@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from microtape.in_place import call_
 from microtape.operation import call
 from microtape.ops.along import AlongDim, checked_vector
+from microtape.ops.arguments import plain
 from microtape.ops.index import add_at
 from microtape.several import zeros_like
 from microtape.tensor_state import TensorState
@@ -94,7 +97,7 @@ class IndexFillBackward1(AlongDim):
         return index_fill(g, self.dim, index, 0)
 
     def grad_y(self, g: Any, index: Any) -> Any:
-        return index_select(g, self.dim, index)  # the engine sums it up
+        return index_select(g, self.dim, np.unique(plain(index)))  # the engine sums it up
 
 
 def index_select(input: Any, dim: int, index: Any) -> Any:

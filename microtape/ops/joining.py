@@ -12,6 +12,7 @@ from microtape.operation import call
 from microtape.ops.arguments import dim_index
 from microtape.ops.kinds import Promoting
 from microtape.ops.shape import expand, reshape, unsqueeze
+from microtape.several import zeros_like
 from microtape.tensor_state import TensorState
 
 
@@ -25,15 +26,20 @@ class CatBackward0(Promoting):
         self.dim = dim
 
     def forward(self, *arrays: Any) -> Any:
-        self.sizes = [array.shape[self.dim] for array in arrays]
-        return np.concatenate(arrays, self.dim)
+        self.sizes = [array.shape[self.dim] if array.shape != (0,) else 0 for array in arrays]
+        filled = [array for array in arrays if array.shape != (0,)]
+        return np.concatenate(filled or arrays, self.dim)
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """The part of the gradient that belongs to each operand."""
         before = (slice(None),) * self.dim
         stops = np.cumsum(self.sizes)
         return [
-            gradient[(*before, slice(int(stop) - size, int(stop)))] if edge[0] is not None else None
+            None
+            if edge[0] is None
+            else gradient[(*before, slice(int(stop) - size, int(stop)))]
+            if size
+            else zeros_like(gradient, edge[0].output_spec(edge[1])[0], gradient.dtype)
             for stop, size, edge in zip(stops, self.sizes, self.next_edges, strict=True)
         ]
 
@@ -69,8 +75,9 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     full = next((tensor for tensor in tensors if tuple(tensor.shape) != (0,)), tensors[0])
     dim = dim_index(dim, full.ndim)
-    given = [tensor if tuple(tensor.shape) != (0,) else emptied(tensor, full.shape, dim) for tensor in tensors]
-    for i, tensor in enumerate(given):
+    for i, tensor in enumerate(tensors):
+        if tuple(tensor.shape) == (0,):
+            continue  # goes with anything
         if tensor.ndim != full.ndim:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {full.ndim} and {tensor.ndim}")
         for one, (expected, size) in enumerate(zip(full.shape, tensor.shape, strict=True)):
@@ -80,12 +87,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
                     f"{size} "
                     f"for tensor number {i} in the list."
                 )
-    return call(CatBackward0(dim), *given)
-
-
-def emptied(tensor: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """A tensor of no elements at all goes with any others."""
-    return reshape(tensor, (*shape[:dim], 0, *shape[dim + 1 :]))
+    return call(CatBackward0(dim), *tensors)
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:

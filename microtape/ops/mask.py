@@ -64,10 +64,12 @@ class MaskedSelectBackward0(Operation):
         self.mask = mask
 
     def forward(self, x: Any) -> Any:
-        self.x_shape = x.shape
-        return x[plain(self.mask)]
+        mask = plain(self.mask)
+        self.x_shape = np.broadcast_shapes(x.shape, mask.shape)
+        return np.broadcast_to(x, self.x_shape)[np.broadcast_to(mask, self.x_shape)]
 
     def grad_x(self, g: Any, mask: Any) -> Any:
+        mask = mask if mask.shape == self.x_shape else expand(mask, self.x_shape)
         return call(MaskedScatterBackward0(mask), zeros_like(g, self.x_shape, g.dtype), g)
 
 
@@ -82,7 +84,8 @@ class MaskedScatterBackward0(Operation):
 
     def forward(self, x: Any, y: Any) -> Any:
         self.y_shape = y.shape
-        mask = plain(self.mask)
+        mask = np.broadcast_to(plain(self.mask), np.broadcast_shapes(x.shape, self.mask.shape))
+        x = np.broadcast_to(x, mask.shape)
         count = np.count_nonzero(mask)
         if count > y.size:
             raise RuntimeError("masked_scatter: expected self and source to have same number of elements or fewer")
@@ -128,10 +131,7 @@ def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
 
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of `input` where `mask` is True, in one dimension; both broadcast."""
-    mask = as_mask(mask, input)
-    shape = np.broadcast_shapes(input.shape, mask.shape)
-    mask = mask if mask.shape == shape else expand(mask, shape)
-    return call(MaskedSelectBackward0(mask), input if input.shape == shape else expand(input, shape))
+    return call(MaskedSelectBackward0(as_mask(mask, input)), input)
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
@@ -146,8 +146,7 @@ def masked_scatter_(x: TensorState, mask: Any, source: Any) -> Any:
 
 def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
     """The common part of `masked_scatter` and `masked_scatter_`."""
-    mask = as_mask(mask, x)
-    return run(MaskedScatterBackward0(mask if mask.shape == x.shape else expand(mask, x.shape)), x, source)
+    return run(MaskedScatterBackward0(as_mask(mask, x)), x, source)
 
 
 def as_mask(mask: Any, x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from microtape.dtypes import scalar_name
 from microtape.operation import Operation, as_tensor, call
 from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
+from microtape.ops.division import over_number
 from microtape.ops.index import IndexBackward0
 from microtape.ops.kinds import named
 from microtape.ops.loss import array_of, check_reduction
 from microtape.ops.reduction import add_up, sum
+from microtape.ops.shape import reshape
 from microtape.ops.softmax import log_softmax
 from microtape.tensor_state import TensorState
 
@@ -105,8 +108,13 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     expected = tuple(input.shape[:1]) + tuple(input.shape[2:]) if input.ndim > 1 else ()
     if tuple(target.shape) != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
-    cls = NllLossBackward0 if input.ndim <= 2 else NllLoss2D
-    return call(cls(target, array_of(weight), ignore_index, reduction), input)
+    if input.ndim <= 2:
+        return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
+    picture = input.ndim == 4  # torch makes others pictures, too
+    wide = input if picture else reshape(input, (*input.shape[:2], 1, math.prod(input.shape[2:])))
+    node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), array_of(weight), ignore_index, reduction)
+    losses = call(node, wide)
+    return losses if picture or reduction != "none" else reshape(losses, target.shape)
 
 
 def cross_entropy(
@@ -155,8 +163,7 @@ def cross_entropy_of_probabilities(
     if reduction == "none":
         return -sum(losses, dim)
     total = -sum(losses)
-    count = losses.array.size // losses.shape[dim]
-    return total / count if reduction == "mean" else total
+    return over_number(total, losses.array.size // losses.shape[dim]) if reduction == "mean" else total
 
 
 def in_dim(vector: Any, dim: int, ndim: int) -> Any:

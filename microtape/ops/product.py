@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.casting import contiguous
 from microtape.ops.kinds import Promoting
-from microtape.ops.shape import UnsafeViewBackward0, expand, reshape, squeeze, t, transpose, unsqueeze
+from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, reshape, unsqueeze
+from microtape.ops.transposition import t, transpose
 from microtape.tensor_state import TensorState
 
 
@@ -165,8 +167,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
         (n, m), (p, q) = mat1.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
     check_one_dtype("mat1 and mat2", mat1, mat2)
-    shape = (mat1.shape[0], mat2.shape[1])
-    return call(AddmmBackward0(beta, alpha), input if input.shape == shape else expand(input, shape), mat1, mat2)
+    return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
 
 def addmm_(x: TensorState, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
@@ -176,8 +177,7 @@ def addmm_(x: TensorState, mat1: Any, mat2: Any, *, beta: float = 1, alpha: floa
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`β · input + α · batch1 @ batch2` for stacks of matrices, with `input` broadcast."""
-    shape = (batch1.shape[0], batch1.shape[1], batch2.shape[2])
-    return call(BaddbmmBackward0(beta, alpha), input if input.shape == shape else expand(input, shape), batch1, batch2)
+    return call(BaddbmmBackward0(beta, alpha), input, batch1, batch2)
 
 
 def outer(input: Any, vec2: Any) -> Any:
@@ -204,7 +204,8 @@ def matmul(input: Any, other: Any) -> Any:
     if (left, right) == (2, 1):
         return mv(input, other)
     if (left, right) == (1, 2):
-        return squeeze(mm(unsqueeze(input, 0), other), (0,))
+        product = mm(unsqueeze(input, 0), other)
+        return call(SqueezeInPlace(product.shape[1:]), product)
     if left >= 3 and right <= 2:
         return folded(input, other)
     if left <= 2 and right >= 3:
@@ -226,14 +227,14 @@ def matrix_times(x: Any, y: Any) -> Any:
 
 def folded(x: Any, y: Any) -> Any:
     """A stack of matrices times one matrix or vector: the stack is one tall matrix."""
-    tall = reshape(x, (-1, x.shape[-1]))
+    tall = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
     product = mm(tall, y) if y.ndim == 2 else mv(tall, y)
     return unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
 
 
 def folded_right(x: Any, y: Any) -> Any:
     """One matrix or vector times a stack: as `folded`, with everything transposed."""
-    tall = reshape(transpose(y, -2, -1), (-1, y.shape[-2]))
+    tall = reshape(transpose(y, -2, -1), (math.prod(y.shape[:-2]) * y.shape[-1], y.shape[-2]))
     if x.ndim == 1:
         return unsafe_view(mv(tall, x), (*y.shape[:-2], y.shape[-1]))
     product = unsafe_view(mm(tall, t(x)), (*y.shape[:-2], y.shape[-1], x.shape[0]))
@@ -243,7 +244,8 @@ def folded_right(x: Any, y: Any) -> Any:
 def batched(x: Any, y: Any) -> Any:
     """Stacks of matrices, their leading dimensions broadcast against each other."""
     lead = broadcast_lead(x.shape[:-2], y.shape[:-2])
-    stacks = [reshape(expand(operand, (*lead, *operand.shape[-2:])), (-1, *operand.shape[-2:])) for operand in (x, y)]
+    count = math.prod(lead)
+    stacks = [reshape(expand(one, (*lead, *one.shape[-2:])), (count, *one.shape[-2:])) for one in (x, y)]
     return unsafe_view(bmm(*stacks), (*lead, x.shape[-2], y.shape[-1]))
 
 

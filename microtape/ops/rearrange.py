@@ -11,9 +11,12 @@ from microtape.in_place import call_
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index, dim_tuple, sizes
 from microtape.ops.casting import ContiguousCopy
+from microtape.ops.index import IndexBackward0
+from microtape.ops.index_along import index_select
+from microtape.ops.joining import cat
 from microtape.ops.parts import diagonal, narrow
 from microtape.ops.reduction import sum
-from microtape.ops.shape import expand, movedim, reshape, unsqueeze
+from microtape.ops.shape import expand, reshape, unsqueeze
 from microtape.tensor_state import TensorState
 
 
@@ -45,6 +48,22 @@ class RollBackward0(Operation):
 
     def grad_x(self, g: Any) -> Any:
         return call(RollBackward0(tuple([-shift for shift in self.shifts]), self.dims), g)
+
+
+class Rot90Backward0(Operation):
+    __slots__ = ("dims", "k")
+    formula = "z = x, turned by quarters    ∂x = g, turned back"
+    op = "rot90"
+
+    def __init__(self, k: int, dims: tuple[int, int]) -> None:
+        super().__init__()
+        self.k, self.dims = k, dims
+
+    def forward(self, x: Any) -> Any:
+        return np.rot90(x, self.k, self.dims).copy()
+
+    def grad_x(self, g: Any) -> Any:
+        return rot90(g, -self.k, self.dims)
 
 
 class TrilBackward0(Operation):
@@ -167,9 +186,10 @@ class TraceBackward0(Operation):
         return expand(g, self.x_shape) * np.eye(*self.x_shape, dtype=g.dtype)
 
 
-def flip(input: Any, *dims: Any) -> Any:
-    """`input` with the order of elements reversed along the dimensions `dims`."""
-    return call(FlipBackward0(dim_tuple(sizes(dims), input.ndim) or ()), input)
+def flip(input: Any, *given: Any, dims: Any = None) -> Any:
+    """`input` with the order of elements reversed along the dimensions: `flip(x, (0, 1))`, `x.flip(0, 1)`."""
+    counted = dim_tuple(sizes(given if dims is None else (dims,)), input.ndim)
+    return call(FlipBackward0(counted or ()), input)
 
 
 def fliplr(input: Any) -> Any:
@@ -228,34 +248,44 @@ def repeat(x: Any, *repeats: Any) -> Any:
     return call(RepeatBackward0(counts), x)
 
 
-def tile(input: Any, *dims: Any) -> Any:
+def tile(input: Any, *given: Any, dims: Any = None) -> Any:
     """`repeat`, where missing counts in front are 1."""
-    counts = sizes(dims)
+    counts = sizes(given if dims is None else (dims,))
     return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
 
 
-def repeat_interleave(input: Any, repeats: int, dim: int | None = None) -> Any:
-    """Each element so many times in turn along `dim`, or of all elements in one row."""
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+    """Each element so many times in turn along `dim`, or of all elements in one row; a tensor has a count for each."""
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     dim = dim_index(dim, input.ndim)
+    if isinstance(repeats, TensorState):
+        counts = repeats.array if repeats.array.ndim else np.repeat(repeats.array, input.shape[dim])
+        return index_select(input, dim, np.repeat(np.arange(input.shape[dim]), counts))
     shape = (*input.shape[: dim + 1], repeats, *input.shape[dim + 1 :])
     wide = call(ContiguousCopy(), expand(unsqueeze(input, dim + 1), shape))
     return reshape(wide, (*input.shape[:dim], -1, *input.shape[dim + 1 :]))
 
 
 def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
-    """`input` with `value` (or 0) around it: `pad` has the widths before and after, the last dimension first.
+    """`input` with more around it: `pad` has the widths before and after, the last dimension first.
 
-    Negative widths cut off. The only `mode` is "constant"; raises NotImplementedError for another.
+    `mode` says what: "constant" the number `value`, "reflect" and "replicate" what is inside or at the edge, "circular"
+    what is at the other end. Negative widths of a constant cut off.
     """
-    if mode != "constant":
-        raise NotImplementedError(f"pad(): mode '{mode}' does not exist here, only 'constant'")
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise RuntimeError("Padding length should be an even number, at most twice the number of dimensions")
     given = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
     widths = tuple([(0, 0)] * (input.ndim - len(given)) + given[::-1])
-    return call(ConstantPadNdBackward0(widths, value or 0), input)
+    if mode == "constant":
+        return call(ConstantPadNdBackward0(widths, value or 0), input)
+    if mode not in NUMPY_MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    indices = [np.pad(np.arange(n), w, NUMPY_MODES[mode]) for n, w in zip(input.shape, widths, strict=True)]  # type: ignore[call-overload]
+    return call(IndexBackward0(np.ix_(*indices)), input)
+
+
+NUMPY_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -278,10 +308,14 @@ def trace(input: Any) -> Any:
     return call(TraceBackward0(), input)
 
 
-def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
-    """Each element minus the one before it along `dim`, `n` times over."""
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Each element minus the one before it along `dim`, `n` times over; with more elements in front and behind."""
     dim = dim_index(dim, input.ndim)
-    for _ in range(n):
+    if n == 0:
+        return input
+    if prepend is not None or append is not None:
+        input = cat([one for one in (prepend, input, append) if one is not None], dim)
+    for _ in range(min(n, input.shape[dim])):
         length = input.shape[dim] - 1
         input = narrow(input, dim, 1, length) - narrow(input, dim, 0, length)
     return input
@@ -290,9 +324,4 @@ def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
 def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
     """`input` turned by `k` quarters, from the first of `dims` towards the second."""
     first, second = (dim_index(dim, input.ndim) for dim in dims)
-    if k % 4 == 2:
-        return flip(input, first, second)
-    if k % 4 == 0:
-        return call(ContiguousCopy(), input)
-    turned = movedim(input, (first, second), (second, first))
-    return flip(turned, first if k % 4 == 1 else second)
+    return call(Rot90Backward0(k, (first, second)), input)

@@ -10,7 +10,8 @@ import numpy as np
 from microtape.dtypes import scalar_name
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_tuple, torch_style
-from microtape.ops.shape import expand, repeated
+from microtape.ops.division import over_number
+from microtape.ops.shape import expand, repeated, unsqueeze
 from microtape.tensor_state import TensorState
 
 add_up: Any = np.add.reduce  # as np.sum, which is slower
@@ -29,8 +30,9 @@ class Reduction(Operation):
     def spread(self, z: Any) -> Any:
         """Something z-shaped, repeated to x's shape."""
         if self.dim is not None and not self.keepdim:
-            z = z.reshape(tuple([1 if i in self.dim else size for i, size in enumerate(self.x_shape)]))
-        return repeated(z, self.x_shape) if not isinstance(z, TensorState) else expand(z, self.x_shape)
+            for dim in sorted(self.dim):
+                z = unsqueeze(z, dim)
+        return expand(z, self.x_shape) if isinstance(z, TensorState) else repeated(z, self.x_shape)
 
     @property
     def count(self) -> int:
@@ -71,7 +73,7 @@ class MeanBackward1(SumBackward1):
         return super().forward(x) / self.count
 
     def grad_x(self, g: Any) -> Any:
-        return self.spread(g / self.count)
+        return over_number(self.spread(g), self.count)
 
 
 class MeanBackward0(MeanBackward1):

@@ -136,9 +136,9 @@ def trunc(input: Any) -> Any:
     return unary(TruncBackward0, input)
 
 
-def round(input: Any, *, decimals: int = 0) -> Any:
+def round(input: Any, *, decimals: int | None = None) -> Any:
     """The nearest whole number, or number with so many decimals; at ties the even one."""
-    return call(RoundBackward1(decimals), input) if decimals else unary(RoundBackward0, input)
+    return unary(RoundBackward0, input) if decimals is None else call(RoundBackward1(decimals), input)
 
 
 def frac(input: Any) -> Any:
@@ -146,9 +146,9 @@ def frac(input: Any) -> Any:
     return unary(FracBackward0, input)
 
 
-def round_(x: TensorState, *, decimals: int = 0) -> Any:
+def round_(x: TensorState, *, decimals: int | None = None) -> Any:
     """Round in place."""
-    return call_(RoundBackward1(decimals) if decimals else RoundBackward0(), x)
+    return call_(RoundBackward0() if decimals is None else RoundBackward1(decimals), x)
 
 
 abs_, sign_, sgn_ = in_place(AbsBackward0), in_place(SignBackward0), in_place(SgnBackward0)

@@ -77,6 +77,36 @@ class ClampBackward1(WithNumber):
         return g if self.max is None else where(x <= self.max, g, 0.0)
 
 
+class ClampMinBackward1(Promoting):
+    """A bound that is a tensor."""
+
+    operands = ("x", "lowest")
+    formula = "z = max(x, n)    ∂z/∂x = 1 where x ≥ n, ∂z/∂n = 1 where x < n"
+    op = "clamp_min"
+    forward = staticmethod(np.maximum)
+
+    def grad_x(self, g: Any, x: Any, lowest: Any) -> Any:
+        return where(x >= lowest, g, 0.0)
+
+    def grad_lowest(self, g: Any, x: Any, lowest: Any) -> Any:
+        return where(x < lowest, g, 0.0)
+
+
+class ClampMaxBackward1(Promoting):
+    """A bound that is a tensor."""
+
+    operands = ("x", "highest")
+    formula = "z = min(x, n)    ∂z/∂x = 1 where x ≤ n, ∂z/∂n = 1 where x > n"
+    op = "clamp_max"
+    forward = staticmethod(np.minimum)
+
+    def grad_x(self, g: Any, x: Any, highest: Any) -> Any:
+        return where(x <= highest, g, 0.0)
+
+    def grad_highest(self, g: Any, x: Any, highest: Any) -> Any:
+        return where(x > highest, g, 0.0)
+
+
 class ClampMinBackward0(ClampBackward1):
     __slots__ = ()
     formula = "z = max(x, n)    ∂z/∂x = 1 where x ≥ n, else 0"
@@ -117,7 +147,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     condition is not of dtype bool.
     """
     if input is None and other is None:
-        return tuple([new_tensor(type(condition), indices) for indices in np.nonzero(condition.array)])
+        return tuple([new_tensor(type(condition), indices) for indices in np.nonzero(np.atleast_1d(condition.array))])
     tensor = next((one for one in (input, other, condition) if isinstance(one, TensorState)), None)
     if tensor is None:
         return np.where(condition, input, other)
@@ -167,22 +197,32 @@ def clamp_(x: TensorState, min: Any = None, max: Any = None) -> Any:
 
 def clamp_min(input: Any, min: Any) -> Any:
     """`input`, but at least `min`."""
-    return clamp(input, min, None) if isinstance(min, TensorState) else call(ClampMinBackward0(min, None), input)
+    return clamped_below(call, input, min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
     """`input`, but at most `max`."""
-    return clamp(input, None, max) if isinstance(max, TensorState) else call(ClampMaxBackward0(None, max), input)
+    return clamped_above(call, input, max)
 
 
 def clamp_min_(x: TensorState, min: Any) -> Any:
     """Bring up to at least `min`, in place."""
-    return clamp_(x, min, None) if isinstance(min, TensorState) else call_(ClampMinBackward0(min, None), x)
+    return clamped_below(call_, x, min)
 
 
 def clamp_max_(x: TensorState, max: Any) -> Any:
     """Bring down to at most `max`, in place."""
-    return clamp_(x, None, max) if isinstance(max, TensorState) else call_(ClampMaxBackward0(None, max), x)
+    return clamped_above(call_, x, max)
+
+
+def clamped_below(run: Any, x: Any, min: Any) -> Any:
+    """The common part of `clamp_min` and `clamp_min_`."""
+    return run(ClampMinBackward1(), x, min) if isinstance(min, TensorState) else run(ClampMinBackward0(min, None), x)
+
+
+def clamped_above(run: Any, x: Any, max: Any) -> Any:
+    """The common part of `clamp_max` and `clamp_max_`."""
+    return run(ClampMaxBackward1(), x, max) if isinstance(max, TensorState) else run(ClampMaxBackward0(None, max), x)
 
 
 def bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:

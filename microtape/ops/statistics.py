@@ -10,9 +10,11 @@ import numpy as np
 from microtape.dtypes import scalar_name
 from microtape.operation import call
 from microtape.ops.arguments import dim_tuple, torch_style
+from microtape.ops.division import over_number
 from microtape.ops.mask import masked_fill
 from microtape.ops.reduction import Reduction, mean, sum
 from microtape.ops.rounding import abs, sgn
+from microtape.several import Several, call_several
 
 
 class Spread(Reduction):
@@ -63,6 +65,42 @@ class StdBackward0(Spread):
         return self.through_variance(masked_fill(g / (z * 2), z == 0, 0), x)
 
 
+class VarMeanBackward0(Several):
+    """The spread and the mean at once; `spread` is the operation that computes the former."""
+
+    __slots__ = ("spread",)
+    results = ("z", "mean")
+    formula = "z = Σ (x - x̄)² / (n - c), and x̄    ∂x = 2 g₀ (x - x̄) / (n - c) + g₁ / n"
+    returns = staticmethod(lambda *outputs: outputs)
+
+    def __init__(self, spread: Any) -> None:
+        super().__init__()
+        self.spread = spread
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        return self.spread.forward(x), np.mean(x, self.spread.dim, keepdims=self.spread.keepdim)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return self.together(None if g[0] is None else self.spread.grad_x(g[0], x), g[1])
+
+    def together(self, from_spread: Any, of_mean: Any) -> Any:
+        """What came through the spread and what came through the mean, which the engine has conjugated."""
+        if from_spread is not None and from_spread.dtype.kind == "c":
+            from_spread = from_spread.conj()
+        if of_mean is None:
+            return from_spread
+        from_mean = over_number(self.spread.spread(of_mean), self.spread.count)
+        return from_mean if from_spread is None else from_spread + from_mean
+
+
+class StdMeanBackward0(VarMeanBackward0):
+    __slots__ = ()
+    formula = "z = √(Σ (x - x̄)² / (n - c)), and x̄    ∂x = g₀ (x - x̄) / (z · (n - c)) + g₁ / n"
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:  # type: ignore[override]  # it needs z too
+        return self.together(None if g[0] is None else self.spread.grad_x(g[0], x, z), g[1])
+
+
 class LinalgVectorNormBackward0(Reduction):
     __slots__ = ("order", "to_dtype")
     formula = "z = (Σ |x|ᵖ)^(1/p)    ∂z/∂x = x · |x|ᵖ⁻² / zᵖ⁻¹,  0 where z = 0"
@@ -93,7 +131,7 @@ class LinalgVectorNormBackward0(Reduction):
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         p = self.order
         if p == 0:
-            return x * 0
+            return None  # Note [Undefined gradients]
         if p == 1:
             return self.spread(g) * sgn(x)
         if p == 2:
@@ -119,7 +157,7 @@ def var(
     The sum of squares is divided by n - `correction`, which is 1 (or with `unbiased=False` 0).
     """
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    return spread_call(VarBackward0, input, dim, unbiased, keepdim, correction)
+    return call(spread_node(VarBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
 def std(
@@ -133,25 +171,30 @@ def std(
 ) -> Any:
     """The standard deviation of all elements, or over the dimensions `dim`; the arguments are those of `var`."""
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    return spread_call(StdBackward0, input, dim, unbiased, keepdim, correction)
+    return call(spread_node(StdBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
-def spread_call(
-    cls: type[Spread], x: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None
+def spread_node(
+    cls: type[Spread], x: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None = None
 ) -> Any:
-    """The common part of `var` and `std`. Raises RuntimeError for whole numbers."""
+    """The node that the arguments mean. Raises RuntimeError for whole numbers."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     if isinstance(dim, bool):  # `x.var(False)`
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
-    return call(cls(dim_tuple(dim, x.ndim), keepdim, correction), x)
+    return cls(dim_tuple(dim, x.ndim), keepdim, correction)
 
 
-def var_mean(input: Any, dim: Any = None, **arguments: Any) -> Any:
-    """The variance and the mean; the arguments are those of `var`."""
-    return var(input, dim, **arguments), mean(input, dim, arguments.get("keepdim", False))
+def var_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
+    """The variance and the mean, as a pair; the arguments are those of `var`."""
+    return call_several(VarMeanBackward0(spread_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input)
+
+
+def std_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
+    """The standard deviation and the mean, as a pair; the arguments are those of `std`."""
+    return call_several(StdMeanBackward0(spread_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input)
 
 
 def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -161,8 +204,3 @@ def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, 
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x.dtype)}"
         )
     return call(LinalgVectorNormBackward0(dim_tuple(dim, x.ndim), keepdim, ord, dtype), x)
-
-
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    """`vector_norm` with p = `p`; "fro" means 2. For the nuclear norm see `linalg.matrix_norm`."""
-    return vector_norm(input, 2 if p == "fro" or p is None else p, dim, keepdim, dtype=dtype)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from microtape.operation import Binary, Unary, binary, unary
-from microtape.ops.exponential import sqrt
+from microtape.ops.arithmetic import plus_number
+from microtape.ops.exponential import rsqrt, sqrt
 from microtape.ops.kinds import floating, in_place
 
 
@@ -32,7 +33,7 @@ class TanBackward0(Unary):
     forward = staticmethod(np.tan)
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        return g * (1 + z * z)
+        return g * plus_number(z**2, 1)
 
 
 class AsinBackward0(Unary):
@@ -40,7 +41,7 @@ class AsinBackward0(Unary):
     forward = staticmethod(np.arcsin)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g / sqrt(1 - x * x)
+        return g * rsqrt(plus_number(-x * x, 1))
 
 
 class AcosBackward0(Unary):
@@ -48,7 +49,7 @@ class AcosBackward0(Unary):
     forward = staticmethod(np.arccos)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return -g / sqrt(1 - x * x)
+        return g * -rsqrt(plus_number(-x * x, 1))
 
 
 class AtanBackward0(Unary):
@@ -56,7 +57,7 @@ class AtanBackward0(Unary):
     forward = staticmethod(np.arctan)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g / (1 + x * x)
+        return g / plus_number(x * x, 1)
 
 
 class Atan2Backward0(Binary):

@@ -1,0 +1,25 @@
+"""Linear algebra, under the names of `torch.linalg`."""
+
+from microtape.ops.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
+from microtape.ops.decomposition import linalg_norm as norm
+from microtape.ops.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
+from microtape.ops.product import matmul
+from microtape.ops.statistics import vector_norm
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "norm",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "vector_norm",
+]

@@ -1,0 +1,183 @@
+"""Matrices taken apart: singular values, eigenvalues, and the norms that are made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from microtape.ops.arguments import dim_tuple
+from microtape.ops.linalg import check_square, transposed
+from microtape.ops.parts import diagonal
+from microtape.ops.product import matmul
+from microtape.ops.rearrange import diag_embed
+from microtape.ops.reduction import amax, amin, sum
+from microtape.ops.shape import unsqueeze
+from microtape.ops.statistics import vector_norm
+from microtape.ops.transposition import movedim
+from microtape.several import Several, call_several, return_type
+
+
+class LinalgSvdBackward0(Several):
+    """Only the first columns of U and rows of Vᴴ have a derivative, where `full` gives more of them."""
+
+    __slots__ = ("full",)
+    results = ("u", "s", "vh")
+    formula = (
+        "X = U · diag(s) · Vᴴ    ∂X = U · (diag(g_s) + (K_U · diag(s) + diag(s) · K_V) / E) · Vᴴ + …, Eᵢⱼ = sⱼ² - sᵢ²"
+    )
+    op = "svd"
+    returns = return_type("linalg_svd", "U", "S", "Vh")
+
+    def __init__(self, full: bool) -> None:
+        super().__init__()
+        self.full = full
+
+    def forward(self, x: Any) -> Any:
+        return np.linalg.svd(x, self.full)
+
+    def grad_x(self, g: Any, u: Any, s: Any, vh: Any) -> Any:
+        k = s.shape[-1]
+        u, vh = u[..., :k].conj(), vh[..., :k, :].conj()  # the gradients are conjugated, so this is torch's formula
+        g_u = None if g[0] is None else g[0][..., :k]
+        g_vh = None if g[2] is None else g[2][..., :k, :]
+        core = None if g[1] is None else diag_embed(g[1])
+        gaps = square_gaps(s)
+        turn_u = None if g_u is None else skew(matmul(adjoint(u), g_u))
+        turn_v = None if g_vh is None else skew(matmul(vh, adjoint(g_vh)))
+        if turn_u is not None:
+            core = added(core, turn_u / gaps * unsqueeze(s, -2))
+        if turn_v is not None:
+            core = added(core, unsqueeze(s, -1) * (turn_v / gaps))
+        if turn_u is not None and turn_v is not None and u.dtype.kind == "c":
+            core = core + diag_embed(diagonal(turn_u, 0, -2, -1) / (2 * s))
+        core = core * np.ones((), u.dtype)  # complex if they are
+        left = matmul(u, core)
+        if g_u is not None and u.shape[-2] > k:
+            outside = g_u / unsqueeze(s, -2)
+            left = left + outside - matmul(u, matmul(adjoint(u), outside))
+        result = matmul(left, vh)
+        if g_vh is not None and vh.shape[-1] > k:
+            outside = g_vh / unsqueeze(s, -1)
+            result = result + matmul(u, outside - matmul(matmul(outside, adjoint(vh)), vh))
+        return result
+
+
+class LinalgEighBackward0(Several):
+    __slots__ = ("upper",)
+    results = ("values", "vectors")
+    formula = "X · V = V · diag(w)    ∂X = V · (diag(g_w) + (Vᴴ · G_V) / E) · Vᴴ, Eᵢⱼ = wⱼ - wᵢ"
+    op = "eigh"
+    returns = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
+
+    def __init__(self, upper: bool) -> None:
+        super().__init__()
+        self.upper = upper
+
+    def forward(self, x: Any) -> Any:
+        return np.linalg.eigh(x, "U" if self.upper else "L")
+
+    def grad_x(self, g: Any, values: Any, vectors: Any) -> Any:
+        vectors = vectors.conj()  # the gradients are conjugated, so this is torch's formula
+        core = None if g[0] is None else diag_embed(g[0])
+        if g[1] is not None:
+            gaps = unsqueeze(values, -2) - unsqueeze(values, -1)
+            core = added(core, off_diagonal(matmul(adjoint(vectors), g[1]), gaps))
+        return matmul(vectors, matmul(core * np.ones((), vectors.dtype), adjoint(vectors)))
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose."""
+    return transposed(x).conj()
+
+
+def skew(x: Any) -> Any:
+    """How much the matrix differs from its adjoint."""
+    return x - adjoint(x)
+
+
+def added(total: Any, term: Any) -> Any:
+    """The sum, where there may be nothing yet."""
+    return term if total is None else total + term
+
+
+def square_gaps(s: Any) -> Any:
+    """sⱼ² - sᵢ², and 1 on the diagonal, where there is only a 0 to divide."""
+    squares = s * s
+    return unsqueeze(squares, -2) - unsqueeze(squares, -1) + np.eye(s.shape[-1], dtype=s.dtype)
+
+
+def off_diagonal(x: Any, gaps: Any) -> Any:
+    """x / gaps, with 0 on the diagonal, where the gaps are 0."""
+    ones = np.eye(x.shape[-1], dtype=gaps.dtype)
+    return x / (gaps + ones) * (1 - ones)
+
+
+def svd(A: Any, full_matrices: bool = True) -> Any:  # noqa: N803 - torch's name
+    """A = U · diag(S) · Vh, with orthonormal columns in U and rows in Vh and S falling, as (U, S, Vh).
+
+    Singular vectors have a derivative only where no two singular values are equal.
+    """
+    return call_several(LinalgSvdBackward0(full_matrices), check_matrix("linalg.svd", A))
+
+
+def svdvals(A: Any) -> Any:  # noqa: N803 - torch's name
+    """The singular values, the largest first."""
+    return svd(A, False)[1]
+
+
+def eigh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
+    """The eigenvalues, the smallest first, and eigenvectors (in columns) of a symmetric or Hermitian matrix.
+
+    Only the lower triangle is read, or with `UPLO="U"` the upper one. Eigenvectors have a derivative only where no two
+    eigenvalues are equal.
+    """
+    return call_several(LinalgEighBackward0(UPLO.upper() == "U"), check_square("linalg.eigh", A))
+
+
+def eigvalsh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
+    """The eigenvalues of a symmetric or Hermitian matrix, the smallest first."""
+    return eigh(A, UPLO)[0]
+
+
+def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803
+    """A norm of the matrices in two dimensions: "fro", "nuc", ±1 (columns), ±inf (rows), ±2 (singular values)."""
+    check_matrix("linalg.matrix_norm", A)
+    first, second = dim_tuple(dim, A.ndim) or ()
+    if ord == "fro":
+        return vector_norm(A, 2, (first, second), keepdim, dtype=dtype)
+    if ord == "nuc" or abs(ord) == 2:
+        values = svdvals(movedim(A, (first, second), (-2, -1)))
+        result = sum(values, -1) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1)
+        return movedim(unsqueeze(unsqueeze(result, -1), -1), (-2, -1), (first, second)) if keepdim else result
+    if abs(ord) not in (1, math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    summed, chosen = (first, second) if abs(ord) == 1 else (second, first)
+    sizes = vector_norm(A, 1, summed, True, dtype=dtype)
+    result = (amax if ord > 0 else amin)(sizes, chosen, True)
+    return result if keepdim else result.reshape([size for i, size in enumerate(A.shape) if i not in (first, second)])
+
+
+def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803
+    """`vector_norm` or `matrix_norm`, whichever `ord` and the number of dimensions mean."""
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    count = A.ndim if dim is None else 1 if isinstance(dim, int) else len(dim)
+    if count == 1:
+        return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+    return matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
+
+
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """(Σ |x|ᵖ)^(1/p): over all elements, or over the dimensions `dim`; "fro" means 2, "nuc" the nuclear norm."""
+    if p == "nuc":
+        return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(input, 2 if p == "fro" or p is None else p, dim, keepdim, dtype=dtype)
+
+
+def check_matrix(name: str, x: Any) -> Any:
+    """The matrix. Raises RuntimeError if it is none."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    return x

@@ -1,0 +1,207 @@
+"""Division: exact, rounded, and what is left of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import call_
+from microtape.operation import Binary, as_operand, binary, call
+from microtape.ops.arithmetic import given, pair
+from microtape.ops.kinds import Promoting, WithNumber, floating
+from microtape.ops.undefined import call_undefined
+from microtape.tensor_state import TensorState
+
+
+class DivBackward0(Binary):
+    formula = "z = x / y    ∂z/∂x = 1 / y,  ∂z/∂y = -x / y²"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        x = floating(x)
+        return np.true_divide(x, y, dtype=x.dtype)
+
+    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
+        return g / y
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return -g * ((x / y) / y)
+
+
+class DivBackward2(Promoting):
+    """A quotient that is rounded."""
+
+    __slots__ = ("rounding",)
+    operands = ("x", "y")
+    formula = "z = x / y, rounded    ∂z/∂x = 0,  ∂z/∂y = 0"
+
+    def __init__(self, rounding: str) -> None:
+        if rounding not in ("trunc", "floor"):
+            raise RuntimeError(
+                f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding}'"
+            )
+        super().__init__()
+        self.rounding = rounding
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return divided_down(x, y) if self.rounding == "floor" else divided_towards_zero(x, y)
+
+    def grad_x(self, g: Any) -> Any:
+        return g * 0
+
+    def grad_y(self, g: Any) -> Any:
+        return g * 0
+
+
+class RemainderBackward1(Binary):
+    formula = "z = x - y · ⌊x / y⌋    ∂z/∂x = 1,  ∂z/∂y = -⌊x / y⌋"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        refuse_zero(y)
+        return np.remainder(x, y)
+
+    def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return -g * div(x, y, rounding_mode="floor")
+
+
+class RemainderBackward0(WithNumber):
+    formula = "z = x - n · ⌊x / n⌋    ∂z/∂x = 1"
+
+    def forward(self, x: Any) -> Any:
+        return RemainderBackward1.forward(x, np.asarray(self.number, x.dtype))
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+class FmodBackward1(Binary):
+    formula = "z = x - y · trunc(x / y)    ∂z/∂x = 1,  ∂z/∂y = -trunc(x / y)"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        refuse_zero(y)
+        return np.fmod(x, y)
+
+    def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any, x: Any, y: Any) -> Any:
+        return -g * div(x, y, rounding_mode="trunc")
+
+
+class FmodBackward0(WithNumber):
+    formula = "z = x - n · trunc(x / n)    ∂z/∂x = 1"
+
+    def forward(self, x: Any) -> Any:
+        return FmodBackward1.forward(x, np.asarray(self.number, x.dtype))
+
+    def grad_x(self, g: Any) -> Any:
+        return g
+
+
+class DivBackward1(WithNumber):
+    """In formulas, where torch's have a number too."""
+
+    formula = "z = x / n    ∂z/∂x = 1 / n"
+    op = "div"
+
+    def forward(self, x: Any) -> Any:
+        return x / self.number
+
+    def grad_x(self, g: Any) -> Any:
+        return over_number(g, self.number)
+
+
+def divided_by(x: Any, y: Any) -> Any:
+    """`x / y`."""
+    return binary(DivBackward0, x, y)
+
+
+def floored_by(x: Any, y: Any) -> Any:
+    """`x // y`."""
+    return floor_divide(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
+
+
+def floored_from(x: Any, y: Any) -> Any:
+    """`y // x`, where y is a number."""
+    return floor_divide(y, x) if isinstance(y, int | float) else NotImplemented
+
+
+def modulo(x: Any, y: Any) -> Any:
+    """`x % y`."""
+    return remainder(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
+
+
+def modulo_from(x: Any, y: Any) -> Any:
+    """`y % x`, where y is a number."""
+    return remainder(as_operand(y, x), x) if isinstance(y, int | float) else NotImplemented
+
+
+def over_number(x: Any, number: Any) -> Any:
+    """`x / number`."""
+    return call(DivBackward1(number), x) if isinstance(x, TensorState) else x / number
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """`input / other`; whole numbers are divided as floats. `rounding_mode` may be "trunc" or "floor".
+
+    Raises RuntimeError for another rounding mode.
+    """
+    if rounding_mode is None:
+        return given("div", binary(DivBackward0, input, other), other)
+    return call(DivBackward2(rounding_mode), *pair(input, other))
+
+
+def floor_divide(input: Any, other: Any) -> Any:
+    """⌊input / other⌋. It has no derivative: use `div` with `rounding_mode="floor"` where one is needed."""
+    return call_undefined("floor_divide", divided_down, *pair(input, other))
+
+
+def remainder(input: Any, other: Any) -> Any:
+    """What is left of a division that rounds down: it has the sign of `other`, as Python's `%` has."""
+    if isinstance(other, int | float):
+        return call(RemainderBackward0(other), input)
+    return given("remainder", binary(RemainderBackward1, input, other), other)
+
+
+def fmod(input: Any, other: Any) -> Any:
+    """What is left of a division that rounds towards zero: it has the sign of `input`."""
+    if isinstance(other, int | float):
+        return call(FmodBackward0(other), input)
+    return given("fmod", binary(FmodBackward1, input, other), other)
+
+
+def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """Divide by `other` in place."""
+    return call_(DivBackward0() if rounding_mode is None else DivBackward2(rounding_mode), x, as_operand(other, x))
+
+
+def remainder_(x: TensorState, other: Any) -> Any:
+    """Put what is left of a division by `other` in its place."""
+    return call_(RemainderBackward1(), x, as_operand(other, x))
+
+
+def divided_down(x: Any, y: Any) -> Any:
+    """⌊x / y⌋."""
+    refuse_zero(y)
+    return np.floor_divide(x, y)
+
+
+def divided_towards_zero(x: Any, y: Any) -> Any:
+    """x / y without its fraction."""
+    refuse_zero(y)
+    quotient = np.floor_divide(x, y) if x.dtype.kind in "biu" else np.trunc(x / y)
+    if x.dtype.kind in "iu":
+        quotient = quotient + ((quotient < 0) & (quotient * y != x))
+    return quotient.astype(x.dtype, copy=False)
+
+
+def refuse_zero(y: Any) -> None:
+    """Raise RuntimeError where a whole number would be divided by 0."""
+    if y.dtype.kind in "biu" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")

@@ -1,0 +1,245 @@
+"""Linear algebra of square matrices: inverse, determinant, equations, Cholesky. Leading dimensions are stacks.
+
+For complex matrices the engine conjugates gradients before and after a formula, so that xᵀ here means torch's xᴴ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Operation, call
+from microtape.ops.complex_numbers import imag
+from microtape.ops.index import IndexBackward0
+from microtape.ops.kinds import Promoting
+from microtape.ops.product import matmul
+from microtape.ops.rearrange import tril
+from microtape.ops.selection import where
+from microtape.ops.shape import unsqueeze
+from microtape.ops.transposition import transpose
+from microtape.several import Several, call_several, return_type
+from microtape.tensor_state import Array, TensorState
+
+
+class LinAlgError(RuntimeError):
+    """A matrix cannot be inverted or factored."""
+
+
+class LinalgInvExBackward0(Operation):
+    formula = "Z = X⁻¹    ∂X = -Zᵀ · G · Zᵀ"
+    op = "inv"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return solved(
+            "linalg.inv: The diagonal element {} is zero, the inversion could not be completed because the input "
+            "matrix "
+            "is singular.",
+            np.linalg.inv,
+            x,
+        )
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        return -matmul(transposed(z), matmul(g, transposed(z)))
+
+
+class LinalgDetBackward0(Operation):
+    formula = "z = det X    ∂X = g · z · X⁻ᵀ, which are the cofactors of X"
+    op = "det"
+    forward = staticmethod(np.linalg.det)
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        if np.all(z.array if isinstance(z, TensorState) else z):
+            return as_matrix(g * z) * transposed(inv(x))
+        return as_matrix(g) * (cofactors_by_minors(x) if isinstance(x, TensorState) else cofactors(x))
+
+
+class LinalgSlogdetBackward0(Several):
+    results = ("sign", "logabsdet")
+    formula = "z = sign of det X, and ln |det X|    ∂X = g₁ · X⁻ᵀ"
+    op = "slogdet"
+    returns = return_type("linalg_slogdet", "sign", "logabsdet")
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.linalg.slogdet(x)
+
+    def grad_x(self, g: Any, x: Any, sign: Any) -> Any:
+        of_sign, of_logarithm = g
+        slope = 0 if of_logarithm is None else of_logarithm
+        if of_sign is not None and sign.dtype.kind == "c":
+            slope = slope + imag(of_sign * sign) * 1j  # the sign of a complex determinant turns
+        elif of_logarithm is None:
+            return None
+        return as_matrix(slope) * transposed(inv(x))
+
+
+class LinalgSolveExBackward0(Promoting):
+    """Y may be a vector for each matrix."""
+
+    __slots__ = ("vector",)
+    operands = ("x", "y")
+    op = "solve"
+    formula = "Z = X⁻¹ · Y    ∂Y = X⁻ᵀ · G,  ∂X = -∂Y · Zᵀ"
+
+    def __init__(self, vector: bool) -> None:
+        super().__init__()
+        self.vector = vector
+
+    def forward(self, x: Any, y: Any) -> Any:
+        message = "torch.linalg.solve: The solver failed because the input matrix is singular."
+        z = solved(message, np.linalg.solve, x, y[..., None] if self.vector else y)
+        return z[..., 0] if self.vector else z
+
+    def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
+        of_y = self.grad_y(g, x, _y, z)
+        if self.vector:
+            return -matmul(unsqueeze(of_y, -1), unsqueeze(z, -2))
+        return -matmul(of_y, transposed(z))
+
+    def grad_y(self, g: Any, x: Any, _y: Any, _z: Any) -> Any:
+        return call(LinalgSolveExBackward0(self.vector), transposed(x), g)
+
+
+class LinalgCholeskyExBackward0(Operation):
+    __slots__ = ("upper",)
+    formula = "Z · Zᵀ = X, Z lower triangular    ∂X = ½ · Z⁻ᵀ · (P + Pᵀ without its diagonal) · Z⁻¹,  P = tril(Zᵀ · G)"
+    op = "cholesky"
+
+    def __init__(self, upper: bool) -> None:
+        super().__init__()
+        self.upper = upper
+
+    def forward(self, x: Any) -> Any:
+        try:
+            return np.linalg.cholesky(x, upper=self.upper)
+        except np.linalg.LinAlgError:
+            raise LinAlgError(
+                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite "
+                f"(the leading minor of order {first_bad_minor(x)} is not positive-definite)."
+            ) from None
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        if self.upper:
+            g, z = transposed(g).conj(), transposed(z).conj()
+        p = tril(matmul(transposed(z), g))
+        inverse = inv(z)
+        both = p + transposed(tril(p, -1)).conj()
+        return matmul(transposed(inverse), matmul(both, inverse.conj())) * 0.5
+
+
+def transposed(x: Any) -> Any:
+    """The last two dimensions swapped."""
+    return transpose(x, -2, -1)
+
+
+def as_matrix(x: Any) -> Any:
+    """A number for each matrix, so that it multiplies all of it."""
+    return unsqueeze(unsqueeze(x, -1), -1)
+
+
+def solved(message: str, function: Callable[..., Any], *arrays: Array) -> Any:
+    """`function` of the arrays. Raises LinAlgError where the first of them is singular."""
+    try:
+        return function(*arrays)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(message.format(zero_pivot(arrays[0]))) from None
+
+
+def zero_pivot(x: Array) -> Any:
+    """Which diagonal element of the triangular factor is zero, counted from 1, for the first singular matrix."""
+    for matrix in x.reshape((-1, *x.shape[-2:])):
+        for size in range(1, len(matrix) + 1):
+            if np.linalg.matrix_rank(matrix[:, :size]) < size:
+                return size
+    return x.shape[-1]
+
+
+def first_bad_minor(x: Array) -> Any:
+    """The order of the first leading minor that is not positive, of the first matrix that has one."""
+    for matrix in x.reshape((-1, *x.shape[-2:])):
+        for size in range(1, len(matrix) + 1):
+            if np.linalg.det(matrix[:size, :size]).real <= 0:
+                return size
+    return x.shape[-1]
+
+
+def cofactors(x: Array) -> Array:
+    """The derivatives of the determinant: from the singular values, so that the matrix may be singular."""
+    u, s, vh = np.linalg.svd(x)
+    others = np.stack([np.prod(np.delete(s, i, -1), -1) for i in range(s.shape[-1])], -1)
+    turn = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    result: Array = turn * ((u * others[..., None, :]) @ vh).conj()
+    return result
+
+
+def cofactors_by_minors(x: Any) -> Any:
+    """The derivatives of the determinant: each is a smaller determinant, and can be differentiated as such."""
+    size = x.shape[-1]
+    kept = np.array([[j for j in range(size) if j != i] for i in range(size)], np.int64).reshape(size, size - 1)
+    lead = (slice(None),) * (x.ndim - 2)
+    minors = det(call(IndexBackward0((*lead, kept[:, None, :, None], kept[None, :, None, :])), x))
+    return minors * np.array([[(-1.0) ** (i + j) for j in range(size)] for i in range(size)], x.dtype)
+
+
+def inv(input: Any) -> Any:
+    """The inverse. Raises LinAlgError (a RuntimeError) if there is none."""
+    return call(LinalgInvExBackward0(), check_square("linalg.inv", input))
+
+
+def det(input: Any) -> Any:
+    """The determinant."""
+    return call(LinalgDetBackward0(), check_square("linalg.det", input))
+
+
+def slogdet(input: Any) -> Any:
+    """The determinant's sign and the logarithm of its absolute value, as (sign, logabsdet)."""
+    return call_several(LinalgSlogdetBackward0(), check_square("linalg.slogdet", input))
+
+
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant, NaN if that is negative."""
+    sign, logabsdet = slogdet(input)
+    return where(sign == -1, np.nan, logabsdet)
+
+
+def solve(A: Any, B: Any) -> Any:  # noqa: N803 - torch's names
+    """The X with A · X = B; B is a matrix, or a vector, for each matrix of A. Raises LinAlgError if A is singular."""
+    check_square("linalg.solve", A)
+    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
+    return call(LinalgSolveExBackward0(vector), A, B)
+
+
+def cholesky(input: Any, *, upper: bool = False) -> Any:
+    """The lower triangular L with L · Lᵀ = `input`, of a symmetric positive-definite matrix; with `upper`, Lᵀ.
+
+    Raises LinAlgError (a RuntimeError) for other matrices.
+    """
+    return call(LinalgCholeskyExBackward0(upper), check_square("linalg.cholesky", input))
+
+
+def matrix_power(input: Any, n: int) -> Any:
+    """The matrix times itself, `n` times; of its inverse for a negative `n`."""
+    check_square("linalg.matrix_power", input)
+    if n < 0:
+        return matrix_power(inv(input), -n)
+    if n == 0:
+        return input * 0 + np.eye(input.shape[-1], dtype=input.dtype)
+    half = matrix_power(input, n // 2) if n > 1 else None
+    square = matmul(half, half) if half is not None else input
+    return matmul(square, input) if n % 2 and n > 1 else square
+
+
+def check_square(name: str, x: Any) -> Any:
+    """The matrix. Raises RuntimeError if it is not square, or of whole numbers."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if x.shape[-1] != x.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices"
+        )
+    if x.dtype.kind not in "fc":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input.")
+    return x

@@ -1,0 +1,176 @@
+"""Layers that bring numbers to mean 0 and variance 1: over the batch, or over the features of each example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import write
+from microtape.operation import Operation, call
+from microtape.ops.exponential import rsqrt
+from microtape.ops.reduction import mean, sum
+from microtape.ops.shape import reshape
+
+
+class Normalization(Operation):
+    """Common: `dims` are those that the mean and the variance are taken over.
+
+    The formulas compute both again from x, so that they can be differentiated.
+    """
+
+    __slots__ = ("dims", "eps", "x_shape")
+    operands = ("x", "weight", "bias")
+    formula = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
+
+    def __init__(self, dims: tuple[int, ...], eps: float) -> None:
+        super().__init__()
+        self.dims, self.eps = dims, eps
+
+    def wide(self, parameter: Any) -> Any:
+        """A weight or bias, so that it broadcasts against x."""
+        return parameter
+
+    def normalized(self, x: Any) -> tuple[Any, Any]:
+        """x̂, and what the differences from the mean were multiplied by for it."""
+        away = x - mean(x, self.dims, True)
+        scale = rsqrt(mean(away * away, self.dims, True) + self.eps)
+        return away * scale, scale
+
+    def forward(self, x: Any, weight: Any, bias: Any) -> Any:
+        self.x_shape = x.shape
+        return self.normalized(x)[0] * self.wide(weight) + self.wide(bias)
+
+    def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
+        normal, scale = self.normalized(x)
+        h = g * self.wide(weight)
+        return (h - mean(h, self.dims, True) - normal * mean(h * normal, self.dims, True)) * scale
+
+    def grad_weight(self, g: Any, x: Any, _weight: Any, _bias: Any) -> Any:
+        return g * self.normalized(x)[0]
+
+    def grad_bias(self, g: Any, _x: Any, _weight: Any, _bias: Any) -> Any:
+        return g
+
+
+class NativeLayerNormBackward0(Normalization):
+    __slots__ = ()
+    op = "layer_norm"
+
+
+class NativeBatchNormBackward0(Normalization):
+    """The parameters have an element for each channel, the second dimension."""
+
+    __slots__ = ()
+    op = "batch_norm"
+
+    def wide(self, parameter: Any) -> Any:
+        """The parameter along the second dimension."""
+        return parameter.reshape((-1,) + (1,) * (len(self.x_shape) - 2))
+
+    def grad_weight(self, g: Any, x: Any, _weight: Any, _bias: Any) -> Any:
+        return sum(g * self.normalized(x)[0], self.dims)
+
+    def grad_bias(self, g: Any, _x: Any, _weight: Any, _bias: Any) -> Any:
+        return sum(g, self.dims)
+
+
+class FixedBatchNorm(NativeBatchNormBackward0):
+    """With a mean and variance that were learnt before."""
+
+    __slots__ = ("running_mean", "running_var")
+    formula = "z = (x - μ) / √(σ² + ε) · w + b    ∂x = g · w / √(σ² + ε)"
+
+    def __init__(self, dims: tuple[int, ...], eps: float, running_mean: Any, running_var: Any) -> None:
+        super().__init__(dims, eps)
+        self.running_mean, self.running_var = running_mean, running_var
+
+    def normalized(self, x: Any) -> tuple[Any, Any]:
+        """See Normalization."""
+        scale = 1 / np.sqrt(self.wide(self.running_var) + self.eps)
+        return (x - self.wide(self.running_mean)) * scale, scale
+
+    def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
+        return g * self.wide(weight) * self.normalized(x)[1]
+
+
+FixedBatchNorm.__name__ = "NativeBatchNormBackward0"
+
+
+def layer_norm(
+    input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """`input` with mean 0 and variance 1 over its last dimensions, of that shape; then times `weight` plus `bias`.
+
+    Raises RuntimeError where the shape is not that of the last dimensions.
+    """
+    shape = tuple(normalized_shape)
+    if tuple(input.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
+            "got "
+            f"input of size{list(input.shape)}"
+        )
+    node = NativeLayerNormBackward0(tuple(range(input.ndim - len(shape), input.ndim)), eps)
+    return call(node, input, *parameters(shape, input.dtype, weight, bias))
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel of `input` (n, channels, ...) with mean 0 and variance 1; then times `weight` plus `bias`.
+
+    In `training` they are those of the batch, and the running ones, if given, move towards them by `momentum`; else
+    they are the running ones. Raises ValueError in training where there is only one value for a channel.
+    """
+    dims = tuple([dim for dim in range(input.ndim) if dim != 1])
+    channels = input.shape[1]
+    node: Operation
+    if training:
+        count = int(np.prod([input.shape[dim] for dim in dims]))
+        if count == 1:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+        node = NativeBatchNormBackward0(dims, eps)
+    else:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        node = FixedBatchNorm(dims, eps, running_mean.array, running_var.array)
+    z = call(node, input, *parameters((channels,), input.dtype, weight, bias))
+    if training and running_mean is not None:
+        x = input.array
+        move(running_mean, x.mean(dims), momentum)
+        move(running_var, x.var(dims) * (count / (count - 1)), momentum)
+    return z
+
+
+def move(running: Any, value: Any, momentum: float) -> None:
+    """Move a running statistic a little towards `value`."""
+    write(running, (1 - momentum) * running.array + momentum * value)
+
+
+def parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
+    """Weight and bias, ones and zeros where there are none."""
+    return np.ones(shape, dtype) if weight is None else weight, np.zeros(shape, dtype) if bias is None else bias
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Each group of channels of `input` (n, channels, ...) with mean 0 and variance 1; times `weight` plus `bias`."""
+    n, channels = input.shape[:2]
+    if channels % num_groups:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    groups = reshape(input, (n, num_groups, -1))
+    z = reshape(layer_norm(groups, groups.shape[2:], eps=eps), input.shape)
+    wide = (1, channels) + (1,) * (input.ndim - 2)
+    z = z if weight is None else z * reshape(weight, wide)
+    return z if bias is None else z + reshape(bias, wide)

@@ -1,0 +1,309 @@
+"""Pooling: the largest or the mean of each window. Pictures are (n, channels, height, width), or without the n."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from microtape.operation import Operation, call
+from microtape.ops.arguments import int_tuple
+from microtape.ops.convolution import Geometry
+from microtape.ops.reduction import mean
+from microtape.ops.shape import squeeze, unsqueeze
+from microtape.tensor_state import Array, TensorState, new_tensor
+
+
+class Window(Operation):
+    """Common: windows of a picture, each channel for itself: to `Geometry` each is a picture of the batch."""
+
+    __slots__ = ("ceil", "dilation", "kernel", "padding", "stride", "x_shape")
+    x_shape: tuple[int, ...]
+
+    def __init__(
+        self,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        ceil: bool,
+    ) -> None:
+        super().__init__()
+        self.kernel, self.stride, self.padding, self.dilation, self.ceil = kernel, stride, padding, dilation, ceil
+
+    @property
+    def geometry(self) -> Geometry:
+        """Where the windows lie. Raises RuntimeError where none fits in."""
+        size = tuple([self.count(dim) for dim in (0, 1)])
+        if min(size) <= 0:
+            raise RuntimeError(
+                f"Given input size: {tuple(self.x_shape[-3:])}. Calculated output size: "
+                f"{(*self.x_shape[-3:-2], *size)}. Output size is too small"
+            )
+        pictures = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
+        return Geometry(self.stride, self.padding, self.dilation, 1, pictures, (1, 1, *self.kernel), size)
+
+    def count(self, dim: int) -> int:
+        """How many windows there are in a direction; with `ceil` also one that only begins inside."""
+        size, padding, stride = self.x_shape[dim - 2], self.padding[dim], self.stride[dim]
+        room = size + 2 * padding - self.dilation[dim] * (self.kernel[dim] - 1) - 1
+        if not self.ceil:
+            return room // stride + 1
+        count = -(-room // stride) + 1
+        return count - 1 if (count - 1) * stride >= size + padding else count
+
+    @property
+    def z_shape(self) -> tuple[int, ...]:
+        """The shape of the result."""
+        return (*self.x_shape[:-2], *self.geometry.out_size)
+
+    def windows(self, x: Array, outside: Any) -> Any:
+        """The elements of each window in a row: (pictures, rows, columns, kernel)."""
+        geometry = self.geometry
+        padded = np.full(geometry.padded_shape, outside, x.dtype)
+        padded[geometry.inside] = x.reshape(geometry.x_shape)
+        return self.windows_of(padded)
+
+    def windows_of(self, padded: Array) -> Any:
+        """The windows of an array that has its padding."""
+        g = self.geometry
+        count, _, down, right = padded.strides
+        (i, j), (a, b) = self.dilation, self.stride
+        view = as_strided(
+            padded, (g.x_shape[0], *g.out_size, *self.kernel), (count, down * a, right * b, down * i, right * j)
+        )
+        return view.reshape((g.x_shape[0], *g.out_size, math.prod(self.kernel)))
+
+
+class MaxPool2DWithIndicesBackward0(Window):
+    __slots__ = ("places",)
+    formula = "z = the largest of each window    ∂x = g where it stood, 0 elsewhere"
+    op = "max_pool"
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        shape = self.z_shape
+        windows = self.windows(x, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
+        chosen = np.argmax(windows, -1)
+        self.places = self.flat(chosen).reshape(shape)
+        return np.take_along_axis(windows, chosen[..., None], -1).reshape(shape)
+
+    def flat(self, chosen: Array) -> Any:
+        """Where in its picture each chosen element stands, counted along the rows."""
+        (i, j), (a, b), (p, q) = self.dilation, self.stride, self.padding
+        _, rows, columns = chosen.shape
+        down = np.arange(rows)[:, None] * a + chosen // self.kernel[1] * i - p
+        right = np.arange(columns) * b + chosen % self.kernel[1] * j - q
+        return down * self.x_shape[-1] + right
+
+    def grad_x(self, g: Any) -> Any:
+        return call(MaxPool2DWithIndicesBackwardBackward0(self.places, self.x_shape), g)
+
+
+class MaxPool2DWithIndicesBackwardBackward0(Operation):
+    """The transpose of picking the largest."""
+
+    __slots__ = ("places", "x_shape")
+    formula = "z = x added up where the largest stood    ∂x = g where the largest stood"
+    op = "max_pool_backward"
+
+    def __init__(self, places: Array, x_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.places, self.x_shape = places, x_shape
+
+    def forward(self, x: Any) -> Any:
+        pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
+        z = np.zeros(pictures * size, x.dtype)
+        np.add.at(z, self.in_one_row(), x.reshape(-1))
+        return z.reshape(self.x_shape)
+
+    def in_one_row(self) -> Array:
+        """Where the largest stood, among all elements of all pictures."""
+        pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
+        within: Array = self.places.reshape(pictures, -1) + np.arange(pictures)[:, None] * size
+        return within.reshape(-1)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(PickFlat(self.in_one_row().reshape(self.places.shape), self.x_shape, self.places), g)
+
+
+class PickFlat(Operation):
+    """Where the gradient of the gradient comes from."""
+
+    __slots__ = ("flat", "places", "x_shape")
+    formula = "z = x where the largest stood    ∂x = g added up where the largest stood"
+    op = "pick"
+
+    def __init__(self, flat: Array, x_shape: tuple[int, ...], places: Array) -> None:
+        super().__init__()
+        self.flat, self.x_shape, self.places = flat, x_shape, places
+
+    def forward(self, x: Any) -> Any:
+        return x.reshape(-1)[self.flat]
+
+    def grad_x(self, g: Any) -> Any:
+        return call(MaxPool2DWithIndicesBackwardBackward0(self.places, self.x_shape), g)
+
+
+PickFlat.__name__ = "GatherBackward0"
+
+
+class AvgPool2DBackward0(Window):
+    __slots__ = ("count_padding", "divisor")
+    formula = "z = the mean of each window    ∂x = g / n, added up over the windows"
+    op = "avg_pool"
+
+    def __init__(
+        self,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        ceil: bool,
+        count_padding: bool,
+        divisor: int | None,
+    ) -> None:
+        super().__init__(kernel, stride, padding, (1,) * len(kernel), ceil)
+        self.count_padding, self.divisor = count_padding, divisor
+
+    def divisors(self, dtype: Any) -> Any:
+        """What the sum of each window is divided by: how many of its elements count."""
+        if self.divisor is not None:
+            return self.divisor
+        geometry = self.geometry
+        counted = np.zeros(geometry.padded_shape, dtype)
+        if self.count_padding:
+            (height, width), (p, q) = self.x_shape[-2:], self.padding
+            counted[..., : height + 2 * p, : width + 2 * q] = 1
+        else:
+            counted[geometry.inside] = 1
+        return self.windows_of(counted).sum(-1).reshape(self.z_shape)
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        return (self.windows(x, 0).sum(-1).reshape(self.z_shape) / self.divisors(x.dtype)).astype(x.dtype, copy=False)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(AvgPool2DBackwardBackward0(self), g)
+
+
+class AvgPool2DBackwardBackward0(Operation):
+    """The transpose of taking means; `pool` is the operation."""
+
+    __slots__ = ("pool",)
+    formula = "z = x / n, added up over the windows    ∂x = the mean of each window of g"
+    op = "avg_pool_backward"
+
+    def __init__(self, pool: AvgPool2DBackward0) -> None:
+        super().__init__()
+        self.pool = pool
+
+    def forward(self, x: Any) -> Any:
+        pool, geometry = self.pool, self.pool.geometry
+        each = (x / pool.divisors(x.dtype)).astype(x.dtype, copy=False).reshape(1, 1, -1)
+        columns = np.broadcast_to(each, (1, math.prod(pool.kernel), each.shape[-1]))
+        return geometry.folded(columns).reshape(pool.x_shape)
+
+    def grad_x(self, g: Any) -> Any:
+        pool = self.pool
+        again = AvgPool2DBackward0(pool.kernel, pool.stride, pool.padding, pool.ceil, pool.count_padding, pool.divisor)
+        return call(again, g)
+
+
+def max_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window; the first of several gets the gradient.
+
+    The windows lie `stride` apart, by default side by side; `padding` is of elements that are never the largest;
+    `ceil_mode` adds windows that only begin inside. With `return_indices` also where each stood in its picture, counted
+    along the rows, as (values, indices).
+    """
+    kernel, steps, paddings = window(input, kernel_size, stride, padding)
+    node = MaxPool2DWithIndicesBackward0(kernel, steps, paddings, int_tuple(dilation, 2), ceil_mode)
+    values = call(node, input)
+    if not return_indices:
+        return values
+    return values, new_tensor(type(input), node.places) if isinstance(input, TensorState) else node.places
+
+
+def avg_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """The mean of each window; `padding` is of zeros, which count unless `count_include_pad` is False.
+
+    `ceil_mode` adds windows that only begin inside; `divisor_override` is what sums are divided by instead.
+    """
+    kernel, steps, paddings = window(input, kernel_size, stride, padding)
+    return call(AvgPool2DBackward0(kernel, steps, paddings, ceil_mode, count_include_pad, divisor_override), input)
+
+
+def max_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """`max_pool2d` of rows: (n, channels, length), or without the n."""
+    kernel, steps, paddings, gaps = in_rows(kernel_size, stride, padding, dilation)
+    pooled = max_pool2d(unsqueeze(input, -2), kernel, steps, paddings, gaps, ceil_mode, return_indices)
+    return tuple([squeeze(one, -2) for one in pooled]) if return_indices else squeeze(pooled, -2)
+
+
+def avg_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    """`avg_pool2d` of rows: (n, channels, length), or without the n."""
+    kernel, steps, paddings, _ = in_rows(kernel_size, stride, padding, 1)
+    return squeeze(avg_pool2d(unsqueeze(input, -2), kernel, steps, paddings, ceil_mode, count_include_pad), -2)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """The means of so many equal parts in each direction. Raises NotImplementedError where they are not equal."""
+    wanted = int_tuple(output_size, 2)
+    if wanted == (1, 1):
+        return mean(input, (-1, -2), True)
+    if any([size % parts for size, parts in zip(input.shape[-2:], wanted, strict=True)]):
+        raise NotImplementedError("adaptive_avg_pool2d(): only equal parts exist here: the size must be a multiple")
+    return avg_pool2d(input, [size // parts for size, parts in zip(input.shape[-2:], wanted, strict=True)])
+
+
+def window(x: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[tuple[int, ...], ...]:
+    """Kernel, stride and padding for both directions. Raises RuntimeError for what is no picture, or much padding."""
+    if x.ndim not in (3, 4):
+        raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor for input, but got: {list(x.shape)}")
+    kernel, paddings = int_tuple(kernel_size, 2), int_tuple(padding, 2)
+    if any([p > k // 2 for p, k in zip(paddings, kernel, strict=True)]):
+        raise RuntimeError(
+            f"pad should be at most half of effective kernel size, but got pad={max(paddings)}, "
+            f"kernel_size={max(kernel)} and dilation=1"
+        )
+    return kernel, kernel if stride is None or stride == () or stride == [] else int_tuple(stride, 2), paddings
+
+
+def in_rows(kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[int, int], ...]:
+    """What a picture of one row needs."""
+    (kernel,), (gap,), (width,) = (int_tuple(one, 1) for one in (kernel_size, dilation, padding))
+    (step,) = (kernel,) if stride is None or stride == () or stride == [] else int_tuple(stride, 1)
+    return (1, kernel), (1, step), (0, width), (1, gap)

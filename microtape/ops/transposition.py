@@ -1,0 +1,114 @@
+"""Dimensions in another order. All of them are views; see Note [Views and their history]."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from microtape.ops.arguments import dim_index, sizes
+from microtape.tensor_state import TensorState
+from microtape.views import ViewOperation, view_call
+
+
+class PermuteBackward0(ViewOperation):
+    __slots__ = ("dims",)
+    formula = "z = x with its dimensions in another order    ∂x = g in x's order"
+
+    def __init__(self, dims: tuple[int, ...]) -> None:
+        super().__init__()
+        self.dims = dims
+
+    def forward(self, x: Any) -> Any:
+        return x.transpose(self.dims)
+
+    def grad_x(self, g: Any) -> Any:
+        return permute(g, tuple(int(i) for i in np.argsort(self.dims)))
+
+
+class TransposeBackward0(ViewOperation):
+    __slots__ = ("dim0", "dim1")
+    formula = "z = x with two dimensions swapped    ∂x = g with them swapped"
+
+    def __init__(self, dim0: int, dim1: int) -> None:
+        super().__init__()
+        self.dim0, self.dim1 = dim0, dim1
+
+    def forward(self, x: Any) -> Any:
+        return x.swapaxes(self.dim0, self.dim1) if x.ndim else x.view()
+
+    def grad_x(self, g: Any) -> Any:
+        return transpose(g, self.dim0, self.dim1)
+
+
+class TBackward0(ViewOperation):
+    __slots__ = ()
+    formula = "z = xᵀ    ∂x = gᵀ"
+
+    def forward(self, x: Any) -> Any:
+        return x.T
+
+    def grad_x(self, g: Any) -> Any:
+        return t(g)
+
+
+def permute(input: Any, *order: Any, dims: Any = None) -> Any:
+    """`input` with its dimensions in the given order: `permute(x, (1, 0))`, `x.permute(1, 0)`."""
+    ndim = input.ndim
+    order = sizes(order if dims is None else (dims,))
+    if len(order) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
+        )
+    counted = tuple([dim_index(dim, ndim) for dim in order])
+    if len(set(counted)) < ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return view_call(input, PermuteBackward0, counted)
+
+
+def movedim(input: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+    """`input` with some dimensions moved to other places, the others in their order."""
+    ndim = input.ndim
+    moved = [dim_index(dim, ndim) for dim in sizes((source,))]
+    places = [dim_index(dim, ndim) for dim in sizes((destination,))]
+    for name, dims in (("source", moved), ("destination", places)):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    rest = iter([dim for dim in range(ndim) if dim not in moved])
+    return permute(input, tuple([moved[places.index(dim)] if dim in places else next(rest) for dim in range(ndim)]))
+
+
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """`input` with two dimensions swapped."""
+    ndim = input.ndim
+    return view_call(input, TransposeBackward0, dim_index(dim0, ndim), dim_index(dim1, ndim))
+
+
+def t(input: Any) -> Any:
+    """The transpose of a matrix; vectors and scalars stay as they are. Raises RuntimeError above two dimensions."""
+    if input.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return view_call(input, TBackward0) if isinstance(input, TensorState) else input.T
+
+
+def reversed_dims(x: Any) -> Any:
+    """`x.T`: the dimensions in reverse order."""
+    if x.ndim not in (0, 2):
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return permute(x, tuple(reversed(range(x.ndim))))
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x.mT`: the last two dimensions swapped. Raises RuntimeError where there are fewer."""
+    if x.ndim < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor.")
+    return transpose(x, -2, -1)

@@ -72,7 +72,7 @@ def backward(
             raise NoGraphError("can't retain_grad on Tensor that has requires_grad=False")
     GraphTask(
         edges,
-        [gradient if create_graph else gradient.array for gradient in gradients],
+        gradients,
         keep_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
         capture=None if wanted is None else [input_edge(tensor) for tensor in wanted],
@@ -138,7 +138,7 @@ def gradients_of(
     """Run one pass and collect what it captured; None for an input that the roots do not depend on."""
     task = GraphTask(
         root_edges(roots),
-        [gradient if create_graph else gradient.array for gradient in gradients],
+        gradients,
         keep_graph=keep_graph,
         create_graph=create_graph,
         capture=[input_edge(tensor) for tensor in wanted],

@@ -32,6 +32,7 @@ from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumula
 from microtape.node import AccumulateGrad, Edge, Node
 from microtape.ops.broadcast import unbroadcast
 from microtape.saved import unpack
+from microtape.tangents import followed
 from microtape.tensor_state import TensorState, is_leaf, requires_grad
 from microtape.watch import watch
 
@@ -54,7 +55,7 @@ class GraphTask:
     """One call of backward: what is to be evaluated, and how far it has come.
 
     `capture` holds the edges whose gradients are asked for. With `accumulate=False` (`grad()`) the walk ends there;
-    with True (`backward(inputs=)`) the nodes behind them run as well.
+    with True (`backward(inputs=)`) the nodes behind them run as well. `gradients` are the first ones, Tensors.
     """
 
     def __init__(
@@ -76,9 +77,12 @@ class GraphTask:
         self.inputs = inputs
         self.call_site = call_site
         self.tensor_type = tensor_type
-        self.root = GraphRoot(roots, gradients)
         self.keep_graph = keep_graph
         self.create_graph = create_graph
+        self.as_tensors = (
+            create_graph or followed()
+        )  # gradients that are recorded, or carry tangents, travel as Tensors
+        self.root = GraphRoot(roots, gradients if self.as_tensors else [one.array for one in gradients])
         self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
         self.capture = capture
         self.accumulate = accumulate
@@ -129,7 +133,7 @@ class GraphTask:
             gradient = run_hooks_before(self, node, gradient)
         arrived = gradient
         if node.kind == "function":
-            gradient = node.materialized(gradient, self.create_graph)  # type: ignore[attr-defined]
+            gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
         if watcher is not None:
             watcher.node_started(self, node, gradient)
         gradients = self.evaluate(node, gradient)
@@ -153,14 +157,14 @@ class GraphTask:
             self.accumulate_grad(node, gradient)  # type: ignore[arg-type]
             return ()
         if node.kind == "function":
-            return node.apply(gradient, self.create_graph)
+            return node.apply(gradient, self.as_tensors)
         if gradient is None or (node.multi_output and all([one is None for one in gradient])):
             if node.saved_names:
                 unpack(node, False)  # what was freed or overwritten is an error all the same
             return [None] * len(node.next_edges)  # Note [Undefined gradients]
         if node.multi_output or gradient.dtype.kind == "c":
-            return conjugate(node.apply(conjugate(gradient), self.create_graph))  # type: ignore[no-any-return]
-        return node.apply(gradient, self.create_graph)
+            return conjugate(node.apply(conjugate(gradient), self.as_tensors))  # type: ignore[no-any-return]
+        return node.apply(gradient, self.as_tensors)
 
     def accumulate_grad(self, node: AccumulateGrad, gradient: Any) -> None:
         """Add what has arrived to the leaf's `.grad`."""

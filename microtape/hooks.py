@@ -114,7 +114,7 @@ def checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
         )
     if returned.array.shape != expected.shape:
         raise GradientError(f"hook '{name_of(hook)}' has changed the size of value")
-    return returned if task.create_graph else returned.array
+    return returned if task.as_tensors else returned.array
 
 
 def wrapped(task: GraphTask, gradients: Sequence[Any]) -> tuple[Any, ...]:

@@ -48,6 +48,11 @@ def unfollowed(internal: bool = True) -> Iterator[None]:
         mode.forward_ad, mode.internal = before
 
 
+def followed() -> bool:
+    """Whether what this thread does now carries tangents, if its operands have some."""
+    return current.level is not None and mode.forward_ad
+
+
 def check_size(tensor: TensorState, tangent: TensorState) -> None:
     """Raise RuntimeError for a tangent of another shape than its tensor's."""
     if tensor.array.shape != tangent.array.shape:

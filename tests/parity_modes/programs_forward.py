@@ -192,6 +192,8 @@ def gradients_carry_tangents(mt, see):
             for wanted in (w, d):
                 (g,) = mt.autograd.grad(function(d), wanted, create_graph=True)
                 see.value(g, fw.unpack_dual(g).tangent.detach())
+                (g,) = mt.autograd.grad(function(d), wanted)
+                see.value(g, fw.unpack_dual(g).tangent)
         y = d * x
         see(y.requires_grad, y.grad_fn.name(), d.grad_fn.name())
         y.sum().backward()

@@ -7,6 +7,17 @@ from typing import Any
 
 from microtape.node import Node
 from microtape.probe import current_node, current_task, remaining_order, will_run
+from microtape.settings import settings
+
+
+def _is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was told."""
+    return settings.multithreading
+
+
+def _is_view_replay_enabled() -> bool:
+    """What `_force_original_view_tracking` was told."""
+    return settings.view_replay
 
 
 def _current_graph_task_id() -> int:

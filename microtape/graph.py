@@ -26,6 +26,23 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         ensure_version(one).bump()
 
 
+class _unsafe_preserve_version_counter:  # noqa: N801 - torch's name
+    """A context in which writes to these tensors are not counted: backward will not notice them, and may be wrong."""
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
+        self.numbers = [ensure_version(tensor).number for tensor in self.tensors]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        for tensor, number in zip(self.tensors, self.numbers, strict=True):
+            ensure_version(tensor).number = number
+
+
 class MultiHandle(RemovableHandle):
     """What registering a hook on several tensors returns."""
 

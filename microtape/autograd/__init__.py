@@ -1,16 +1,21 @@
 """torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, anomaly mode, gradcheck."""
 
 from microtape.anomaly import detect_anomaly, set_detect_anomaly
-from microtape.autograd import anomaly_mode, forward_ad, function, functional, graph, variable
+from microtape.autograd import anomaly_mode, forward_ad, function, functional, grad_mode, graph, variable
 from microtape.autograd.function import Function
+from microtape.autograd.grad_mode import _force_original_view_tracking, _unsafe_preserve_version_counter
 from microtape.autograd.variable import Variable
 from microtape.differentiate import backward, grad
 from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
 from microtape.gradcheck import gradcheck, gradgradcheck
+from microtape.inference import inference_mode
+from microtape.settings import is_view_replay_enabled, set_multithreading_enabled
 
 __all__ = [
     "Function",
     "Variable",
+    "_force_original_view_tracking",
+    "_unsafe_preserve_version_counter",
     "anomaly_mode",
     "backward",
     "detect_anomaly",
@@ -19,11 +24,15 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "inference_mode",
+    "is_view_replay_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
     "variable",
 ]

@@ -293,18 +293,44 @@ def tells_what_is_to_come(mt, see):
         see([node.name() for node in mt._C._current_graph_task_execution_order()])
 
     total.register_hook(order)
-    if hasattr(mt.autograd, "set_multithreading_enabled"):
-        with mt.autograd.set_multithreading_enabled(False):
-            use(mt, total, a, x)
-    else:
-        use(mt, total, a, x)
+    with mt.autograd.set_multithreading_enabled(False):
+        total.backward(retain_graph=True)
+        mt.autograd.grad(total, a, retain_graph=True)
+        mt.autograd.grad(total, x, retain_graph=True)
+        total.backward(inputs=[a])
 
 
-def use(mt, total, a, x):
-    total.backward(retain_graph=True)
-    mt.autograd.grad(total, a, retain_graph=True)
-    mt.autograd.grad(total, x, retain_graph=True)
-    total.backward(inputs=[a])
+@shows("5 set_multithreading_enabled, is_view_replay_enabled")
+def settings_are_remembered(mt, see):
+    def now():
+        see(mt._C._is_multithreading_enabled(), mt._C._is_view_replay_enabled(), mt.autograd.is_view_replay_enabled())
+
+    now()
+    with mt.autograd.set_multithreading_enabled(False), mt.autograd._force_original_view_tracking(True):
+        now()
+    now()
+    mt.autograd.set_multithreading_enabled(False)
+    now()
+    mt.autograd.set_multithreading_enabled(True)
+
+
+@shows("6 _unsafe_preserve_version_counter")
+def writes_that_are_not_counted(mt, see):
+    x, y = pair(mt)
+    a, b = x * 1, y * 1
+    product = a * b
+    with mt.autograd._unsafe_preserve_version_counter((a, b)), mt.no_grad():
+        a.add_(1)
+        b.add_(1)
+        see(a._version, b._version)
+    see(a._version, b._version)
+    product.sum().backward()
+    see.value(x.grad, y.grad)
+    with mt.autograd._unsafe_preserve_version_counter(a):
+        a.detach().zero_()
+    see(a._version)
+    with see.raising():
+        mt.autograd._unsafe_preserve_version_counter(3)
 
 
 @shows("9 queue_callback")

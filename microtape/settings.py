@@ -1,0 +1,50 @@
+"""Settings of torch's that are accepted and remembered, and need not change anything here."""
+
+from __future__ import annotations
+
+import threading
+from typing import ClassVar
+
+
+class _Settings(threading.local):
+    multithreading: bool = True
+    view_replay: bool = False
+
+
+settings = _Settings()
+
+
+class _Setting:
+    """Changes a setting at once; used as a context, changes it back at the end."""
+
+    name: ClassVar[str]
+
+    def __init__(self, mode: bool) -> None:
+        self.before = getattr(settings, self.name)
+        setattr(settings, self.name, mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        setattr(settings, self.name, self.before)
+
+
+class set_multithreading_enabled(_Setting):  # noqa: N801 - torch's name
+    """Whether a backward may use several threads. NB: it always runs in the thread that calls it."""
+
+    name = "multithreading"
+
+
+class _force_original_view_tracking(_Setting):  # noqa: N801 - torch's name
+    """Whether a view whose base was written to repeats its own operations. NB: it always does."""
+
+    name = "view_replay"
+
+
+def is_view_replay_enabled() -> bool:
+    """What `_force_original_view_tracking` was told."""
+    return settings.view_replay
+
+
+__all__ = ["is_view_replay_enabled", "set_multithreading_enabled"]

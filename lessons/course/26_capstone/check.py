@@ -1,0 +1,145 @@
+import random
+
+import numpy as np
+
+import microtape as mt
+
+PROGRAMS = 200
+LONGEST = 8  # operations
+
+
+def operations(exercise):
+    """One operation at a time: +, *, @, tanh and sum"""
+    return {
+        "x + y": _gradients(exercise, lambda x, y: (x + y).sum()),
+        "x * y": _gradients(exercise, lambda x, y: (x * y).sum()),
+        "x @ y": _gradients(exercise, lambda x, y: (x @ y).sum()),
+        "x.tanh()": _gradients(exercise, lambda x, y: x.tanh().sum())[0],
+        "x.sum()": _gradients(exercise, lambda x, y: x.sum())[0],
+    }
+
+
+def values(exercise):
+    """What the operations compute, before any backward"""
+    x, y = exercise.Tensor([[0.5, -1.0]]), exercise.Tensor([[3.0], [2.0]])
+    return {"x @ y": (x @ y).value, "x + y": (x + y).value, "(x * y).tanh().sum()": (x * y).tanh().sum().value}
+
+
+def fan_out(exercise):
+    """Used several times: (x · x + x) · x"""
+    return _gradients(exercise, lambda x, y: ((x * x + x) * x).sum())[0]
+
+
+def broadcasting(exercise):
+    """Stretched operands: a row, a column and a single number"""
+    table, row, column, single = (
+        exercise.Tensor(value) for value in (np.arange(6.0).reshape(2, 3), [1.0, 2.0, 4.0], [[3.0], [5.0]], 7.0)
+    )
+    ((table * row + column) * single).sum().backward()
+    return {"row.grad": _grad(row), "column.grad": _grad(column), "single.grad": _grad(single)}
+
+
+def late_use(exercise):
+    """A result that is used again at the very end: s = x · x, then s + tanh(tanh(s))"""
+
+    def program(x, y):
+        s = x * x
+        return (s + s.tanh().tanh()).sum()
+
+    return _gradients(exercise, program)[0]
+
+
+def twice(exercise):
+    """backward of x · x, then of 3 · x: .grad accumulates at the leaf, and at the leaf alone"""
+    x = exercise.Tensor(2.0)
+    square, triple = x * x, x * exercise.Tensor(3.0)
+    square.backward()
+    triple.backward()
+    return {"x.grad": _grad(x), "square.grad": _grad(square)}
+
+
+def not_reached(exercise):
+    """A leaf that the result does not depend on"""
+    x, y = exercise.Tensor(2.0), exercise.Tensor(3.0)
+    x * y  # leads nowhere
+    (x * x).backward()
+    return {"x.grad": _grad(x), "y.grad": _grad(y)}
+
+
+def long_program(exercise):
+    """A program of 6,000 rows"""
+    x = exercise.Tensor(1.0)
+    half = exercise.Tensor(0.5)
+    result = x
+    for _ in range(2000):
+        result = result * half + result * half
+    result.backward()
+    return _grad(x)
+
+
+def random_programs(exercise):
+    """Random programs, on your tape and on the engine"""
+    for length in range(1, LONGEST + 1):
+        for seed in range(PROGRAMS // LONGEST):
+            lines = _write(random.Random(1000 * length + seed), length)
+            found = _compare(lines, exercise.Tensor)
+            if found:
+                return f"not as the engine in   {'; '.join(lines)}: {found}"
+    return "as the engine, every time"
+
+
+def _gradients(exercise, program):
+    x = exercise.Tensor([[0.5, -1.0], [2.0, 0.25]])
+    y = exercise.Tensor([[3.0, 1.0], [-2.0, 0.5]])
+    program(x, y).backward()
+    return [_grad(x), _grad(y)]
+
+
+def _grad(tensor):
+    """A single number may be an array or not, as numpy has it."""
+    return None if tensor.grad is None else np.asarray(tensor.grad)
+
+
+LEAVES = {"a": (2, 2), "b": (2, 2), "c": (2, 1), "d": (2,), "e": ()}
+
+
+def _write(lots, length):
+    """A program that can be run: its lines."""
+    shapes = dict(LEAVES)
+    lines = []
+    for number in range(1, length + 1):
+        name = f"r{number}"
+        # the last results are chosen more often than the first, so that programs grow deep
+        one, other = (lots.choice(list(shapes)[-lots.randint(1, len(shapes)) :]) for _ in "xy")
+        choices = [(f"{one} + {other}", np.broadcast_shapes(shapes[one], shapes[other]))]
+        choices.append((f"{one} * {other}", choices[0][1]))
+        choices.append((f"{one}.tanh()", shapes[one]))
+        if len(shapes[one]) == len(shapes[other]) == 2 and shapes[one][1] == shapes[other][0]:
+            choices.append((f"{one} @ {other}", (shapes[one][0], shapes[other][1])))
+        expression, shapes[name] = lots.choice(choices)
+        lines.append(f"{name} = {expression}")
+    return [*lines, f"r{length}.sum()"]
+
+
+def _compare(lines, tensor):
+    """Which gradient differs and how, None if they are all the same."""
+    lots = np.random.default_rng(len(lines))
+    values = {name: np.asarray(lots.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
+    mine = {name: tensor(value) for name, value in values.items()}
+    engine = {name: mt.tensor(value, requires_grad=True) for name, value in values.items()}
+    for names in (mine, engine):
+        for line in lines[:-1]:
+            exec(line, {}, names)
+        eval(lines[-1], {}, names).backward()
+    for name in LEAVES:
+        did, expected = mine[name].grad, engine[name].grad
+        expected = None if expected is None else expected.numpy()
+        if (did is None) != (expected is None):
+            return f"{name}.grad is {_short(did)}, the engine's is {_short(expected)}"
+        if expected is not None and (np.shape(did) != expected.shape or not np.allclose(did, expected)):
+            return f"{name}.grad is {_short(did)}, the engine's is {_short(expected)}"
+    return None
+
+
+def _short(value):
+    return None if value is None else np.round(value, 4).tolist()

@@ -21,7 +21,7 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
         if pass_ is not None and pass_.place is not None:
             yield _look(cursor.recording, pass_.place)
     elif node in cursor.timeline.made_at:
-        yield line(*name, " was recorded by backward itself (create_graph); this pass computes no gradient of it.")
+        yield line(*name, " was recorded during backward; this pass computes no gradient of it.")
     elif node not in pass_.dependencies:
         roots = ", ".join(cursor.recording.label(root.node) for root in pass_.roots if root.node is not None)
         if pass_.captures:

@@ -178,7 +178,10 @@ class _Writer:
     def _made(self, step: BackwardStep) -> Line:
         if not step.made:
             return ()
-        return line(f" Its own {_count(len(step.made), 'operation')} went on the tape too (create_graph).")
+        operations, pass_ = _count(len(step.made), "operation"), self.cursor.timeline.pass_
+        if pass_ is not None and pass_.create_graph:
+            return line(f" Its own {operations} went on the tape too (create_graph).")
+        return line(f" Meanwhile {operations} went on the tape, as when a checkpoint computes again what was not kept.")
 
     def _next(self) -> Line:
         ready, following = self.cursor.ready, self.cursor.next_node

@@ -1,0 +1,19 @@
+"""You return where it goes through, and not what: the gradient that comes in is missing."""
+
+import microtape as mt
+
+
+class Sign(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mt.where(x >= 0, 1.0, -1.0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return mt.where(x.abs() <= 1, 1.0, 0.0)
+
+
+def straight_through(function, x):
+    return x + (function(x) - x).detach()

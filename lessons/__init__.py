@@ -1,7 +1,7 @@
 """The course: lessons as data, the checker of their exercises, and a learner's progress. Nothing here draws a screen.
 
 model      Course > Lesson > Exercise > Check
-load       reads a course from its folder
+load       reads a course from its folder; `header` the beginning of its lessons
 predict    questions to answer before a step is shown
 observe    runs a file in a process of its own and reports what it did; `child` is that process
 plain      what it did, as plain data: told apart, and put into words
@@ -12,8 +12,9 @@ progress   what has been solved
 """
 
 from lessons.checker import Verdict, check
-from lessons.load import COURSE, LessonError, load_course
-from lessons.model import Check, Course, Exercise, Lesson, Prediction, WrongAnswer
+from lessons.header import LessonError
+from lessons.load import COURSE, load_course
+from lessons.model import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
 from lessons.progress import Progress
 from lessons.workspace import Workspace
 
@@ -26,6 +27,7 @@ __all__ = [
     "LessonError",
     "Prediction",
     "Progress",
+    "RightAnswer",
     "Verdict",
     "Workspace",
     "WrongAnswer",

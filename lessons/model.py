@@ -23,12 +23,19 @@ class WrongAnswer(NamedTuple):
     diagnosis: str
 
 
+class RightAnswer(NamedTuple):
+    """Another way to write it, shown to who has solved the exercise, and held to pass by the tests."""
+
+    name: str
+    path: Path
+    note: str  # what is different about it
+
+
 class Prediction(NamedTuple):
     """A question that is asked before a step of the lesson's program is shown.
 
-    It is asked after `after` steps of a pass. The right answer is not written down but read from the recording:
-    `answer` is `next` for the node that comes next, `gradient NAME` for the gradient that arrives there in all, or
-    `grad NAME` for a leaf's .grad when the pass has added to it.
+    It is asked after `after` steps of a pass. The right answer is not written down but read from the recording;
+    `answer` says what to read: see `lessons.predict`.
     """
 
     pass_number: int  # which of the recorded passes, from 1
@@ -46,6 +53,7 @@ class Exercise:
     solution: Path
     check: Path
     checks: tuple[Check, ...]
+    right_answers: tuple[RightAnswer, ...]
     wrong_answers: tuple[WrongAnswer, ...]
     hints: tuple[str, ...]
 
@@ -63,6 +71,8 @@ class Lesson:
     program: Path
     passes: str | None  # which passes of the program are recorded, as for `record_script`
     predictions: tuple[Prediction, ...]
+    needs: tuple[str, ...]  # the names of the earlier lessons that it builds on
+    introduces: tuple[str, ...]  # words that no earlier lesson uses
     exercise: Exercise
 
 

@@ -21,6 +21,7 @@ from lessons.model import Exercise
 from lessons.plain import Plain
 
 SECONDS = 10.0  # for a file and all its checks
+STARTING = 60.0  # for the process until it comes to the first file, on a machine that has much else to do
 MEMORY = 1 << 30  # bytes of address space, where the system can limit it
 LONGEST = 1 << 24  # bytes of a line in the channel; ours are shorter
 OUTPUT = 20_000  # characters of what the file prints that are kept
@@ -70,8 +71,8 @@ def observe(exercise: Exercise, files: Sequence[Path], *, seconds: float = SECON
     Args:
         exercise: whose checks to use.
         files: what to try.
-        seconds: how long each may take. The process is stopped when their sum is used up, and everything that it
-            has started with it.
+        seconds: how long each may take. The process is stopped when their sum is used up, counted from when the first
+            one begins, and everything that it has started with it.
 
     Returns:
         One observation a file. Where the process ended early, the files after that have an empty one.
@@ -133,7 +134,7 @@ class _Observer:
     def _collect(self) -> tuple[list[dict[str, Any]], End]:
         """The events until the end of the report, of the process or of the time, whichever comes first."""
         events: list[dict[str, Any]] = []
-        deadline = time.monotonic() + self.seconds
+        deadline = time.monotonic() + STARTING
         while True:
             try:
                 line = self.lines.get(timeout=max(deadline - time.monotonic(), 0))
@@ -146,6 +147,8 @@ class _Observer:
                 continue
             if event["event"] == "end":
                 return events, "finished"
+            if not events:
+                deadline = time.monotonic() + self.seconds
             events.append(event)
 
     def _event(self, line: bytes) -> dict[str, Any] | None:

@@ -1,54 +1,96 @@
-"""Predictions: the right answer to a question about the next step, read from the recording."""
+"""Predictions: the right answer to a question about the next step, read from the recording.
+
+A prediction's `answer` says what to read:
+
+    next             the row that runs next
+    gradient NAME    the gradient that arrives at NAME, in all
+    shape NAME       the shape of that gradient
+    grad NAME        a leaf's .grad at the end of the pass; None where it has none
+    changes          whose .grad the rest of the pass changes: names, or `none`
+    succeeds         whether the pass comes to its end without an error: `yes` or `no`
+"""
 
 from __future__ import annotations
 
-from lessons.load import LessonError
+import re
+
+from lessons.header import LessonError
 from lessons.model import Prediction
-from microtape.recording.model import Recording
-from microtape.recording.words import format_value
+from microtape.recording.model import BackwardStep, Pass, Recording, Value
+from microtape.recording.words import format_shape, format_value
+
+NOTHING = "none"
+SCALAR = ("scalar", "[]", "()")
 
 
-def right_answer(recording: Recording, prediction: Prediction) -> str:
-    """What a learner should have answered: the name of a node, or a number or array as the stepper writes it.
+def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = False) -> str:
+    """What a learner should have answered: names, or numbers as the stepper writes them.
 
     Raises:
         LessonError: the recording does not have what the prediction asks for.
     """
     if prediction.pass_number > len(recording.passes):
         raise LessonError(f"a prediction asks about pass {prediction.pass_number} of {len(recording.passes)}")
-    steps = recording.passes[prediction.pass_number - 1].steps
-    if prediction.after >= len(steps):
-        raise LessonError(f"a prediction asks what comes after step {prediction.after} of {len(steps)}")
-    if prediction.answer == "next":
-        return recording.label(steps[prediction.after].node)
+    passes = recording.passes[: prediction.pass_number]
+    one = passes[-1]
+    if prediction.after >= len(one.steps):
+        raise LessonError(f"a prediction asks what comes after step {prediction.after} of {len(one.steps)}")
     kind, _, name = prediction.answer.partition(" ")
-    values = [
-        step.grad_after if kind == "grad" else step.grad_outputs[0]
-        for step in steps
-        if recording.label(step.node) == name and step.grad_outputs
-    ]
-    if not values or values[0] is None:
-        raise LessonError(f"a prediction asks for the {kind} of {name}, and there is none")
-    return format_value(values[0], 60)
+    if kind == "next":
+        return recording.label(one.steps[prediction.after].node)
+    if kind == "succeeds":
+        return "yes" if one.is_complete else "no"
+    if kind == "changes":
+        changed = [recording.label(step.node) for step in one.steps[prediction.after :] if step.grad_after is not None]
+        return ", ".join(sorted(changed)) or NOTHING
+    if kind == "grad":
+        return format_value(_grad(recording, passes, name), 60, ascii=ascii)
+    arrived = _gradient(recording, one.steps, name)
+    return format_shape(arrived.shape, ascii=ascii) if kind == "shape" else format_value(arrived, 60, ascii=ascii)
+
+
+def _gradient(recording: Recording, steps: tuple[BackwardStep, ...], name: str) -> Value:
+    """What arrives at the node of that name."""
+    for step in steps:
+        if recording.label(step.node) == name and step.grad_outputs and step.grad_outputs[0] is not None:
+            return step.grad_outputs[0]
+    raise LessonError(f"a prediction asks for the gradient of {name}, and there is none")
+
+
+def _grad(recording: Recording, passes: tuple[Pass, ...], name: str) -> Value | None:
+    """The .grad of the tensor of that name when these passes have ended."""
+    tensors = {tensor.id for tensor in recording.tensors if name in tensor.names}
+    if not tensors:
+        raise LessonError(f"a prediction asks for the grad of {name}, and there is no tensor of that name")
+    for one in reversed(passes):
+        for step in one.steps:
+            if recording.nodes[step.node].variable in tensors:
+                return step.grad_after
+    return next((value for tensor, value in passes[0].grads.items() if tensor in tensors), None)
 
 
 def is_right(answer: str, right: str) -> bool:
-    """Whether an answer says what the right one says: the same name, or the same numbers to about two digits."""
+    """Whether an answer says what the right one says: the same names, or the same numbers to about two digits."""
     given, wanted = answer.strip().strip("`'\"%.").casefold(), right.strip("%").casefold()
-    if given == wanted:
+    if given == wanted or (wanted in SCALAR and given in SCALAR):
         return True
     numbers, right_numbers = _numbers(given), _numbers(wanted)
-    return (
-        numbers is not None
-        and right_numbers is not None
-        and len(numbers) == len(right_numbers)
-        and all(abs(a - b) <= 0.01 * abs(b) for a, b in zip(numbers, right_numbers, strict=True))
+    if numbers is None or right_numbers is None:
+        return bool(given) and _names(given) == _names(wanted)
+    return len(numbers) == len(right_numbers) and all(
+        abs(a - b) <= 0.01 * abs(b) for a, b in zip(numbers, right_numbers, strict=True)
     )
 
 
+def _names(text: str) -> set[str]:
+    """The names of `x and y`, in any order."""
+    return set(re.split(r"[\s,;]+(?:and\s+)?", text.replace("`", "").replace(".grad", "")))
+
+
 def _numbers(text: str) -> list[float] | None:
-    """The numbers of `6`, `-0.5` or `[1, 2]`; None if it is anything else."""
+    """The numbers of `6`, `-0.5`, `[1, 2]` or `2×3`; None if it is anything else."""
+    parts = re.sub(r"[\[\](),×]|(?<=\d)\s*x\s*(?=\d)", " ", text).split()
     try:
-        return [float(part) for part in text.replace("[", " ").replace("]", " ").replace(",", " ").split()] or None
+        return [float(part) for part in parts] or None
     except ValueError:
         return None

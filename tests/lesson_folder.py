@@ -29,6 +29,14 @@ def pair(exercise):
     """double([1, 2])"""
     return exercise.double([1, 2])
 '''
+SUM = '"""The sum of x and x."""\n\n\ndef double(x):\n    return x + x\n'
+SHIFT = """\
+\'\'\'A shift to the left.\'\'\'
+
+
+def double(x):
+    return x << 1 if isinstance(x, int) else x * 2
+"""
 SQUARE = '"""You multiply x by itself; twice x is x + x."""\n\n\ndef double(x):\n    return x * x\n'
 SHORT = '"""One is missing."""\n\n\ndef double(x):\n    return 2 * x - 1 if x == 3 else 2 * x\n'
 
@@ -39,6 +47,8 @@ FILES = {
     "solution.py": SOLUTION,
     "check.py": CHECK,
     "hints.md": "Look at `2 * x`.\n---\nWrite `return 2 * x`.\n",
+    "right/sum.py": SUM,
+    "right/shift.py": SHIFT,
     "wrong/square.py": SQUARE,
     "wrong/short.py": SHORT,
 }
@@ -46,7 +56,7 @@ FILES = {
 
 def write_lesson(course: Path, folder: str = "01_doubling", **changes: str | None) -> Path:
     """Write the lesson with some of its files changed, or left out where None. `wrong/x.py` is given as `wrong_x`."""
-    changed = {name.replace("wrong_", "wrong/") + (".md" if name in ("lesson", "hints") else ".py"): text
+    changed = {name.replace("wrong_", "wrong/").replace("right_", "right/") + (".md" if name in ("lesson", "hints") else ".py"): text
                for name, text in changes.items()}  # fmt: skip
     for name, text in (FILES | changed).items():
         path = course / folder / name

@@ -8,7 +8,8 @@ import pytest
 from lesson_folder import CHECK, EXERCISE, write_lesson
 
 from lessons.checker import check
-from lessons.load import LessonError, load_course
+from lessons.header import LessonError
+from lessons.load import load_course
 from lessons.observe import observe
 from lessons.report import report
 

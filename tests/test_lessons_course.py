@@ -1,5 +1,6 @@
 """The course: what every lesson claims is true."""
 
+import ast
 import contextlib
 import io
 import re
@@ -38,7 +39,8 @@ def recording(lesson, tmp_path_factory):
 def observations(lesson):
     """What every file of the exercise does, by its name."""
     exercise = lesson.exercise
-    files = [exercise.path, exercise.solution, *(wrong.path for wrong in exercise.wrong_answers)]
+    others = [*exercise.right_answers, *exercise.wrong_answers]
+    files = [exercise.path, exercise.solution, *(other.path for other in others)]
     return dict(zip([file.stem for file in files], observe(exercise, files), strict=True))
 
 
@@ -118,6 +120,16 @@ def test_the_solution_passes(lesson, observations):
     assert list(solution.outcomes) == [check.name for check in lesson.exercise.checks]
     assert all(outcome.raised is None for outcome in solution.outcomes.values())
     assert "a object" not in str(solution.outcomes), "a check gives back plain data"
+
+
+def test_differently_written_answers_pass(lesson, observations):
+    assert len(lesson.exercise.right_answers) >= 2
+    texts = {ast.dump(ast.parse(lesson.exercise.solution.read_text()))}
+    for right in lesson.exercise.right_answers:
+        assert same_as_solution(observations[right.name], observations["solution"]), right.name
+        assert observations[right.name].broken is None
+        texts.add(ast.dump(ast.parse(right.path.read_text())))
+    assert len(texts) == 1 + len(lesson.exercise.right_answers)
 
 
 def test_there_are_wrong_answers_and_each_has_a_diagnosis_of_its_own(lesson, observations):

@@ -3,7 +3,7 @@
 import pytest
 
 import microtape as mt
-from lessons.load import LessonError
+from lessons.header import LessonError
 from lessons.model import Prediction
 from lessons.predict import is_right, right_answer
 
@@ -22,7 +22,8 @@ def recording():
 @pytest.mark.parametrize(
     ("after", "answer", "right"),
     [(0, "next", "z"), (1, "next", "%2"), (2, "next", "y"), (3, "next", "x"), (0, "gradient x", "[6, 12]"),
-     (2, "gradient y", "[1, 2]"), (1, "grad x", "[6, 12]")],
+     (2, "gradient y", "[1, 2]"), (1, "grad x", "[6, 12]"), (0, "grad y", "None"), (0, "shape x", "2"),
+     (0, "shape z", "scalar"), (0, "changes", "x"), (0, "succeeds", "yes")],
 )  # fmt: skip
 def test_the_right_answer_is_read_from_the_recording(recording, after, answer, right):
     assert right_answer(recording, Prediction(1, after, "?", answer, "")) == right
@@ -33,12 +34,56 @@ def test_a_later_pass_brings_a_gradient_of_its_own_and_adds_it(recording):
     assert right_answer(recording, Prediction(2, 2, "?", "grad x", "")) == "[9, 18]"
 
 
+class TestPassesOfOtherKinds:
+    def ask(self, program, answer, after=0, number=1):
+        with mt.record() as recorder:
+            program()
+        return right_answer(recorder.recording, Prediction(number, after, "?", answer, ""))
+
+    def two_leaves(self):
+        x, y, aside = (mt.tensor([1.0, 2.0], requires_grad=True) for _ in range(3))
+        unused = aside * 2
+        ((x * y).sum() + unused.detach().sum()).backward()
+
+    def test_whose_grad_changes(self):
+        assert self.ask(self.two_leaves, "changes") == "x, y"
+        assert self.ask(self.two_leaves, "changes", after=4) == "y"
+
+    def test_a_leaf_that_no_backward_reaches_has_none(self):
+        assert self.ask(self.two_leaves, "grad aside") == "None"
+
+    def test_gradients_that_are_only_asked_for_change_nothing(self):
+        def program():
+            x = mt.tensor(2.0, requires_grad=True)
+            mt.autograd.grad(x * x, x)
+
+        assert self.ask(program, "changes") == "none"
+
+    def test_a_grad_that_was_there_before_the_pass(self):
+        def program():
+            x, y = (mt.tensor(2.0, requires_grad=True) for _ in range(2))
+            (x * 3).backward()
+            (y * 3).backward()
+
+        assert self.ask(program, "grad x", number=2) == "3"
+
+    def test_a_pass_that_fails(self):
+        def program():
+            x = mt.tensor([1.0, 2.0], requires_grad=True)
+            y = x.exp()
+            y += 1
+            with pytest.raises(RuntimeError):
+                y.sum().backward()
+
+        assert self.ask(program, "succeeds") == "no"
+
+
 @pytest.mark.parametrize(
     ("number", "after", "answer", "message"),
     [
         (1, 9, "next", "what comes after step 9 of 4"),
         (1, 0, "gradient w", "for the gradient of w, and there is none"),
-        (1, 0, "grad y", "for the grad of y, and there is none"),
+        (1, 0, "grad w", "for the grad of w, and there is no tensor of that name"),
         (3, 0, "next", "about pass 3 of 2"),
     ],
 )
@@ -50,7 +95,9 @@ def test_a_question_without_an_answer_is_the_lessons_fault(recording, number, af
 @pytest.mark.parametrize(
     ("answer", "right"),
     [("z", "z"), (" Z ", "z"), ("`z`", "z"), ("%2", "%2"), ("2", "%2"), ("6", "6"), ("6.0", "6"), ("6.00001", "6"),
-     ("0.54", "0.5403"), ("[6,12]", "[6, 12]"), ("6 12", "[6, 12]"), ("-3", "-3")],
+     ("0.54", "0.5403"), ("[6,12]", "[6, 12]"), ("6 12", "[6, 12]"), ("-3", "-3"), 
+     ("none", "None"), ("2x3", "2×3"), ("(2, 3)", "2×3"), ("[2,3]", "2x3"),
+     ("()", "scalar"), ("3", "3"), ("y and x", "x, y"), ("y.grad, x.grad", "x, y"), ("w", "w")],
 )  # fmt: skip
 def test_right(answer, right):
     assert is_right(answer, right)
@@ -59,7 +106,8 @@ def test_right(answer, right):
 @pytest.mark.parametrize(
     ("answer", "right"),
     [("y", "z"), ("", "z"), ("", "6"), ("5.8", "6"), ("-6", "6"), ("6", "[6, 12]"), ("6 12 18", "[6, 12]"),
-     ("six", "6"), ("0.1", "0"), ("nan", "6")],
+     ("six", "6"), ("0.1", "0"), ("nan", "6"), ("3×2", "2×3"), ("2", "2×3"), ("1", "scalar"), ("x", "x, y"),
+     ("x y z", "x, y"), ("0", "None"), ("", "none")],
 )  # fmt: skip
 def test_wrong(answer, right):
     assert not is_right(answer, right)

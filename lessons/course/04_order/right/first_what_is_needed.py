@@ -1,0 +1,14 @@
+"""First find everything that `last` depends on, then sort that by its place on the tape."""
+
+
+def order(rows, last):
+    operands = dict(rows)
+
+    def needed(result):
+        found = {result}
+        for operand in operands.get(result, ()):
+            found |= needed(operand)
+        return found
+
+    wanted = needed(last)
+    return [result for result, _ in rows[::-1] if result in wanted]

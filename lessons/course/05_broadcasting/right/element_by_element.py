@@ -1,0 +1,12 @@
+"""Every number of the gradient is added to where it came from, one by one."""
+
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    result = np.zeros(shape, gradient.dtype)
+    for index, number in np.ndenumerate(gradient):
+        own = index[len(index) - len(shape) :]
+        own = tuple(0 if size == 1 else i for i, size in zip(own, shape, strict=True))
+        result[own] += number
+    return result

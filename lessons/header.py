@@ -1,0 +1,114 @@
+"""The header of a lesson: TOML between two lines of +++, before the text.
+
+title = "Fan-out: why gradients add"
+summary = "A number that is used twice gets the sum of two gradients."
+needs = ["chain_rule"]               earlier lessons that it builds on, by their names; may be left out
+introduces = ["backward", "leaf"]    words that no earlier lesson uses; may be left out
+passes = "all"                       which passes of the program are recorded: "2", "1-3" or "all"; may be left out
+
+[[predict]]                          a question before a step of the program; any number of them
+pass = 2                             of the recorded passes; 1 if left out
+after = 1                            steps of the pass that have been shown
+ask = "What will `w.grad` be now?"
+answer = "grad w"                    what to read from the recording: see `predict`
+because = "4 was there, and 6 is added."
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lessons.model import Prediction
+from microtape.errors import RecordingError
+from microtape.recording.run import parse_passes
+
+KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict")
+ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+")
+ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME" or "grad NAME"'
+
+
+class LessonError(ValueError):
+    """A lesson is not complete or cannot be read; says which file and what to do."""
+
+
+class Header(NamedTuple):
+    """What a header says."""
+
+    title: str
+    summary: str
+    needs: tuple[str, ...]
+    introduces: tuple[str, ...]
+    passes: str | None
+    predictions: tuple[Prediction, ...]
+
+
+def read_header(path: Path, text: str) -> tuple[Header, str]:
+    """The header and the text below it. Raises LessonError, one line with the path, where it is not as it should be."""
+    table, prose = _split(path, text)
+    if unknown := sorted(table.keys() - set(KNOWN)):
+        raise LessonError(f"{path}: unknown in the header: {', '.join(unknown)} (known: {', '.join(KNOWN)})")
+    header = Header(
+        title=_text(path, table, "title"),
+        summary=_text(path, table, "summary"),
+        needs=_words(path, table, "needs"),
+        introduces=_words(path, table, "introduces"),
+        passes=_passes(path, table.get("passes")),
+        predictions=tuple(_prediction(path, one) for one in _tables(path, table, "predict")),
+    )
+    return header, prose
+
+
+def _split(path: Path, text: str) -> tuple[dict[str, Any], str]:
+    parts = re.split(r"^\+\+\+[ \t]*$", text, maxsplit=2, flags=re.MULTILINE)
+    if len(parts) != 3 or parts[0].strip():
+        raise LessonError(f"{path}: begin with a header between two lines of +++")
+    try:
+        return tomllib.loads(parts[1]), parts[2].strip() + "\n"
+    except tomllib.TOMLDecodeError as error:
+        raise LessonError(f"{path}: the header is not TOML: {error}") from None
+
+
+def _text(path: Path, table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise LessonError(f'{path}: the header needs {key} = "..."')
+    return " ".join(value.split())
+
+
+def _passes(path: Path, value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        parse_passes(str(value))
+    except RecordingError as error:
+        raise LessonError(f"{path}: {error}") from None
+    return str(value)
+
+
+def _words(path: Path, header: dict[str, Any], key: str) -> tuple[str, ...]:
+    words = header.get(key, [])
+    if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
+        raise LessonError(f'{path}: write {key} as a list of words: {key} = ["...", "..."]')
+    return tuple(words)
+
+
+def _tables(path: Path, header: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    tables = header.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise LessonError(f"{path}: write each {key} as a table of its own under [[{key}]]")
+    return tables
+
+
+def _prediction(path: Path, table: dict[str, Any]) -> Prediction:
+    after, number = table.get("after"), table.get("pass", 1)
+    if type(after) is not int or after < 0:
+        raise LessonError(f"{path}: a prediction needs after = a number of steps, 0 for before the first")
+    if type(number) is not int or number < 1:
+        raise LessonError(f"{path}: a prediction's pass is a number from 1, not {number!r}")
+    answer = _text(path, table, "answer")
+    if not ANSWER.fullmatch(answer):
+        raise LessonError(f"{path}: a prediction's answer is {ANSWERS}, not {answer!r}")
+    return Prediction(number, after, _text(path, table, "ask"), answer, _text(path, table, "because"))

@@ -310,7 +310,7 @@ def fitted(node: Node, output: int, term: Any, shape: tuple[int, ...], dtype: An
                 ("forward", node.call_site),
             )
         term = unbroadcast(term, tuple(shape))
-    return term if term.dtype == dtype else cast(term, dtype)
+    return term if dtype is None or term.dtype == dtype else cast(term, dtype)  # None: a leaf takes any
 
 
 def conjugate(gradient: Any) -> Any:

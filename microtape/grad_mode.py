@@ -6,9 +6,12 @@ import functools
 import inspect
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
+
+from microtape.call_site import user_stacklevel
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -60,6 +63,14 @@ class _GradMode:
         return _GradMode(self.enabled)
 
     def __call__(self, function: _F) -> _F:
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=user_stacklevel(),
+            )
         if inspect.isgeneratorfunction(function):
             return _while_running(function, self.fresh)  # type: ignore[return-value]
         if inspect.iscoroutinefunction(function):

@@ -35,6 +35,9 @@ NO_EDGE: Edge = (None, 0)
 DEAD_END: Edge = (None, int("0"))  # computed, or Python would make it the very object that NO_EDGE is
 """Of a tensor that requires grad, but whose gradient goes nowhere: a view made without grad mode."""
 
+OWN_DTYPE: Any = object()
+"""In the place of a leaf's `grad_dtype`: its own dtype, as long as nothing else was set."""
+
 next_sequence_nr = itertools.count().__next__
 
 
@@ -206,9 +209,10 @@ class AccumulateGrad(Node):
     def __init__(self, variable: TensorState) -> None:
         super().__init__()
         self.variable = variable
-        self.shape, self.dtype = variable.array.shape, variable.array.dtype
         meta = variable.meta
         assert meta is not None
+        self.shape = variable.array.shape
+        self.dtype = variable.array.dtype if meta.grad_dtype is OWN_DTYPE else meta.grad_dtype
         if meta.hooks is not None:
             self.hooks = NodeHooks(meta.hooks)
 

@@ -14,6 +14,7 @@ from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.in_place import write
 from microtape.inference import is_inference
+from microtape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
 from microtape.methods import Methods
 from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.printing import represent
@@ -115,6 +116,10 @@ class Tensor(Methods):
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start or stop recording operations on this leaf. Returns self.
 
@@ -147,6 +152,14 @@ class Tensor(Methods):
     def grad_fn(self) -> Node | None:
         """The node that computed it, None for a leaf."""
         return history_of(self)[0]
+
+    @property
+    def _grad_fn(self) -> Node | None:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
 
     @property
     def output_nr(self) -> int:
@@ -189,28 +202,26 @@ class Tensor(Methods):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
-                )
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if value.array.shape != self.array.shape:
-                raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of size "
-                    f"'{list(self.array.shape)}'. Please ensure that the gradient and the tensor are the same size"
-                )
-            if value.array.dtype != self.array.dtype:
-                raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{dtypes.scalar_name(value.array.dtype)}' to a tensor "
-                    f"with grad_dtype '{dtypes.scalar_name(self.array.dtype)}'. The gradient must match the tensor's "
-                    "dtype."
-                )
+            check_grad(self, value)
         ensure_meta(self).grad = value
 
     @grad.deleter
     def grad(self) -> None:
         ensure_meta(self).grad = None
+
+    @property
+    def grad_dtype(self) -> dtypes.DType | None:
+        """The dtype in which this leaf accumulates gradients; None: in whichever they come.
+
+        Raises RuntimeError on a result.
+        """
+        if not is_leaf(self):
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return grad_dtype_of(self)
+
+    @grad_dtype.setter
+    def grad_dtype(self, dtype: dtypes.DType | None) -> None:
+        set_grad_dtype(self, dtype)
 
     @property
     def data(self) -> Tensor:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.call_site import CallSite, user_frame
-from microtape.node import DEAD_END, NO_EDGE, AccumulateGrad, Edge, NodeHooks
+from microtape.node import DEAD_END, NO_EDGE, OWN_DTYPE, AccumulateGrad, Edge, NodeHooks
 
 if TYPE_CHECKING:
     from microtape.views import View
@@ -71,10 +71,11 @@ INFERENCE = _NoVersion()
 class AutogradMeta:
     """What only some tensors have: leaves that require grad, views, tensors with hooks."""
 
-    __slots__ = ("__weakref__", "accumulator", "grad", "hooks", "retains_grad", "view")
+    __slots__ = ("__weakref__", "accumulator", "grad", "grad_dtype", "hooks", "retains_grad", "view")
 
     def __init__(self) -> None:
         self.grad: Any = None
+        self.grad_dtype: Any = OWN_DTYPE  # or the dtype in which gradients accumulate, None for any
         self.accumulator: weakref.ref[AccumulateGrad] | None = None
         self.hooks: NodeHooks | None = None  # of a leaf; a result's hooks are its node's
         self.retains_grad = False

@@ -287,7 +287,7 @@ def raises_or_is_none_or_zeros(mt, see):
     see.value(x.grad, y.grad)
 
 
-@shows("2 input without rg")
+@shows("2 input without requires_grad")
 def is_refused(mt, see):
     x, _ = pair(mt)
     c = mt.tensor([1.0, 2.0])
@@ -701,3 +701,35 @@ def a_graph_dies_with_its_last_result(mt, see):
         see(node is None or node() is None)
     finally:
         gc.enable()
+
+
+@shows("2 is_grads_batched")
+def the_leading_dimension_is_a_batch(mt, see):
+    x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    w = mt.tensor(2.0, requires_grad=True)
+    y = x.exp() * w
+    batch = mt.eye(3)
+    see.value(*mt.autograd.grad(y, [x, w], batch, is_grads_batched=True, retain_graph=True))
+    see.value(*mt.autograd.grad((y, x * 2), [x], (batch, batch * 3), is_grads_batched=True, retain_graph=True))
+    found = mt.autograd.grad(y, x, batch[:2], is_grads_batched=True, create_graph=True)
+    see(found[0].requires_grad, found[0].is_leaf)
+    see.value(*mt.autograd.grad(found[0].sum(), [x, w]))
+    see(x.grad, w.grad)
+
+
+@shows("2 is_grads_batched")
+def with_what_is_unused(mt, see):
+    x, unused = mt.ones(2, requires_grad=True), mt.ones(3, requires_grad=True)
+    y = x * x
+    options = {"is_grads_batched": True, "retain_graph": True}
+    see.value(*mt.autograd.grad(y, [x, unused], mt.eye(2), allow_unused=True, **options))
+    with see.raising():
+        mt.autograd.grad(y, [x, unused], mt.eye(2), **options)
+    see.value(*mt.autograd.grad(y, [x, unused], mt.eye(2), materialize_grads=True, **options))
+    with see.raising():
+        mt.autograd.grad(y, x, mt.ones(3), **options)
+    with see.raising(text=False):  # torch names the shape of a row of a row
+        mt.autograd.grad(y, x, mt.ones(2, 3), **options)
+    mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)
+    with see.raising():
+        mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)

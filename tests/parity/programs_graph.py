@@ -7,7 +7,7 @@ def leaf(mt, *values):
     return mt.tensor(list(values) or [1.0, 2.0, 3.0], requires_grad=True)
 
 
-@shows("7 grad_fn._saved_<name>")
+@shows("7 _saved_<name>")
 def are_the_tensors_that_were_saved(mt, see):
     x, w = leaf(mt), mt.tensor([4.0, 5.0, 6.0])
     y = x * w
@@ -26,8 +26,8 @@ def are_the_tensors_that_were_saved(mt, see):
     see(p.grad_fn._saved_exponent, p.grad_fn._saved_self is x)
 
 
-@shows("8 Node.name()")
-def of_common_nodes(mt, see):
+@shows("8 names of common nodes")
+def are_torchs(mt, see):
     x, w = leaf(mt), leaf(mt)
     m = mt.arange(6.0).reshape(2, 3).requires_grad_()
     b = mt.arange(12.0).reshape(2, 3, 2).requires_grad_()
@@ -136,7 +136,7 @@ def is_the_users_dict(mt, see):
     see(y.grad_fn.metadata, (y * 2).grad_fn.next_functions[0][0].metadata)
 
 
-@shows("8 _sequence_nr()")
+@shows("8 _sequence_nr(), _set_sequence_nr(n)")
 def rises_in_the_order_of_recording(mt, see):
     x = leaf(mt)
     a = x * 2
@@ -147,7 +147,7 @@ def rises_in_the_order_of_recording(mt, see):
     see(a.grad_fn.next_functions[0][0]._sequence_nr())
 
 
-@shows("8 _set_sequence_nr(n)")
+@shows("8 _sequence_nr(), _set_sequence_nr(n)")
 def changes_the_order_of_evaluation(mt, see):
     x = leaf(mt)
     a = x * 2
@@ -167,7 +167,7 @@ def changes_the_order_of_evaluation(mt, see):
     see.value(x.grad)
 
 
-@shows("8 _input_metadata[i]")
+@shows("8 _input_metadata")
 def tells_what_arrives(mt, see):
     x = mt.arange(6.0).reshape(2, 3).requires_grad_()
     y = x * 2
@@ -178,7 +178,7 @@ def tells_what_arrives(mt, see):
 
 
 @shows("8 calling a node")
-def runs_it(mt, see):
+def gives_what_leaves(mt, see):
     x, w = leaf(mt), leaf(mt, 4.0, 5.0, 6.0)
     y = x * w
     see.value(*y.grad_fn(mt.tensor([1.0, 10.0, 100.0])))
@@ -209,7 +209,7 @@ def is_the_class_of_every_grad_fn(mt, see):
     see([isinstance(node, mt.autograd.graph.Node) for node in nodes], isinstance(x, mt.autograd.graph.Node))
 
 
-@shows("8 graph.GradientEdge(node, output_nr)")
+@shows("8 graph.GradientEdge")
 def stands_for_a_tensor(mt, see):
     graph = mt.autograd.graph
     x, w = leaf(mt), leaf(mt, 4.0, 5.0, 6.0)
@@ -236,7 +236,7 @@ def stands_for_a_tensor(mt, see):
     see.value(*mt.autograd.grad(graph.get_gradient_edge(second), x))
 
 
-@shows("8 graph.GradientEdge(node, output_nr)")
+@shows("8 graph.GradientEdge")
 def keeps_the_graph_alive(mt, see):
     x = leaf(mt)
     edge = mt.autograd.graph.get_gradient_edge((x * 2).exp().sum())
@@ -395,3 +395,36 @@ def go_through_everything(mt, see):
     see.value(t, s.grad)
     (e.sum() + s).backward()
     see.value(s.grad, e.grad)
+
+
+@shows("8 Node.name()")
+def is_its_class_without_the_namespace(mt, see):
+    class Twice(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = leaf(mt)
+    written = x * 1
+    written[0] = 5.0
+    accumulate = written.grad_fn.next_functions[0][0].next_functions[0][0]
+    for node in ((x * 2).grad_fn, Twice.apply(x).grad_fn, accumulate, written.grad_fn, x[0].grad_fn):
+        see(node.name(), type(node).__name__)
+
+
+@shows("12 prod with zeros")
+def where_the_product_without_one_matters(mt, see):
+    for values in ([2.0, 3.0, 4.0], [2.0, 0.0, 4.0], [0.0, 0.0, 4.0], [0.0, 0.0, 0.0], []):
+        x = mt.tensor(values, requires_grad=True)
+        (grad,) = mt.autograd.grad(x.prod(), x, create_graph=True)
+        see.value(grad)
+        if grad.requires_grad:
+            see.value(*mt.autograd.grad(grad.sum(), x, allow_unused=True))
+    for dim in (0, 1):
+        m = mt.tensor([[1.0, 0.0, 3.0], [0.0, 0.0, 2.0]], requires_grad=True)
+        m.prod(dim).sum().backward()
+        see.value(m.grad)

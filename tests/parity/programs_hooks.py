@@ -1,6 +1,7 @@
 """Sections 4 and 5 of the semantics: hooks and grad modes."""
 
 import asyncio
+import threading
 
 from parity.rows import shows
 
@@ -502,3 +503,40 @@ def equals_create_graph(mt, see):
         mt.autograd.grad(z, x, create_graph=True)
         see(mt.is_grad_enabled())
     see(mt.is_grad_enabled())
+
+
+@shows("5 is_grad_enabled")
+def belongs_to_its_thread(mt, see):
+    seen = {}
+
+    def look(name):
+        seen[name] = mt.is_grad_enabled()
+        mt.set_grad_enabled(False)
+
+    with mt.no_grad():
+        thread = threading.Thread(target=look, args=("inside of no_grad",))
+        thread.start()
+        thread.join()
+        see(mt.is_grad_enabled())
+    thread = threading.Thread(target=look, args=("outside",))
+    thread.start()
+    thread.join()
+    see(seen, mt.is_grad_enabled())
+    with mt.no_grad(), mt.enable_grad():
+        see(mt.is_grad_enabled())
+
+
+@shows("5 decorating a class")
+def warns_and_decorates_what_makes_an_instance(mt, see):
+    for decorate in (mt.no_grad(), mt.no_grad, mt.enable_grad(), mt.set_grad_enabled(False), mt.inference_mode()):
+
+        @decorate
+        class Model:
+            def __init__(self):
+                self.enabled = mt.is_grad_enabled()
+
+            def run(self):
+                return mt.is_grad_enabled()
+
+        model = Model()
+        see(model.enabled, model.run())

@@ -7,7 +7,7 @@ def leaf(mt, *values):
     return mt.tensor(list(values) or [1.0, 2.0, 3.0], requires_grad=True)
 
 
-@shows("6 on a leaf with rg")
+@shows("6 on a leaf")
 def is_refused_at_once(mt, see):
     x = leaf(mt)
     for write in (
@@ -34,7 +34,7 @@ def is_refused_at_once(mt, see):
     see.value(x.grad)
 
 
-@shows("6 on a view of such a leaf")
+@shows("6 on a view of a leaf")
 def is_refused_too(mt, see):
     x = leaf(mt)
     v = x[:2]
@@ -657,7 +657,7 @@ def refuses_what_does_not_fit(mt, see):
     see(y)
 
 
-@shows("6 multi-output views (unbind, split, chunk)")
+@shows("6 multi-output views")
 def must_not_be_written_to(mt, see):
     x = leaf(mt)
     y = x * 2
@@ -755,7 +755,7 @@ def written_to_in_no_grad(mt, see):
     see.value(x.grad)
 
 
-@shows("6 a whole program")
+@shows("6 in-place on a view")
 def builds_a_matrix_row_by_row(mt, see):
     x = leaf(mt)
     out = mt.zeros(3, 3)
@@ -768,7 +768,7 @@ def builds_a_matrix_row_by_row(mt, see):
     see.value(x.grad)
 
 
-@shows("6 a whole program")
+@shows("6 in-place on a view")
 def a_recurrence_in_place(mt, see):
     x = leaf(mt)
     state = mt.zeros(3)
@@ -777,3 +777,14 @@ def a_recurrence_in_place(mt, see):
     with see.order(state):
         state.sum().backward()
     see.value(x.grad, state)
+
+
+@shows(
+    "6 out=",
+    differs="There is no `out=`: a TypeError says to assign the result, or to write it with `copy_()`. In PyTorch it "
+    "cannot be differentiated either.",
+)
+def is_refused_where_gradients_are_wanted(mt, see):
+    x, result = mt.ones(2, requires_grad=True), mt.zeros(2)
+    with see.raising():
+        mt.mul(x, 2.0, out=result)

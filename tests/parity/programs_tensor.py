@@ -307,7 +307,7 @@ def of_another_shape_changes_what_backward_expects(mt, see):
     see.value(x.grad)
 
 
-@shows("1 retain_grad")
+@shows("1 retain_grad, retains_grad")
 def keeps_a_results_gradient(mt, see):
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -327,7 +327,7 @@ def keeps_a_results_gradient(mt, see):
         mt.tensor([1.0]).retain_grad()
 
 
-@shows("1 retain_grad")
+@shows("1 retain_grad, retains_grad")
 def follows_the_tensor_through_in_place_operations(mt, see):
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -338,7 +338,7 @@ def follows_the_tensor_through_in_place_operations(mt, see):
     see.value(y.grad, x.grad)
 
 
-@shows("1 retain_grad")
+@shows("1 retain_grad, retains_grad")
 def on_a_view_and_its_base(mt, see):
     x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * 2
@@ -353,7 +353,7 @@ def on_a_view_and_its_base(mt, see):
     see(v2)
 
 
-@shows("1 retain_grad")
+@shows("1 retain_grad, retains_grad")
 def on_a_view_used_after_its_base_changed(mt, see):
     x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * 2
@@ -365,7 +365,7 @@ def on_a_view_used_after_its_base_changed(mt, see):
     see.value(v.grad, x.grad)
 
 
-@shows("1 retain_grad")
+@shows("1 retain_grad, retains_grad")
 def with_create_graph(mt, see):
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -415,7 +415,7 @@ def name_the_root_base(mt, see):
     see([part.output_nr for part in x.unbind(0)], y.output_nr, x.output_nr)
 
 
-@shows("1 numpy")
+@shows("1 numpy, __array__")
 def is_refused_where_gradients_would_be_lost(mt, see):
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     with see.raising():
@@ -525,3 +525,70 @@ def make_leaves_even_inside_no_grad(mt, see):
     see(mt.zeros_like(x), mt.ones_like(x, requires_grad=True), mt.full_like(x, 2.0))
     see(mt.tensor(x))
     see(mt.tensor(2), mt.tensor([]), mt.tensor([[1, 2], [3, 4]]), mt.tensor(True), mt.tensor([1, 2.5]), mt.tensor(1j))
+
+
+@shows("1 grad_dtype")
+def follows_the_dtype_unless_set(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    see(x.grad_dtype, mt.ones(2).grad_dtype)
+    x.data = mt.ones(2, dtype=mt.float64)
+    see(x.grad_dtype)
+    x.grad_dtype = mt.float16
+    see(x.grad_dtype, x.detach().grad_dtype)
+    y = x * 2
+    with see.raising():
+        _ = y.grad_dtype
+    with see.raising():
+        x.grad_dtype = "float"
+    x.grad_dtype = None
+    see(x.grad_dtype)
+
+
+@shows("1 grad_dtype")
+def is_the_dtype_gradients_are_cast_to(mt, see):
+    class Precise(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.double()
+
+    x = mt.ones(2, requires_grad=True)
+    result = Precise.apply(x).sum()
+    for dtype in (mt.float32, None, mt.float16, mt.float64):
+        x.grad, x.grad_dtype = None, dtype
+        result.backward(retain_graph=True)
+        see.value(x.grad, *mt.autograd.grad(result, x, retain_graph=True))
+        see((x * 2).grad_fn.next_functions[0][0].variable is x)
+        (x * 3).sum().backward()
+        see.value(x.grad)
+
+
+@shows("1 grad_dtype")
+def decides_what_may_be_assigned(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    x.grad_dtype = mt.float64
+    with see.raising():
+        x.grad = mt.ones(2)
+    x.grad = mt.ones(2, dtype=mt.float64)
+    with see.raising():
+        x.grad_dtype = mt.float32
+    x.grad_dtype = None
+    x.grad = mt.ones(2, dtype=mt.float16)
+    see.value(x.grad)
+
+
+@shows("1 del x.data")
+def is_refused(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    x.grad = mt.ones(2)
+    for name in ("data", "_grad_fn", "requires_grad"):
+        with see.raising():
+            delattr(x, name)
+    for name in ("grad_fn", "is_leaf", "_base", "shape", "dtype", "output_nr", "_version"):
+        with see.raising(text=False):
+            delattr(x, name)
+    del x.grad
+    see(x.grad, x)

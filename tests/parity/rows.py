@@ -1,4 +1,8 @@
-"""Registering programs under the row of the semantics table that they show."""
+"""The rows of PyTorch's semantics, and which program shows which.
+
+Each row says what a user of PyTorch relies on. C: without it the claim to have PyTorch's semantics is false; E:
+expected; A: advanced.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,175 @@ from parity.observe import Program
 PROGRAMS: dict[str, Program] = {}
 DIFFERENCES: dict[str, str] = {}  # the name of a program that microtape runs differently on purpose -> how
 
+TABLE = """
+1 Tensor attributes and methods
+    C requires_grad
+    C is_leaf
+    C grad_fn
+    C grad
+    A grad_dtype
+    C backward
+    C detach
+    E detach_
+    E data
+    C retain_grad, retains_grad
+    C _version
+    E _base, _is_view(), output_nr
+    C numpy, __array__
+    E item, tolist, float
+    C clone
+    E __bool__
+    E __repr__
+    A __deepcopy__
+    A del x.data
+    C factories
+2 backward and grad
+    C backward(tensors, ...)
+    C implicit gradient
+    C gradient's shape
+    E fewer gradients than roots
+    C root without history
+    C retain_graph=None
+    C create_graph=True
+    C inputs=
+    C grad(outputs, inputs, ...)
+    C unused input
+    C input without requires_grad
+    C no inputs
+    A is_grads_batched
+    C grad(y, y)
+3 Function
+    C forward(ctx, *args)
+    C forward(*args) + setup_context
+    C outputs
+    C number of gradients
+    C validation of each gradient
+    C None returned
+    C ctx.save_for_backward
+    C ctx.<attribute>
+    C ctx.needs_input_grad
+    C ctx.set_materialize_grads
+    C ctx.mark_non_differentiable
+    C ctx.mark_dirty
+    C input returned as it is
+    E once_differentiable
+    E vjp
+    E missing methods
+    E instantiating
+    C names
+    C exceptions in backward
+    C under no_grad
+    A clear_saved_tensors_on_access
+    A boxed_grads_call
+    A _is_pure_view
+    A keyword arguments of apply
+4 hooks
+    C Tensor.register_hook
+    C handle
+    C retain_grad
+    E in-place and hooks
+    C register_post_accumulate_grad_hook
+    E Node.register_prehook
+    E Node.register_hook
+    E order on one tensor
+    A register_multi_grad_hook
+    A queue_callback
+5 grad modes
+    C no_grad, enable_grad
+    C set_grad_enabled
+    C is_grad_enabled
+    A decorating a class
+    E inference_mode
+    C grad mode inside backward
+    A set_multithreading_enabled, is_view_replay_enabled
+6 in-place operations, version counters, views
+    C on a leaf
+    C on a view of a leaf
+    C rewriting
+    C version check
+    C what is saved
+    C view ops
+    C in-place on a view
+    C base modified, view used later
+    C x[i] = v
+    E multi-output views
+    E view made in no_grad
+    E view made in a Function
+    A out=
+    A increment_version
+    A _unsafe_preserve_version_counter
+    A allow_mutation_on_saved_tensors
+7 saved tensors
+    E _saved_<name>
+    A _raw_saved_<name>
+    E saved_tensors_hooks
+    A save_on_cpu
+    A disable_saved_tensors_hooks
+8 looking at the graph
+    C Node.name()
+    C Node.next_functions
+    C AccumulateGrad
+    E Node.metadata
+    E _sequence_nr(), _set_sequence_nr(n)
+    E _input_metadata
+    E calling a node
+    E graph.Node
+    E graph.GradientEdge
+    E names of common nodes
+9 the engine
+    C dependency count
+    C order
+    C input buffer
+    C freeing
+    C capture
+    C undefined gradients
+    C accumulation
+    C iterative
+    E reentrant backward
+    C errors mid-way
+    A where the engine stands
+    A threads
+10 anomaly mode, gradcheck, functional
+    E detect_anomaly, set_detect_anomaly
+    E gradcheck
+    E gradgradcheck
+    E functional
+11 forward-mode AD, checkpoints
+    A dual_level, make_dual, unpack_dual
+    A Function.jvp, save_for_forward
+    E checkpoint
+12 corner cases
+    C broadcast operands
+    C x[idx] with repeated indices
+    E max, min, amax, amin, maximum, minimum at ties
+    E at 0
+    E 0**b and pow(x, 0)
+    E prod with zeros
+    C comparisons and casts to int
+    E float -> double -> float
+    E 0-d and zero-size tensors
+    C complex
+"""
+
+
+def read(table: str) -> dict[str, str]:
+    """The row, such as "1 is_leaf" -> its mark."""
+    rows, section = {}, ""
+    for line in table.strip().splitlines():
+        if line.startswith("    "):
+            mark, _, name = line.strip().partition(" ")
+            rows[f"{section} {name}"] = mark
+        else:
+            section = line.split()[0]
+    return rows
+
+
+ROWS = read(TABLE)
+
 
 def shows(row: str, *, differs: str = "") -> Callable[[Program], Program]:
-    """Register a program; `row` is a section number and the row's name, such as "1 is_leaf"."""
+    """Register a program that shows a row of the table; `differs` says in a sentence what microtape does instead."""
+    assert row in ROWS, row
 
     def register(program: Program) -> Program:
         name = f"{row}: {program.__name__}"
@@ -22,20 +192,3 @@ def shows(row: str, *, differs: str = "") -> Callable[[Program], Program]:
         return program
 
     return register
-
-
-CORE = """
-1 requires_grad, 1 is_leaf, 1 grad_fn, 1 grad, 1 backward, 1 detach, 1 retain_grad, 1 _version, 1 numpy, 1 clone
-1 factories, 2 backward(tensors, 2 implicit gradient, 2 gradient's shape, 2 root without history, 2 retain_graph=None
-2 create_graph=True, 2 inputs=, 2 grad(outputs, 2 unused input, 2 input without rg, 2 no inputs, 2 grad(y
-3 forward(ctx, 3 forward(*args), 3 outputs, 3 number of gradients, 3 validation of each gradient, 3 None returned
-3 ctx.save_for_backward, 3 ctx.<attr>, 3 ctx.needs_input_grad, 3 ctx.set_materialize_grads
-3 ctx.mark_non_differentiable, 3 ctx.mark_dirty, 3 input returned as it is, 3 names, 3 exceptions in backward
-3 under no_grad, 4 Tensor.register_hook, 4 handle, 4 retain_grad, 4 register_post_accumulate_grad_hook
-5 no_grad, 5 set_grad_enabled, 5 grad mode inside backward, 6 on a leaf with rg, 6 on a view of such a leaf
-6 rewriting, 6 version check, 6 what is saved, 6 view ops, 6 in-place on a view, 6 base modified, 6 x[i] = v
-8 Node.name(), 8 Node.next_functions, 8 AccumulateGrad, 9 dependency count, 9 order, 9 input buffer, 9 freeing
-9 capture, 9 undefined gradients, 9 accumulation, 9 iterative, 9 errors mid-way, 12 broadcast operands, 12 x[idx]
-12 comparisons
-"""
-"""The rows marked C, without which the claim to have torch's semantics would be false."""

@@ -2,7 +2,7 @@
 
 import threading
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 @shows("5 inference_mode")

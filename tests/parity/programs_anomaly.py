@@ -2,7 +2,7 @@
 
 import warnings
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 def told(see, function):
@@ -28,7 +28,7 @@ def failing(mt):
     return Failing
 
 
-@shows("10 detect_anomaly")
+@shows("10 detect_anomaly, set_detect_anomaly")
 def says_which_output_is_nan(mt, see):
     x = mt.tensor([0.0, 1.0], requires_grad=True)
     with mt.autograd.detect_anomaly():
@@ -39,7 +39,7 @@ def says_which_output_is_nan(mt, see):
     see.value(x.grad)
 
 
-@shows("10 detect_anomaly")
+@shows("10 detect_anomaly, set_detect_anomaly")
 def lets_nan_pass_where_it_is_told_to(mt, see):
     x = mt.tensor([0.0, 1.0], requires_grad=True)
     with mt.autograd.detect_anomaly(check_nan=False):
@@ -49,7 +49,7 @@ def lets_nan_pass_where_it_is_told_to(mt, see):
     see.value(x.grad)
 
 
-@shows("10 detect_anomaly")
+@shows("10 detect_anomaly, set_detect_anomaly")
 def explains_any_exception(mt, see):
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     outside = failing(mt).apply(x)
@@ -68,7 +68,7 @@ def explains_any_exception(mt, see):
     see(mt.is_anomaly_enabled(), mt.is_anomaly_check_nan_enabled())
 
 
-@shows("10 detect_anomaly")
+@shows("10 detect_anomaly, set_detect_anomaly")
 def follows_a_double_backward_to_its_forward(mt, see):
     fails = failing(mt)
 
@@ -93,7 +93,7 @@ def follows_a_double_backward_to_its_forward(mt, see):
     see(sorted((x * 2).grad_fn.metadata))
 
 
-@shows("10 detect_anomaly")
+@shows("10 detect_anomaly, set_detect_anomaly")
 def explains_a_backward_inside_of_a_backward(mt, see):
     fails = failing(mt)
 
@@ -114,7 +114,7 @@ def explains_a_backward_inside_of_a_backward(mt, see):
         told(see, lambda: y.backward())
 
 
-@shows("10 set_detect_anomaly")
+@shows("10 detect_anomaly, set_detect_anomaly")
 def switches(mt, see):
     mt.autograd.set_detect_anomaly(True, check_nan=False)
     see(mt.is_anomaly_enabled(), mt.is_anomaly_check_nan_enabled())

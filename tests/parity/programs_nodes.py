@@ -2,7 +2,7 @@
 
 import threading
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 def pair(mt):
@@ -38,7 +38,7 @@ def is_what_every_grad_fn_is_an_instance_of(mt, see):
     see(isinstance(x, node), isinstance(3, node))
 
 
-@shows("8 metadata")
+@shows("8 Node.metadata")
 def is_a_dict_for_the_user(mt, see):
     x, y = pair(mt)
     a = x * y
@@ -47,7 +47,7 @@ def is_a_dict_for_the_user(mt, see):
     see(a.grad_fn.metadata, (x * y).grad_fn.metadata)
 
 
-@shows("8 _sequence_nr")
+@shows("8 _sequence_nr(), _set_sequence_nr(n)")
 def rises_in_the_order_of_creation(mt, see):
     x, y = pair(mt)
     a, b = x * y, x + y
@@ -57,8 +57,8 @@ def rises_in_the_order_of_creation(mt, see):
     see(a.grad_fn.next_functions[0][0]._sequence_nr())
 
 
-@shows("8 _set_sequence_nr")
-def changes_the_order_of_evaluation(mt, see):
+@shows("8 _sequence_nr(), _set_sequence_nr(n)")
+def decides_among_what_is_ready(mt, see):
     x, _ = pair(mt)
     a, b, c = x * 2, x * 3, x * 5
     total = ((a + b) + c).sum()
@@ -139,7 +139,7 @@ def after_freeing(mt, see):
         a.grad_fn(mt.ones(2))
 
 
-@shows("6 graph.increment_version")
+@shows("6 increment_version")
 def counts_a_write(mt, see):
     x, y = pair(mt)
     increment = mt.autograd.graph.increment_version
@@ -252,7 +252,7 @@ def counts_apart_in_threads(mt, see):
     see(calls)
 
 
-@shows("9 _current_graph_task_id")
+@shows("9 where the engine stands")
 def tells_where_the_engine_stands(mt, see):
     c = mt._C
     see(c._current_graph_task_id(), c._current_autograd_node())
@@ -283,7 +283,7 @@ def tells_where_the_engine_stands(mt, see):
     see([number - ids[0] for number in ids])
 
 
-@shows("9 _current_graph_task_execution_order")
+@shows("9 where the engine stands")
 def tells_what_is_to_come(mt, see):
     x, y = pair(mt)
     a, b = x * 2, y * 3
@@ -333,7 +333,7 @@ def writes_that_are_not_counted(mt, see):
         mt.autograd._unsafe_preserve_version_counter(3)
 
 
-@shows("9 queue_callback")
+@shows("4 queue_callback")
 def calls_back_after_the_last_node(mt, see):
     engine = mt.autograd.Variable._execution_engine
     c = mt._C
@@ -368,7 +368,7 @@ def calls_back_after_the_last_node(mt, see):
         d.sum().backward()
 
 
-@shows("9 queue_callback")
+@shows("4 queue_callback")
 def belongs_to_its_own_backward(mt, see):
     engine = mt.autograd.Variable._execution_engine
     x, _ = pair(mt)
@@ -396,7 +396,7 @@ def belongs_to_its_own_backward(mt, see):
     see("outer done")
 
 
-@shows("9 Variable")
+@shows("4 queue_callback")
 def is_an_old_name_of_tensors(mt, see):
     variable = mt.autograd.Variable
     x, _ = pair(mt)

@@ -3,7 +3,7 @@
 import contextlib
 import warnings
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 def pair(mt):
@@ -332,7 +332,7 @@ def says_that_a_choice_is_missing(mt, see):
     mt.utils.checkpoint.checkpoint(lambda a: a.exp(), x.detach())
 
 
-@shows("11 checkpoint_sequential")
+@shows("11 checkpoint")
 def a_sequence_in_segments(mt, see):
     x, y = pair(mt)
     for use_reentrant in (False, True):

@@ -1,6 +1,6 @@
 """Section 10 of the semantics: `autograd.functional`."""
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 def given(mt):
@@ -30,7 +30,7 @@ def leaves(result):
     return [leaf for one in result for leaf in leaves(one)] if isinstance(result, tuple | list) else [result]
 
 
-@shows("10 functional.vjp")
+@shows("10 functional")
 def vector_jacobian_products(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)
@@ -46,7 +46,7 @@ def vector_jacobian_products(mt, see):
         see_values(see, f.vjp(lambda x: x * x, x, x))
 
 
-@shows("10 functional.jvp")
+@shows("10 functional")
 def jacobian_vector_products(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)
@@ -59,7 +59,7 @@ def jacobian_vector_products(mt, see):
         see_values(see, f.jvp(lambda x: x * x, x, x))
 
 
-@shows("10 functional.hvp")
+@shows("10 functional")
 def hessian_vector_products(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)
@@ -76,7 +76,7 @@ def hessian_vector_products(mt, see):
         see_values(see, f.vhp(lambda x: (x**3).sum(), x, x))
 
 
-@shows("10 functional.jacobian")
+@shows("10 functional")
 def whole_jacobians(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)
@@ -92,7 +92,7 @@ def whole_jacobians(mt, see):
         see_values(see, f.jacobian(lambda x: x * x, x))
 
 
-@shows("10 functional.hessian")
+@shows("10 functional")
 def whole_hessians(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)
@@ -104,7 +104,7 @@ def whole_hessians(mt, see):
     see_values(see, f.hessian(lambda x: x.sum(), x))
 
 
-@shows("10 functional create_graph")
+@shows("10 functional")
 def results_can_be_differentiated(mt, see):
     f = mt.autograd.functional
     x, _ = given(mt)
@@ -128,7 +128,7 @@ def results_can_be_differentiated(mt, see):
         see(getattr(f, name)(func, x).requires_grad)
 
 
-@shows("10 functional inputs")
+@shows("10 functional")
 def inputs_are_left_alone(mt, see):
     f = mt.autograd.functional
     x, _ = given(mt)
@@ -139,7 +139,7 @@ def inputs_are_left_alone(mt, see):
     see.value(x.grad)
 
 
-@shows("10 functional errors")
+@shows("10 functional")
 def what_does_not_fit(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)
@@ -181,7 +181,7 @@ def what_does_not_fit(mt, see):
         f.jacobian(lambda x: x, x, strict=True, vectorize=True)
 
 
-@shows("10 functional strict")
+@shows("10 functional")
 def strict_mode(mt, see):
     f = mt.autograd.functional
     constant = mt.ones(1, dtype=mt.float64)
@@ -215,7 +215,7 @@ def strict_mode(mt, see):
                     getattr(f, name)(func, (one, other), create_graph=create_graph, strict=True)
 
 
-@shows("10 functional forward-mode")
+@shows("10 functional")
 def columns_instead_of_rows(mt, see):
     f = mt.autograd.functional
     x, y = given(mt)

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 def duals(mt):
@@ -20,7 +20,7 @@ def tangents(mt, see, *tensors):
     see.value(*[mt.autograd.forward_ad.unpack_dual(one).tangent for one in tensors])
 
 
-@shows("11 make_dual")
+@shows("11 dual_level, make_dual, unpack_dual")
 def keeps_the_very_tangent(mt, see):
     fw = mt.autograd.forward_ad
     with level(mt) as number:
@@ -35,7 +35,7 @@ def keeps_the_very_tangent(mt, see):
         see(fw.unpack_dual(kept).tangent)
 
 
-@shows("11 make_dual")
+@shows("11 dual_level, make_dual, unpack_dual")
 def errors(mt, see):
     fw = mt.autograd.forward_ad
     x, t = mt.ones(2), mt.ones(2)
@@ -73,7 +73,7 @@ def errors(mt, see):
         fw.exit_dual_level(level=number)
 
 
-@shows("11 dual_level")
+@shows("11 dual_level, make_dual, unpack_dual")
 def follows_every_operation(mt, see):
     with level(mt):
         x, _, d = duals(mt)
@@ -120,7 +120,7 @@ def follows_every_operation(mt, see):
         see([mt.autograd.forward_ad.unpack_dual(one).tangent for one in (d > 1, d.argmax(), x * 2)])
 
 
-@shows("11 dual_level")
+@shows("11 dual_level, make_dual, unpack_dual")
 def with_no_grad_and_detach(mt, see):
     with level(mt):
         _, _, d = duals(mt)
@@ -129,7 +129,7 @@ def with_no_grad_and_detach(mt, see):
         tangents(mt, see, d.detach(), d.data, d.detach() * d)
 
 
-@shows("11 views and in-place")
+@shows("11 dual_level, make_dual, unpack_dual")
 def views_have_views_of_the_tangent(mt, see):
     fw = mt.autograd.forward_ad
     with level(mt):
@@ -145,7 +145,7 @@ def views_have_views_of_the_tangent(mt, see):
         see(fw.unpack_dual(early).tangent._base is fw.unpack_dual(base).tangent)
 
 
-@shows("11 views and in-place")
+@shows("11 dual_level, make_dual, unpack_dual")
 def writing_carries_tangents(mt, see):
     fw = mt.autograd.forward_ad
     with level(mt):
@@ -181,7 +181,7 @@ def writing_carries_tangents(mt, see):
         tangents(mt, see, c)
 
 
-@shows("11 forward over reverse")
+@shows("11 dual_level, make_dual, unpack_dual")
 def gradients_carry_tangents(mt, see):
     fw = mt.autograd.forward_ad
     with level(mt):
@@ -201,7 +201,7 @@ def gradients_carry_tangents(mt, see):
         tangents(mt, see, w.grad)
 
 
-@shows("11 reverse over forward")
+@shows("11 dual_level, make_dual, unpack_dual")
 def tangents_can_be_differentiated(mt, see):
     fw = mt.autograd.forward_ad
     w = mt.tensor([3.0, 4.0], dtype=mt.float64, requires_grad=True)
@@ -218,7 +218,7 @@ def tangents_can_be_differentiated(mt, see):
             tangents(mt, see, d * d)
 
 
-@shows("11 saved tensors")
+@shows("11 dual_level, make_dual, unpack_dual")
 def saved_results_have_tangents(mt, see):
     fw = mt.autograd.forward_ad
     with level(mt):
@@ -237,7 +237,7 @@ def function(mt, forward, jvp):
     return type("F", (mt.autograd.Function,), {"forward": staticmethod(forward), "jvp": staticmethod(jvp)})
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def gets_and_returns_tangents(mt, see):
     def forward(ctx, a, number, b):
         ctx.number = number
@@ -258,7 +258,7 @@ def gets_and_returns_tangents(mt, see):
     see(made.apply(x, 3, x))
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def without_zeros(mt, see):
     def forward(ctx, a, b):
         ctx.set_materialize_grads(False)
@@ -273,7 +273,7 @@ def without_zeros(mt, see):
         tangents(mt, see, function(mt, forward, jvp).apply(d, x))
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def of_several_outputs(mt, see):
     def forward(ctx, a):
         plain = a * 1
@@ -291,7 +291,7 @@ def of_several_outputs(mt, see):
             function(mt, forward, lambda ctx, t: (t * 2, None)).apply(d)
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def errors_of_jvp(mt, see):
     def double(ctx, a):
         return a * 2
@@ -313,7 +313,7 @@ def errors_of_jvp(mt, see):
             function(mt, lambda ctx, a: ctx.save_for_forward(5), lambda ctx, t: t).apply(d)
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def that_returns_its_input_or_a_view(mt, see):
     with level(mt):
         _, _, d = duals(mt)
@@ -330,7 +330,7 @@ def that_returns_its_input_or_a_view(mt, see):
                 tangents(mt, see, function(mt, forward, jvp).apply(d))
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def that_writes_to_its_input(mt, see):
     def forward(ctx, a):
         a.mul_(2)
@@ -345,7 +345,7 @@ def that_writes_to_its_input(mt, see):
                 tangents(mt, see, function(mt, forward, jvp).apply(a), a)
 
 
-@shows("11 Function.jvp")
+@shows("11 Function.jvp, save_for_forward")
 def nothing_is_followed_inside_of_forward(mt, see):
     def forward(ctx, a):
         tangents(mt, see, a, a * 2)

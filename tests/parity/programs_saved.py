@@ -1,6 +1,6 @@
 """Section 7 of the semantics: saved tensors, their names and their hooks."""
 
-from parity_modes.rows import shows
+from parity.rows import shows
 
 
 def pair(mt):

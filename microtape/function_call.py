@@ -1,0 +1,246 @@
+"""Calling a custom Function: its forward runs unrecorded, then its outputs get their history."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from microtape.call_site import LIBRARY_FILES, user_frame
+from microtape.errors import InPlaceError
+from microtape.function_node import FunctionNode
+from microtape.grad_mode import _GradMode, mode
+from microtape.in_place import check_in_place, rebase_history, renewed_history
+from microtape.node import Edge, next_sequence_nr
+from microtape.saved import SavedTensor, keep_versions
+from microtape.tensor_state import (
+    TensorState,
+    edge_of,
+    ensure_version,
+    is_leaf,
+    is_view,
+    new_tensor,
+    requires_grad,
+)
+from microtape.views import make_view
+from microtape.watch import watch
+
+if TYPE_CHECKING:
+    from microtape.function import Function
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class _InsideForward(_GradMode):
+    """While a Function's forward runs, nothing is recorded, and forward-mode AD leaves the tangents to `jvp`."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.followed, mode.forward_ad = mode.forward_ad, False
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        mode.forward_ad = self.followed
+
+
+def arguments_by_position(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, has_ctx: bool
+) -> tuple[Any, ...]:
+    """The arguments of `forward`, keywords among them, in its order: each has its place among the gradients.
+
+    Without a ctx, defaults count too. Raises TypeError for what `forward` does not take, and for keyword-only ones.
+    """
+    signature = inspect.signature(forward)
+    if not has_ctx:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+    names = [name for name, parameter in signature.parameters.items() if parameter.kind in _BY_POSITION][has_ctx:]
+    given = dict(kwargs)
+    for place, name in enumerate(names):
+        if name not in given:
+            continue
+        if place < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+        if place > len(args):
+            missing = names[len(args)]
+            raise TypeError(f"forward() missing required argument: '{missing}' (position {len(args)})")
+        args = (*args, given.pop(name))
+    for name in given:
+        raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+    return args
+
+
+def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_up_context: bool) -> Any:
+    """One call of a Function: run its forward unrecorded, then give the outputs their history."""
+    node = cls.node_class()
+    tensors = [argument for argument in args if isinstance(argument, TensorState)]
+    node.is_tensor_input = tuple([isinstance(argument, TensorState) for argument in args])
+    node.needs_input_grad = tuple([isinstance(argument, TensorState) and requires_grad(argument) for argument in args])
+    recorded = mode.enabled and any(node.needs_input_grad)
+    if recorded:
+        node.next_edges = tuple([edge_of(tensor) for tensor in tensors])
+        node.sequence_nr = next_sequence_nr()
+    with _InsideForward(False):
+        if sets_up_context:
+            returned = cls.forward(*args)
+            cls.setup_context(node.ctx, args, returned)
+        else:
+            returned = cls.forward(node.ctx, *args)
+    raw = returned if isinstance(returned, tuple) else (returned,)
+    if tensors:
+        node.tensor_type = type(tensors[0])
+    if recorded:
+        place_on_tape(node, raw, frame)
+    count_writes(node, tensors)
+    outputs = give_history(node, tensors, raw, recorded)
+    if recorded:
+        save(node, tensors, raw, check_inputs=sets_up_context)
+        tell(node, args, outputs)
+    if watch.watcher is not None:
+        watch.watcher.called(node, args, raw, outputs)
+    node.to_save = node.dirty = node.non_differentiable = ()
+    node.saved_for_forward = None
+    return outputs if isinstance(returned, tuple) else outputs[0]
+
+
+def tell(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Let the observer know, if there is one; a view that was written to gets its own new history after that."""
+    written = outputs[0] if node.dirty else None
+    if written is not None and is_view(written) and contains(node.dirty, written):
+        base = written.meta.view.base
+        if watch.watcher is not None:
+            watch.watcher.operation(edge_of(base)[0], args, (base,), True)  # type: ignore[arg-type]
+        renewed_history(written)
+    elif watch.watcher is not None:
+        watch.watcher.operation(node, args, outputs, bool(node.dirty))
+
+
+def place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:
+    """Like `operation.attach`, for several outputs; an output that is no tensor has no shape."""
+    node.shape = [output.array.shape if isinstance(output, TensorState) else None for output in outputs]
+    node.dtype = [output.array.dtype if isinstance(output, TensorState) else None for output in outputs]
+    if frame.f_code.co_filename in LIBRARY_FILES:
+        frame = user_frame(frame)
+    if frame is not None:
+        node.code, node.instruction = frame.f_code, frame.f_lasti
+
+
+def count_writes(node: FunctionNode, tensors: list[Any]) -> None:
+    """Count one write on each tensor that was marked dirty."""
+    for tensor in node.dirty:
+        if not contains(tensors, tensor):
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+                "should be passed to ctx.mark_dirty().",
+                UserWarning,
+                stacklevel=4,
+            )
+        ensure_version(tensor).bump()
+
+
+def give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
+    """The outputs as the caller gets them, each with `node` as its history where it has one."""
+    outputs = list(raw)
+    differentiable = 0
+    for i, output in enumerate(raw):
+        if not isinstance(output, TensorState):
+            continue
+        is_input, is_dirty = contains(tensors, output), contains(node.dirty, output)
+        if recorded and output.array.dtype.kind in "fc" and not contains(node.non_differentiable, output):
+            differentiable += 1
+            outputs[i] = differentiable_output(output, (node, i), is_input, is_dirty, len(raw))
+        else:
+            outputs[i] = plain_output(output, is_input, is_dirty)
+        if not (is_input and is_dirty) and is_view(outputs[i]):
+            view = outputs[i].meta.view
+            view.origin, view.made = "function", node.call_site
+    if differentiable > 1:
+        for output in outputs:
+            if isinstance(output, TensorState) and is_view(output):
+                output.meta.view.origin = "multi_output"  # type: ignore[union-attr]
+    if not all([contains(raw, tensor) for tensor in node.dirty]):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    return tuple(outputs)
+
+
+def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bool, count: int) -> Any:
+    """One of `count` outputs, with `edge` as its history. An input that was written to becomes the output itself."""
+    if is_dirty:
+        if requires_grad(output) and is_leaf(output):
+            raise InPlaceError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if is_view(output) and count > 1:
+            raise InPlaceError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+                "Tensor and a second one that does the other operations). You can ask on the forum "
+                "https://discuss.pytorch.org/ if you need help to do this change."
+            )
+        del output.grad  # it was that of another value
+        check_in_place(output)
+        rebase_history(output, edge)
+        return output
+    if is_input:  # returned as it is: a view of it carries the node, so that the input keeps its own history
+        output = view_as_itself(output)
+    if is_view(output):
+        view = output.meta.view
+        view.edge, view.seen = edge, output.version.number
+    else:
+        output.edge = edge
+    return output
+
+
+def plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
+    """An output without this call in its history; an input keeps its own flags, so something else stands in for it."""
+    if not requires_grad(output):
+        return view_as_itself(output) if is_input and not is_dirty else output
+    if is_input:
+        return output.detach()
+    if not is_view(output):
+        output.detach_()
+    return output
+
+
+def view_as_itself(tensor: Any) -> Any:
+    """A view of all of it, without a history."""
+    view = new_tensor(type(tensor), tensor.array.view())
+    make_view(view, tensor, (), "function")
+    return view
+
+
+def save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_inputs: bool) -> None:
+    """Turn what `save_for_backward` was given into saved tensors; see Note [Saved tensors]."""
+    kept: list[Any] = []
+    sources = []
+    for tensor in node.to_save:
+        source = next((i for i, other in enumerate(tensors) if other is tensor), -1)
+        output_nr = next((i for i, output in reversed(list(enumerate(raw))) if output is tensor), None)
+        if tensor is None or output_nr is None:
+            kept.append(tensor)
+        elif source >= 0 and not contains(node.dirty, tensor):
+            if check_inputs:
+                raise RuntimeError(
+                    "An input that has been returned as-is as output is being saved for backward. This is not "
+                    "supported if you override setup_context. You should return and save a view of the input instead, "
+                    "e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+                )
+            kept.append(tensor)
+        else:
+            kept.append(SavedTensor(tensor, output_nr) if requires_grad(tensor) else tensor)
+        sources.append(source)
+    node.sources = tuple(sources)
+    node.saved_names = tuple(f"saved_tensors[{i}]" for i in range(len(kept)))
+    node.saved = tuple(kept)
+    keep_versions(node)
+
+
+def contains(tensors: Sequence[Any], tensor: Any) -> bool:
+    """Whether this very object is among them; `in` would compare values."""
+    return any(other is tensor for other in tensors)

@@ -1,0 +1,195 @@
+"""The node of a custom Function in the graph, and the `ctx` that stands for it in the user's forward and backward.
+
+Note [The ctx and its node]
+  What `forward` and `backward` receive as `ctx` stands for the node that is put into the graph: it passes on what the
+  node knows, `y.grad_fn` of an output passes on what the user has put on ctx, and the user's attributes cannot get into
+  the way of the node's own, whatever they are called (`ctx.shape = x.shape`). NB: in torch the two are one object.
+  Each Function class has a node class of its own, named `<Function>Backward` as in torch.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from microtape.errors import FreedGraphError, GradientError
+from microtape.node import Node
+from microtape.saved import unpack
+from microtape.saved_attributes import RawSavedTensor, all_raw_saved
+from microtape.tensor_state import TensorState, new_tensor
+
+if TYPE_CHECKING:
+    from microtape.function import Function
+
+
+class Context:
+    """The ctx of one call of a Function: the user's attributes, and whatever the node has besides."""
+
+    def __init__(self, node: FunctionNode) -> None:
+        vars(self)["_node"] = weakref.ref(node)  # the node holds its ctx; held back, the graph would live on
+
+    def __getattr__(self, name: str) -> Any:
+        node = vars(self)["_node"]()
+        if node is None or name == "ctx":
+            raise AttributeError(f"ctx has no attribute '{name}'")
+        return getattr(node, name)
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function, with the methods that its ctx passes on; see Note [The ctx and its node]."""
+
+    kind = "function"
+    multi_output = True
+    function: ClassVar[type[Function]]
+
+    needs_input_grad: tuple[bool, ...]
+    is_tensor_input: tuple[bool, ...]
+    tensor_type: type[TensorState]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ctx = Context(self)
+        self.to_save: tuple[TensorState | None, ...] = ()
+        self.dirty: tuple[Any, ...] = ()
+        self.non_differentiable: tuple[Any, ...] = ()
+        self.materialize_grads = True
+        self.accessed = False  # and so cleared, if the class says clear_saved_tensors_on_access
+        self.saved_for_forward: tuple[TensorState | None, ...] | None = None  # until jvp has run
+
+    def __getattr__(self, name: str) -> Any:
+        """What the user has put on ctx."""
+        try:
+            return vars(vars(self)["ctx"])[name]
+        except KeyError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
+
+    # What the user's forward calls
+
+    def save_for_backward(self, *tensors: TensorState | None) -> None:
+        """Keep tensors (or None) for backward, which reads them as `ctx.saved_tensors`, checked for in-place writes.
+
+        Raises TypeError for anything else; put other values on ctx as attributes.
+        """
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, TensorState):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type {type(tensor).__name__}"
+                )
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: TensorState | None) -> None:
+        """Keep tensors for `jvp`, which reads them as `ctx.saved_tensors`. Raises AssertionError for anything else."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, TensorState):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
+                    "on ctx."
+                )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: TensorState) -> None:
+        """Declare inputs that forward has written to. Each must be returned as an output."""
+        self.dirty = tensors
+
+    def mark_non_differentiable(self, *outputs: TensorState) -> None:
+        """Declare outputs that have no derivative; they do not require grad, and their gradient arrives as zeros."""
+        self.non_differentiable = outputs
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether undefined gradients reach backward as zeros (the default) or as None."""
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved. Raises FreedGraphError after backward has freed it, ModifiedInPlaceError if overwritten."""
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
+        if self.accessed:
+            raise FreedGraphError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.",
+                ("forward", self.call_site),
+            )
+        tensors = tuple(unpack(self, True))
+        if self.function.clear_saved_tensors_on_access:
+            self.accessed, self.saved = True, ()
+        return tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[RawSavedTensor, ...]:
+        return all_raw_saved(self)
+
+    # What the engine calls
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """Run the user's backward on Tensors and check what it returns."""
+        arguments = [
+            one if one is None or isinstance(one, TensorState) else new_tensor(self.tensor_type, np.asarray(one))
+            for one in gradient
+        ]
+        returned = self.function.differentiate(self.ctx, *arguments)
+        gradients = self._checked(returned if isinstance(returned, tuple) else (returned,))
+        return gradients if create_graph else [g.array if g is not None else None for g in gradients]
+
+    def materialized(self, gradients: Sequence[Any], create_graph: bool) -> list[Any]:
+        """The gradients that arrived, with zeros for those that did not, unless forward has asked for None."""
+        return [
+            self._zeros(i, create_graph) if one is None and self.materialize_grads else one
+            for i, one in enumerate(gradients)
+        ]
+
+    def _zeros(self, output_nr: int, as_tensor: bool) -> Any:
+        shape, dtype = self.output_spec(output_nr)
+        if shape is None:
+            return None  # that output is not a tensor
+        zeros = np.zeros(shape, dtype)
+        return new_tensor(self.tensor_type, zeros) if as_tensor else zeros
+
+    def release(self) -> bool:
+        """See Node.release; after it `saved_tensors` raises, even if nothing was saved."""
+        freed, self.saved = bool(self.saved), None
+        return freed
+
+    def _checked(self, gradients: tuple[Any, ...]) -> list[Any]:
+        count = len(self.is_tensor_input)
+        if len(gradients) > count and all(extra is None for extra in gradients[count:]):
+            gradients = gradients[:count]
+        if len(gradients) != count:
+            raise GradientError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {count}, got {len(gradients)})",
+                ("forward", self.call_site),
+            )
+        kept: list[Any] = []
+        for i, (gradient, is_tensor) in enumerate(zip(gradients, self.is_tensor_input, strict=True)):
+            if is_tensor:
+                if gradient is not None and not isinstance(gradient, TensorState):
+                    raise GradientError(
+                        f"expected Variable or None (got {type(gradient).__name__})", ("forward", self.call_site)
+                    )
+                if gradient is not None:
+                    self._check_real(len(kept), gradient)
+                kept.append(gradient)
+            elif gradient is not None:
+                raise GradientError(
+                    f"function {self.name()} returned a gradient different than None at position {i + 1}, "
+                    "but the corresponding forward input was not a Variable",
+                    ("forward", self.call_site),
+                )
+        return kept
+
+    def _check_real(self, output: int, gradient: TensorState) -> None:
+        receiver, input_nr = self.next_edges[output]
+        if receiver is None or gradient.array.dtype.kind != "c":
+            return
+        expected = receiver.output_spec(input_nr)[1]
+        if expected is None or expected.kind == "c":
+            return
+        raise GradientError(
+            f"Function {self.name()} returned an invalid gradient at index {output} - got a complex one for a real "
+            "input. Return its real part",
+            ("forward", self.call_site),
+        )

@@ -1,0 +1,77 @@
+import weakref
+
+import microtape as mt
+
+
+def gradients(exercise):
+    """The gradients of x and of a weight that the part uses"""
+    x, weight, part = _part()
+    exercise.Checkpoint.apply(part, x).backward(mt.tensor([1.0, 10.0]))
+    return {"x.grad": x.grad, "weight.grad": weight.grad}
+
+
+def what_is_kept(exercise):
+    """Of the three results in the part: how many are in memory before backward"""
+    made = []
+
+    def part(h):
+        for _ in range(3):
+            h = h.tanh()
+            made.append(weakref.ref(h.array))
+        return h * 2.0
+
+    result = exercise.Checkpoint.apply(part, mt.tensor([1.0, 2.0], requires_grad=True))
+    kept = sum(one() is not None for one in made)
+    return {"requires_grad of the result": result.requires_grad, "in memory": kept}
+
+
+def how_often(exercise):
+    """How often the part is run: by forward, and in all after backward"""
+    calls = []
+
+    def part(h):
+        calls.append(1)
+        return h.tanh()
+
+    result = exercise.Checkpoint.apply(part, mt.tensor([1.0, 2.0], requires_grad=True))
+    before = len(calls)
+    result.sum().backward()
+    return {"before backward": before, "after backward": len(calls)}
+
+
+def in_the_middle(exercise):
+    """A checkpoint in the middle of a program: square, the part, square"""
+    x, weight, part = _part()
+    (exercise.Checkpoint.apply(part, x * x) ** 2).sum().backward()
+    return {"x.grad": x.grad, "weight.grad": weight.grad}
+
+
+def one_after_the_other(exercise):
+    """Three checkpoints, one after the other"""
+    x, weight, part = _part()
+    h = x
+    for _ in range(3):
+        h = exercise.Checkpoint.apply(part, h)
+    h.sum().backward()
+    return {"x.grad": x.grad, "weight.grad": weight.grad}
+
+
+def overwritten(exercise):
+    """Somebody overwrites x between forward and backward"""
+    x, _, part = _part()
+    result = exercise.Checkpoint.apply(part, x)
+    with mt.no_grad():
+        x.mul_(10.0)
+    try:
+        result.sum().backward()
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+        return "is noticed"
+    return "is not noticed"
+
+
+def _part():
+    x = mt.tensor([0.5, -1.0], requires_grad=True)
+    weight = mt.tensor(2.0, requires_grad=True)
+    return x, weight, lambda h: (h * weight).tanh()

@@ -1,4 +1,4 @@
-"""Finding: operations, names, operands, shapes and lines; and copying what was found."""
+"""Finding: operations, names, operands, shapes and lines."""
 
 import handmade
 import pytest
@@ -54,11 +54,3 @@ async def test_what_is_nowhere_is_said():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("slash", *"conv", "enter")
         assert "'conv' is nowhere in this pass" in shown(pilot.app, "#problem")
-
-
-async def test_y_copies_the_pane_that_has_the_focus():
-    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        await pilot.press("right", "y")
-        assert pilot.app.clipboard.startswith("%4 MulBackward0")
-        await pilot.press("3", "y")
-        assert pilot.app.clipboard.splitlines()[0] == "x.grad  None  0 of 2 terms"

@@ -24,7 +24,9 @@ from textual.widgets import Static
 from microtape.recording.model import Summary, Value
 from microtape.recording.summary import summarize
 from microtape.recording.words import format_number, format_shape
+from tui.clipboard import copy, exact
 from tui.cursor import StepCursor
+from tui.rule import index_text
 
 BARS = " ▁▂▃▄▅▆▇█"
 ASCII_BARS = " .:-=+*#@"
@@ -133,6 +135,8 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
         Binding("tab", "turn(1)", show=False),
         Binding("shift+tab", "turn(-1)", show=False),
         Binding("enter", "explain", show=False),
+        Binding("y", "copy(False)", show=False),
+        Binding("Y", "copy(True)", show=False),
     ]
 
     def __init__(self, arrays: Sequence[tuple[str, Value]], *, start: int = 0, ascii: bool = False) -> None:
@@ -147,7 +151,7 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
         """Which array, what it is like, its numbers, the chosen one in full."""
         with Vertical() as box:
             box.border_title = "array"
-            box.border_subtitle = "arrows: element, PgUp PgDn: slice, m: map, Tab: another array, Enter: why, Esc"
+            box.border_subtitle = "arrows: element, PgUp PgDn: slice, m: map, Tab: next, y Y: copy, Enter: why, Esc"
             yield Static(id="which")
             yield Static(id="about")
             yield Grid()
@@ -187,6 +191,15 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
         """Close, and ask why of this element of the gradient."""
         name, value = self._arrays[self._which]
         self.dismiss(tuple(self._index) if name == "gradient" and not isinstance(value, Summary) else None)
+
+    def action_copy(self, whole: bool) -> None:
+        """Copy the chosen element with all its digits, or the whole array."""
+        name, value = self._arrays[self._which]
+        if whole or isinstance(value, Summary) or not value.size:
+            self.notify(copy(self.app, exact(value), name), markup=False)
+        else:
+            index = tuple(self._index)
+            self.notify(copy(self.app, repr(value[index].item()), name + index_text(index)), markup=False)
 
     def action_close(self) -> None:
         """Back to the stepper."""

@@ -21,10 +21,9 @@ from tui.box_view import BoxView
 from tui.cursor import StepCursor
 from tui.expression import ExpressionError
 from tui.help import HelpScreen
-from tui.pane import Pane
+from tui.outward import OutwardScreen
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
 from tui.prompt import Prompt, Purpose
-from tui.running import RunningScreen
 from tui.search import matches
 from tui.source_pane import SourcePane
 from tui.tape import TapeView
@@ -44,7 +43,7 @@ class StepperOptions(TypedDict, total=False):
     hides_next: bool
 
 
-class StepperScreen(RunningScreen):
+class StepperScreen(OutwardScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -70,7 +69,6 @@ class StepperScreen(RunningScreen):
         Binding("slash", "ask('find')", "find", show=False),
         Binding("n", "find_next(1)", "next match", show=False),
         Binding("N", "find_next(-1)", "match before", show=False),
-        Binding("y", "copy", "copy", show=False),
         Binding("v", "turn_view", "view", show=False),
         Binding("space", "play", "play"),
         Binding("plus,equals_sign", "faster(1)", "faster", show=False),
@@ -91,9 +89,8 @@ class StepperScreen(RunningScreen):
     def __init__(
         self, recording: Recording, *, pass_index: int = 0, ascii: bool = False, hides_next: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(ascii=ascii)
         self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
-        self._ascii = ascii
         self._wanted = ""  # what was looked for last
 
     def compose(self) -> ComposeResult:
@@ -229,12 +226,6 @@ class StepperScreen(RunningScreen):
         moment = (later or found)[0] if by > 0 else (before or found)[-1]
         self.notify(f"{self._wanted}: {found.index(moment) + 1} of {len(found)}", timeout=2, markup=False)
         self.cursor = self.cursor.to_moment(moment)
-
-    def action_copy(self) -> None:
-        """Copy the text of the pane that has the focus (from the tape: the node's), over ssh too."""
-        pane = self.focused if isinstance(self.focused, Pane) else self.query_one(NodePane)
-        self.app.copy_to_clipboard(pane.text)
-        self.notify(f"copied: {pane.border_title or 'the sentence'}", timeout=2)
 
     def action_why(self) -> None:
         """Explain the current node's gradient."""

@@ -12,10 +12,11 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.clipboard import copy
 from tui.cursor import StepCursor
 from tui.look import content
 from tui.missing import why_no_grad
-from tui.spans import Line, Span, line
+from tui.spans import Line, Span, line, plain
 from tui.why import Subject, label, move, note, why
 
 
@@ -46,6 +47,7 @@ class WhyScreen(ModalScreen[int | None]):
         Binding("shift+left,H", "element(1, -1)", "row", show=False),
         Binding("shift+right,L", "element(1, 1)", "row", show=False),
         Binding("g", "go", "go there", show=False),
+        Binding("y", "copy", "copy", show=False),
     ]
 
     def __init__(self, cursor: StepCursor, about: Subject | int, *, ascii: bool = False) -> None:
@@ -54,6 +56,7 @@ class WhyScreen(ModalScreen[int | None]):
         self._tensor = about if isinstance(about, int) else None
         self._trail: list[Subject] = [] if isinstance(about, int) else [about]
         self._ascii = ascii
+        self._answer: tuple[Line, ...] = ()  # all that is shown
 
     def compose(self) -> ComposeResult:
         """Where we came from, what is asked, its terms."""
@@ -93,6 +96,10 @@ class WhyScreen(ModalScreen[int | None]):
         """Close, and go to the step that evaluates this node."""
         self.dismiss(self._trail[-1].node if self._trail else None)
 
+    def action_copy(self) -> None:
+        """Copy the whole answer."""
+        self.notify(copy(self.app, "\n".join(plain(one) for one in self._answer), "the answer"), markup=False)
+
     def action_close(self) -> None:
         """Back to the stepper, where it was."""
         self.dismiss(None)
@@ -101,11 +108,12 @@ class WhyScreen(ModalScreen[int | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         if self._tensor is not None:
-            heading: tuple[Line, ...] = tuple(why_no_grad(self._cursor, self._tensor))
+            heading = self._answer = tuple(why_no_grad(self._cursor, self._tensor))
         else:
             answer = why(self._cursor, self._trail[-1])
             heading = (*answer.heading, *(note(self._cursor, self._trail[-1].node) if answer.terms else ()))
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
+            self._answer = (*heading, *(one for term in answer.terms for one in term.lines))
         options.display = bool(options.option_count)
         if options.option_count:
             options.highlighted = 0

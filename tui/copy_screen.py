@@ -1,0 +1,85 @@
+"""The page that asks what to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from tui.copying import Piece
+from tui.spans import shown
+
+
+class CopyScreen(ModalScreen[Piece | None]):
+    """Closes with the piece to copy, or None."""
+
+    DEFAULT_CSS = """
+    CopyScreen { align: center middle; }
+    CopyScreen > Vertical {
+        width: 100; max-width: 100%; height: auto; max-height: 100%;
+        border: round $accent; background: $surface; padding: 0 1;
+    }
+    CopyScreen OptionList, CopyScreen OptionList:focus {
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+    }
+    CopyScreen OptionList > .option-list--option-highlighted {
+        background: $accent-muted; color: $foreground; text-style: none;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "close", show=False),
+        Binding("y", "copy", "copy", show=False),
+        Binding("j", "down", show=False),
+        Binding("k", "up", show=False),
+    ]
+
+    def __init__(self, pieces: Sequence[Piece], *, ascii: bool = False) -> None:
+        super().__init__()
+        self._pieces = pieces
+        self._ascii = ascii
+
+    def compose(self) -> ComposeResult:
+        """What it is on the left, how it begins on the right."""
+        width = min(max(len(piece.what) for piece in self._pieces), 36)
+        with Vertical() as box:
+            box.border_title = "copy"
+            box.border_subtitle = "Enter or y copies, Esc"
+            yield OptionList(*(Option(self._row(piece, width)) for piece in self._pieces))
+
+    def on_mount(self) -> None:
+        """The list takes the keys."""
+        self.query_one(OptionList).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter, or a click."""
+        event.stop()
+        self.dismiss(self._pieces[event.option_index])
+
+    def action_copy(self) -> None:
+        """y again: the first one, which is what `y` is for, or the one that was walked to."""
+        self.query_one(OptionList).action_select()
+
+    def action_down(self) -> None:
+        """The next piece."""
+        self.query_one(OptionList).action_cursor_down()
+
+    def action_up(self) -> None:
+        """The piece before."""
+        self.query_one(OptionList).action_cursor_up()
+
+    def _row(self, piece: Piece, width: int) -> Content:
+        begin = " ".join((piece.shown or piece.text).split())
+        what = shown(piece.what, ascii=self._ascii)
+        what = what if len(what) <= width else what[: width - 3] + "..."
+        room = max(min(96, self.app.size.width - 4) - width - 2, 10)
+        text = shown(begin, ascii=self._ascii)
+        text = text if len(text) <= room else text[: room - 3] + "..."
+        return Content.assemble((what.ljust(width), "bold"), "  ", (text, "$text-muted"))

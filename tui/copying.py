@@ -1,0 +1,69 @@
+"""What there is to copy at a moment: values, gradients, formulas, lines, sentences; each with a name and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from microtape.recording.model import Value
+from microtape.recording.words import format_value
+from tui.array_view import arrays_of
+from tui.clipboard import exact
+from tui.cursor import StepCursor
+from tui.sentence import sentence
+from tui.source import expression
+from tui.source import lines as source_lines
+from tui.spans import plain
+from tui.working import formula, worked
+
+
+class Piece(NamedTuple):
+    """Something that can be copied."""
+
+    what: str  # "the gradient of x"
+    text: str
+    shown: str = ""  # what the list shows of it, where that is not the text
+
+
+def pieces(cursor: StepCursor) -> Iterator[Piece]:
+    """What can be copied of the current node, of its line, and of every leaf that has a `.grad`."""
+    yield Piece("the sentence", plain(sentence(cursor)))
+    if cursor.focus is not None:
+        yield from _of_node(cursor, cursor.focus)
+    for tensor in cursor.timeline.collectors:
+        grad = cursor.leaf(tensor).grad
+        if grad is not None:
+            yield _array(f"{cursor.tensor_label(tensor)}.grad", grad)
+
+
+def _of_node(cursor: StepCursor, number: int) -> Iterator[Piece]:
+    node = cursor.timeline.node(number)
+    label = cursor.recording.label(number)
+    for name, value in arrays_of(cursor, number):
+        if name == ".grad":
+            continue  # it is among the leaves
+        yield _array(f"{name} of {label}" if name in ("gradient", "value") else f"what it {_verb(name)}", value)
+    if node.formula:
+        yield Piece("the formula", " ".join(node.formula.split()))
+    if here := formula(cursor, node):
+        yield Piece("the formula with your names", here)
+    if cursor.step is not None and cursor.node == number:
+        for one in cursor.deliveries:
+            found = worked(cursor, cursor.step, one.output)
+            if found is not None:
+                numbers = f" = {found.numbers}" if found.numbers else ""
+                yield Piece(f"the rule for {cursor.recording.label(one.node)}", found.text + numbers)
+    if node.place is not None:
+        yield Piece("the expression", expression(cursor.recording, node.place))
+        text = source_lines(cursor.recording, node.place.file)[node.place.line - 1 : node.place.end_line]
+        yield Piece("its line of source", "\n".join(text).strip())
+        yield Piece("where it stands", f"{node.place.file}:{node.place.line}")
+
+
+def _verb(name: str) -> str:
+    """`kept x` as it is, `to x` as `sent to x`."""
+    return f"sent {name}" if name.startswith("to ") else name
+
+
+def _array(what: str, value: Value) -> Piece:
+    return Piece(what, exact(value), format_value(value, 60))

@@ -1,0 +1,160 @@
+"""The page that asks what to write, and under which name; and then writes it, showing how far it is."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
+
+from tui.clipboard import home
+from tui.exporting import KINDS, Export, ExportError, Kind
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error
+    """The user does not want it any more."""
+
+
+class ExportScreen(ModalScreen[str | None]):
+    """Closes with a sentence about what was written, or None."""
+
+    DEFAULT_CSS = """
+    ExportScreen { align: center middle; }
+    ExportScreen > Vertical {
+        width: 76; max-width: 100%; height: auto; max-height: 100%;
+        border: round $accent; background: $surface; padding: 0 1;
+    }
+    ExportScreen OptionList { height: auto; border: none; padding: 0; background: $surface; }
+    ExportScreen OptionList > .option-list--option-highlighted {
+        background: $accent-muted; color: $foreground; text-style: none;
+    }
+    ExportScreen Input, ExportScreen Input:focus {
+        border: none; height: 1; padding: 0; margin: 1 0 0 0; background: $panel;
+    }
+    ExportScreen #said { height: auto; min-height: 1; margin: 1 0 0 0; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "stop", "close"),
+        Binding("up", "choose(-1)", show=False, priority=True),
+        Binding("down", "choose(1)", show=False, priority=True),
+    ]
+
+    def __init__(self, export: Export) -> None:
+        super().__init__()
+        self._export = export
+        self._given = ""  # the name that was proposed last
+        self._confirmed: Path | None = None  # may be overwritten
+        self._stop: threading.Event | None = None  # set: the work that goes on is to end
+
+    def compose(self) -> ComposeResult:
+        """What, under which name, and what there is to say about it."""
+        with Vertical() as box:
+            box.border_title = "write to a file"
+            box.border_subtitle = "arrows choose, Enter writes, Esc"
+            yield OptionList(*(Option(_row(kind)) for kind in KINDS))
+            yield Input()
+            yield Static(id="said")
+
+    def on_mount(self) -> None:
+        """The arrows choose, and everything else is typed into the name."""
+        kinds = self.query_one(OptionList)
+        kinds.can_focus = False
+        kinds.highlighted = 0
+        self.query_one(Input).focus()
+
+    @property
+    def _kind(self) -> Kind:
+        return KINDS[self.query_one(OptionList).highlighted or 0]
+
+    def action_choose(self, by: int) -> None:
+        """Another kind."""
+        if self._stop is None:
+            kinds = self.query_one(OptionList)
+            kinds.highlighted = ((kinds.highlighted or 0) + by) % len(KINDS)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Propose a name; to one of the user's own only the suffix is fitted."""
+        event.stop()
+        name, kind = self.query_one(Input), self._kind
+        if name.value in ("", self._given):
+            name.value = self._given = self._export.default_name(kind)
+        elif Path(name.value).suffix.lower() not in kind.suffixes:
+            name.value = str(Path(name.value).with_suffix(kind.suffixes[0]))
+        name.cursor_position = len(name.value)
+        self._say(f"{', '.join(kind.suffixes)}   in {home(Path.cwd())}")
+
+    def on_input_changed(self) -> None:
+        """Another name has not been confirmed."""
+        self._confirmed = None
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Write, unless a file would be lost by it."""
+        event.stop()
+        if self._stop is not None:
+            return
+        text = event.value.strip()
+        if not text:
+            self._say("it needs a name", "bad")
+            return
+        path = Path(text).expanduser()
+        if not path.suffix:
+            path = path.with_suffix(self._kind.suffixes[0])
+        if path.is_file() and self._confirmed != path:
+            self._confirmed = path
+            self._say(f"{path} is there already. Enter again overwrites it; or type another name.", "warning")
+            return
+        self._stop = threading.Event()
+        self._say("working ...   Esc stops")
+        self._write(self._kind, path, self._stop)
+
+    def action_stop(self) -> None:
+        """Stop what goes on; else close."""
+        if self._stop is not None:
+            self._stop.set()
+        else:
+            self.dismiss(None)
+
+    @work(thread=True)
+    def _write(self, kind: Kind, path: Path, stop: threading.Event) -> tuple[str, str]:
+        """What there is to say at the end, and its role."""
+
+        def progress(text: str) -> None:
+            if stop.is_set():
+                raise _Stopped
+            self.app.call_from_thread(self._say, f"working: {text}   Esc stops")
+
+        try:
+            self._export.write(kind, path, progress)
+        except ExportError as problem:
+            return str(problem), "bad"
+        except _Stopped:
+            return "stopped; nothing was written", ""
+        return f"wrote {home(path.absolute())} ({path.stat().st_size / 1000:,.0f} kB)", "good"
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Close when it is written; else say why not."""
+        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
+            text, role = event.worker.result
+            self._stop = None
+            if role == "good":
+                self.dismiss(text)
+            else:
+                self._say(text, role)
+
+    def _say(self, text: str, role: str = "") -> None:
+        style = {"bad": "bold $text-error", "warning": "bold $text-warning"}.get(role, "$text-muted")
+        self.query_one("#said", Static).update(Content.styled(text, style))
+
+
+def _row(kind: Kind) -> Content:
+    return Content.assemble((kind.name.ljust(12), "bold"), (kind.about, "$text-muted"))

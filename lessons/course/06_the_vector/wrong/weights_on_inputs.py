@@ -1,0 +1,28 @@
+"""You multiply the gradient by the weights afterwards, one for each input. They belong to the
+results: hand them in at the start of backward.
+"""
+
+# The vector that is handed in: one way to write it.
+#
+# A row of the table is a weighted sum like any other: weight 1 for one
+# result, 0 for the others.
+
+import microtape as mt
+
+
+def weighted(f, values, weights):
+    x = mt.tensor(values, requires_grad=True)
+    f(x).sum().backward()
+    return [slope * weight for slope, weight in zip(x.grad.tolist(), weights, strict=False)]
+
+
+def jacobian(f, values):
+    rows = []
+    for i in range(len(f(mt.tensor(values)))):
+        x = mt.tensor(values, requires_grad=True)
+        y = f(x)
+        one = mt.zeros(len(y))
+        one[i] = 1.0
+        y.backward(gradient=one)
+        rows.append(x.grad.tolist())
+    return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.theme import Theme
 
+from tui.pieces import Piece, Text, joined
 from tui.spans import Line, Role, shown
 
 DARK = Theme(
@@ -57,3 +58,8 @@ STYLES: dict[Role, str] = {
 def content(spans: Line, *, ascii: bool = False) -> Content:
     """The line, coloured by its roles."""
     return Content.assemble(*((shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans))
+
+
+def styled(spans: Line, *, ascii: bool = False) -> Text:
+    """The same for a pane."""
+    return joined(Piece(shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans)

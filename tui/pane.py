@@ -1,19 +1,21 @@
-"""A pane of text that is drawn line by line: a step repaints it in no time and never lays the screen out again."""
+"""A pane of text, drawn line by line: a step repaints the rows that changed and never lays the screen out anew."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.events import Resize
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
+from textual.style import Style
 
 from tui.cursor import StepCursor
+from tui.pieces import Text, plain, wrap
 
 
 class Pane(ScrollView, inherit_bindings=False):
@@ -44,11 +46,12 @@ class Pane(ScrollView, inherit_bindings=False):
         super().__init__(id=id)
         self.ascii = ascii
         self.border_title = title
-        self._lines: list[Content] = []
+        self._lines: list[Text] = []
         self._starts: list[int] = []
         self._strips: dict[int, Strip] = {}
+        self._styles: dict[str, RichStyle] = {}
 
-    def lines(self, cursor: StepCursor) -> list[Content]:
+    def lines(self, cursor: StepCursor) -> list[Text]:
         """The pane's text at a moment."""
         raise NotImplementedError
 
@@ -70,51 +73,54 @@ class Pane(ScrollView, inherit_bindings=False):
 
     def notify_style_update(self) -> None:
         """Colours have changed."""
+        self._styles.clear()
         self._strips.clear()
         super().notify_style_update()
 
     def show(self) -> None:
-        """Ask for the lines again and repaint."""
+        """Ask for the lines again and repaint the rows that are different."""
         if self.cursor is None or not self.is_mounted or not self.size.width:
             return
-        wrapped: list[Content] = []
+        old = self._lines
+        wrapped: list[Text] = []
         self._starts = []
         for line in self.lines(self.cursor):
             self._starts.append(len(wrapped))
-            wrapped += self._wrap(line)
+            wrapped += wrap(line, self.text_width, self.HANGING)
         self._lines = wrapped
-        self._strips.clear()
         # A new virtual size lays the whole screen out again, so it grows at once but shrinks only by a lot.
         if not self.virtual_size.height // 2 <= len(wrapped) <= max(self.virtual_size.height, self.size.height):
             self.virtual_size = Size(self.size.width, len(wrapped))
-        self.refresh()
+        top = self.scroll_offset.y
+        for row in range(max(len(old), len(wrapped))):
+            if old[row : row + 1] != wrapped[row : row + 1]:
+                self._strips.pop(row, None)
+                if top <= row < top + self.size.height:
+                    self.refresh(Region(0, row - top, self.size.width, 1))
         self.settle()
 
     @property
     def text(self) -> str:
         """Everything that it says at this moment, unwrapped."""
-        return "\n".join(line.plain.rstrip() for line in self.lines(self.cursor)) if self.cursor is not None else ""
+        return "\n".join(plain(line).rstrip() for line in self.lines(self.cursor)) if self.cursor is not None else ""
 
     @property
     def text_width(self) -> int:
         """Characters to a line. The scrollbar's column is kept free, so that it never hides the end of one."""
         return max(self.size.width - 1, 1)
 
-    def _wrap(self, line: Content) -> list[Content]:
-        width = self.text_width
-        if line.cell_length <= width:
-            return [line]
-        first = line.wrap(width)[0]
-        rest = line[len(first) :]
-        start = len(rest) - len(rest.plain.lstrip())
-        return [first, *(piece.pad_left(self.HANGING) for piece in rest[start:].wrap(width - self.HANGING))]
-
     def render_line(self, y: int) -> Strip:
-        """One line, from memory where it was drawn before."""
+        """One row, from memory where it was drawn before."""
         row = y + self.scroll_offset.y
         strip = self._strips.get(row)
         if strip is None:
-            text = self._lines[row] if row < len(self._lines) else Content("")
-            drawn = Visual.to_strips(self, text, self.size.width, 1, self.visual_style)
-            strip = self._strips[row] = drawn[0] if drawn else Strip([])
+            pieces = self._lines[row] if row < len(self._lines) else ()
+            drawn = Strip([Segment(piece.text, self._style(piece.style)) for piece in pieces])
+            strip = self._strips[row] = drawn.adjust_cell_length(self.size.width, self._style(""))
         return strip
+
+    def _style(self, name: str) -> RichStyle:
+        style = self._styles.get(name)
+        if style is None:
+            style = self._styles[name] = (self.visual_style + Style.parse(name)).rich_style
+        return style

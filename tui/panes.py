@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from textual.content import Content
-
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
-from tui.look import content
+from tui.look import styled
 from tui.pane import Pane
+from tui.pieces import Text
 from tui.sentence import sentence
 
 
@@ -16,17 +15,17 @@ class NodePane(Pane):
 
     HANGING = LABEL
 
-    def lines(self, cursor: StepCursor) -> list[Content]:
+    def lines(self, cursor: StepCursor) -> list[Text]:
         """See `Describer.node`."""
-        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).node()]
+        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).node()]
 
 
 class LeavesPane(Pane):
     """Every leaf's `.grad` so far."""
 
-    def lines(self, cursor: StepCursor) -> list[Content]:
+    def lines(self, cursor: StepCursor) -> list[Text]:
         """See `Describer.leaves`."""
-        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
+        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
 
 
 class EnginePane(Pane):
@@ -34,17 +33,17 @@ class EnginePane(Pane):
 
     HANGING = LABEL
 
-    def lines(self, cursor: StepCursor) -> list[Content]:
+    def lines(self, cursor: StepCursor) -> list[Text]:
         """See `Describer.engine`."""
-        return [content(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).engine()]
+        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).engine()]
 
 
 class SentencePane(Pane):
     """What this step did, and why."""
 
-    def lines(self, cursor: StepCursor) -> list[Content]:
+    def lines(self, cursor: StepCursor) -> list[Text]:
         """See `sentence`."""
-        return [content(sentence(cursor), ascii=self.ascii)]
+        return [styled(sentence(cursor), ascii=self.ascii)]
 
     @property
     def overflows(self) -> bool:

@@ -16,12 +16,12 @@ SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
 class RunningScreen(Screen[None]):
     """A screen with a cursor that can run: what the keys c, C, b, w, space, + and - do."""
 
-    cursor: reactive[StepCursor | None] = reactive(None)
-    breakpoints: reactive[Breakpoints | None] = reactive(None)
-    stops: reactive[tuple[int, ...]] = reactive(())  # the moments that a run stops at
-    stop_nodes: reactive[frozenset[int]] = reactive(frozenset())
-    not_finite: reactive[tuple[int, ...]] = reactive(())
-    speed: reactive[float] = reactive(0.0)
+    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+    breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
+    stops: reactive[tuple[int, ...]] = reactive((), repaint=False)  # the moments that a run stops at
+    stop_nodes: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)
+    not_finite: reactive[tuple[int, ...]] = reactive((), repaint=False)
+    speed: reactive[float] = reactive(0.0, repaint=False)
 
     def __init__(self) -> None:
         super().__init__()

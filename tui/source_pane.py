@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 from textual.content import Content
 from textual.highlight import highlight
 
 from microtape.recording.model import Place
 from tui.cursor import StepCursor
 from tui.pane import Pane
+from tui.pieces import Piece, Text, joined, plain, restyled
 from tui.source import lines as source_lines
 
 CURRENT = "bold on $accent-muted"
@@ -22,20 +26,19 @@ class SourcePane(Pane):
 
     def __init__(self, id: str, *, ascii: bool = False) -> None:
         super().__init__("source", id, ascii=ascii)
-        self._highlighted: dict[str, list[Content]] = {}
+        self._highlighted: dict[str, list[Text]] = {}
         self._file = ""
         self._line = 1
 
-    def lines(self, cursor: StepCursor) -> list[Content]:
+    def lines(self, cursor: StepCursor) -> list[Text]:
         """The whole file, numbered and coloured, with the places of this moment marked."""
         place, faults = _place(cursor), _faults(cursor)
         file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
         if not source_lines(cursor.recording, file):
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
-            return [Content.styled(where, "$text-muted")]
+            return [(Piece(where, "$text-muted"),)]
         if file not in self._highlighted:
-            code = "\n".join(source_lines(cursor.recording, file))
-            self._highlighted[file] = list(highlight(code, language="python").split("\n", allow_blank=True))
+            self._highlighted[file] = _highlighted("\n".join(source_lines(cursor.recording, file)))
         self._file, self._line = file, place.line if place else self._line
         self.border_subtitle = file
         text = list(self._highlighted[file])
@@ -55,17 +58,27 @@ class SourcePane(Pane):
         if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
             self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
 
-    def _numbered(self, number: int, line: Content, digits: int, place: Place | None, note: str) -> Content:
+    def _numbered(self, number: int, line: Text, digits: int, place: Place | None, note: str) -> Text:
         here = place is not None and place.line <= number <= place.end_line
         ascii = self.ascii
         glyph = (">" if ascii else "▶") if here else ("x" if ascii else "✗") if note else " "
-        gutter = (
-            f"{glyph}{number:>{digits}} ",
-            "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled",
-        )
-        return Content.assemble(
-            gutter, line, (f"  {'<-' if ascii else '◀'} {note}" if note else "", "bold $text-error")
-        )
+        colour = "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled"
+        says = f"  {'<-' if ascii else '◀'} {note}" if note else ""
+        return joined((Piece(f"{glyph}{number:>{digits}} ", colour), *line, Piece(says, "bold $text-error")))
+
+
+def _highlighted(code: str) -> list[Text]:
+    """The program's lines, coloured."""
+    rows = highlight(code, language="python").split("\n", allow_blank=True)
+    return [joined(Piece(text, style) for text, style in _runs(row)) for row in rows]
+
+
+def _runs(row: Content) -> Iterator[tuple[str, str]]:
+    """The stretches of a line that have the same styles."""
+    cuts = sorted({0, len(row), *(span.start for span in row.spans), *(span.end for span in row.spans)})
+    for start, end in pairwise(cuts):
+        styles = (str(span.style) for span in row.spans if span.start <= start and end <= span.end)
+        yield row.plain[start:end], " ".join(styles)
 
 
 def _place(cursor: StepCursor) -> Place | None:
@@ -87,10 +100,10 @@ def _faults(cursor: StepCursor) -> tuple[tuple[str, Place], ...]:
     return error.places
 
 
-def _mark(text: list[Content], place: Place, style: str) -> None:
+def _mark(text: list[Text], place: Place, style: str) -> None:
     """Mark the characters of a place, which may go over several lines."""
     for number in range(place.line, min(place.end_line, len(text)) + 1):
-        line = text[number - 1]
-        begin = place.column if number == place.line else len(line) - len(line.plain.lstrip())
+        line = plain(text[number - 1])
+        begin = place.column if number == place.line else len(line) - len(line.lstrip())
         end = place.end_column if number == place.end_line else len(line)
-        text[number - 1] = line.stylize(style, begin, end)
+        text[number - 1] = restyled(text[number - 1], begin, end, style)

@@ -83,8 +83,8 @@ class StepperScreen(OutwardScreen):
         Binding("q", "leave", "quit"),
     ]
 
-    pane: reactive[str] = reactive("node")
-    view: reactive[str] = reactive("tape")
+    pane: reactive[str] = reactive("node", repaint=False)
+    view: reactive[str] = reactive("tape", repaint=False)
 
     def __init__(
         self, recording: Recording, *, pass_index: int = 0, ascii: bool = False, hides_next: bool = False

@@ -1,0 +1,20 @@
+"""`mt.autograd.backward` in place of the method: it is the same. And x is asked for its gradient in one breath."""
+
+import microtape as mt
+
+
+class Checkpoint(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, function, x):
+        ctx.save_for_backward(x)
+        ctx.function = function
+        with mt.no_grad():
+            return function(x)
+
+    @staticmethod
+    @mt.enable_grad()
+    def backward(ctx, grad_output):
+        x = ctx.saved_tensors[0].detach()
+        x.requires_grad = True
+        mt.autograd.backward([ctx.function(x)], [grad_output])
+        return None, x.grad

@@ -324,7 +324,9 @@ def check_inputs(arguments: tuple[Any, ...]) -> None:
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=user_stacklevel(),
             )
-        if any(stride == 0 and size > 1 for stride, size in zip(one.array.strides, one.array.shape, strict=True)):
+        if one.array.size and any(
+            stride == 0 and size > 1 for stride, size in zip(one.array.strides, one.array.shape, strict=True)
+        ):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "

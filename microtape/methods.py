@@ -58,7 +58,7 @@ class Methods(TensorState):
     __matmul__, __rmatmul__ = product.times_matrix, product.matrix_times
     __neg__, __pos__, __abs__ = arithmetic.neg, arithmetic.positive, rounding.abs
     __iadd__, __isub__, __imul__, __itruediv__ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, division.div_
-    __ipow__, __imod__ = exponential.pow_, division.remainder_
+    __ipow__, __imod__, __ifloordiv__ = exponential.pow_, division.remainder_, division.floor_divide_
     __eq__, __ne__ = comparison.equals, comparison.differs
     __lt__, __le__ = comparison.is_less, comparison.is_at_most
     __gt__, __ge__ = comparison.is_greater, comparison.is_at_least
@@ -74,14 +74,11 @@ class Methods(TensorState):
     add, sub, mul, div, neg = arithmetic.add, arithmetic.sub, arithmetic.mul, division.div, arithmetic.neg
     add_, sub_, mul_, div_, neg_ = arithmetic.add_, arithmetic.sub_, arithmetic.mul_, division.div_, arithmetic.neg_
     subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg
-    floor_divide, remainder, fmod, positive = (
-        division.floor_divide,
-        division.remainder,
-        division.fmod,
-        arithmetic.positive,
-    )
-    remainder_ = division.remainder_
-    addmm, addmm_, baddbmm = product.addmm, product.addmm_, product.baddbmm
+    floor_divide, remainder, fmod = division.floor_divide, division.remainder, division.fmod
+    positive = arithmetic.positive
+    remainder_, fmod_, floor_divide_ = division.remainder_, division.fmod_, division.floor_divide_
+    subtract_, multiply_, divide_, true_divide_, negative_ = sub_, mul_, div_, div_, neg_
+    addmm, addmm_, baddbmm, baddbmm_ = product.addmm, product.addmm_, product.baddbmm, product.baddbmm_
     matmul, mm, mv, dot, bmm = product.matmul, product.mm, product.mv, product.dot, product.bmm
     outer, inner, kron = product.outer, einsum.inner, einsum.kron
     det, slogdet, logdet = linalg.det, linalg.slogdet, linalg.logdet
@@ -94,24 +91,15 @@ class Methods(TensorState):
     log, log2, log10, log1p = exponential.log, exponential.log2, exponential.log10, exponential.log1p
     log_, log2_, log10_, log1p_ = exponential.log_, exponential.log2_, exponential.log10_, exponential.log1p_
     logaddexp, xlogy = exponential.logaddexp, exponential.xlogy
-    pow, pow_, square, sqrt, sqrt_ = (
-        exponential.pow,
-        exponential.pow_,
-        exponential.square,
-        exponential.sqrt,
-        exponential.sqrt_,
-    )
-    rsqrt, rsqrt_, reciprocal, reciprocal_ = (
-        exponential.rsqrt,
-        exponential.rsqrt_,
-        exponential.reciprocal,
-        exponential.reciprocal_,
-    )
+    pow, square, sqrt, rsqrt = exponential.pow, exponential.square, exponential.sqrt, exponential.rsqrt
+    pow_, square_, sqrt_, rsqrt_ = exponential.pow_, exponential.square_, exponential.sqrt_, exponential.rsqrt_
+    reciprocal, reciprocal_ = exponential.reciprocal, exponential.reciprocal_
     sin, cos, tan = trigonometric.sin, trigonometric.cos, trigonometric.tan
     sin_, cos_, tan_ = trigonometric.sin_, trigonometric.cos_, trigonometric.tan_
     asin, acos, atan, atan2 = trigonometric.asin, trigonometric.acos, trigonometric.atan, trigonometric.atan2
-    asin_, acos_, atan_ = trigonometric.asin_, trigonometric.acos_, trigonometric.atan_
+    asin_, acos_, atan_, atan2_ = trigonometric.asin_, trigonometric.acos_, trigonometric.atan_, trigonometric.atan2_
     arcsin, arccos, arctan, arctan2 = asin, acos, atan, atan2
+    arcsin_, arccos_, arctan_, arctan2_ = asin_, acos_, atan_, atan2_
     sinh, cosh, tanh = trigonometric.sinh, trigonometric.cosh, trigonometric.tanh
     sinh_, cosh_, tanh_ = trigonometric.sinh_, trigonometric.cosh_, trigonometric.tanh_
     asinh, acosh, atanh = trigonometric.asinh, trigonometric.acosh, trigonometric.atanh
@@ -128,14 +116,8 @@ class Methods(TensorState):
     clamp_, clamp_min_, clamp_max_ = selection.clamp_, selection.clamp_min_, selection.clamp_max_
     clip, clip_ = clamp, clamp_
     maximum, minimum = selection.maximum, selection.minimum
-    eq, ne, lt, le, gt, ge = (
-        comparison.eq,
-        comparison.ne,
-        comparison.lt,
-        comparison.le,
-        comparison.gt,
-        comparison.ge,
-    )
+    eq, ne, lt = comparison.eq, comparison.ne, comparison.lt
+    le, gt, ge = comparison.le, comparison.gt, comparison.ge
     logical_and, logical_or = comparison.logical_and, comparison.logical_or
     logical_xor, logical_not = comparison.logical_xor, comparison.logical_not
     isnan, isinf, isfinite = comparison.isnan, comparison.isinf, comparison.isfinite
@@ -149,6 +131,7 @@ class Methods(TensorState):
 
     sum, mean, amax, amin = reduction.sum, reduction.mean, reduction.amax, reduction.amin
     prod, cumsum, cumprod = scan.prod, scan.cumsum, scan.cumprod
+    cumsum_, cumprod_ = scan.cumsum_, scan.cumprod_
     var, std, norm = statistics.var, statistics.std, decomposition.norm
     max, min, median = extremum.max, extremum.min, extremum.median
     argmax, argmin, sort, argsort = extremum.argmax, extremum.argmin, extremum.sort, extremum.argsort
@@ -166,13 +149,8 @@ class Methods(TensorState):
     moveaxis, broadcast_to = movedim, expand
     select, narrow, diagonal = parts.select, parts.narrow, parts.diagonal
     unbind, split, chunk = parts.unbind, parts.split, parts.chunk
-    flip, fliplr, flipud, roll, rot90 = (
-        rearrange.flip,
-        rearrange.fliplr,
-        rearrange.flipud,
-        rearrange.roll,
-        rearrange.rot90,
-    )
+    flip, fliplr, flipud = rearrange.flip, rearrange.fliplr, rearrange.flipud
+    roll, rot90 = rearrange.roll, rearrange.rot90
     tril, triu, tril_, triu_ = rearrange.tril, rearrange.triu, rearrange.tril_, rearrange.triu_
     repeat, tile, repeat_interleave = rearrange.repeat, rearrange.tile, rearrange.repeat_interleave
     diag, diag_embed, trace, diff = rearrange.diag, rearrange.diag_embed, rearrange.trace, rearrange.diff

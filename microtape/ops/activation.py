@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.ops.exponential import exp
 from microtape.ops.kinds import in_place, named
@@ -92,6 +93,16 @@ class LeakyReluBackward0(Operation):
         return where(x > 0, g, g * self.slope)
 
 
+class LeakyReluBackward1(LeakyReluBackward0):
+    """In place: x is gone, and z tells on which side it was."""
+
+    __slots__ = ()
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        check_slope("leakyReLu", self.slope)
+        return where(z > 0, g, g * self.slope)
+
+
 class EluBackward0(Operation):
     __slots__ = ("alpha", "scale")
     formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where x > 0, else s · a · eˣ"
@@ -106,6 +117,17 @@ class EluBackward0(Operation):
     def grad_x(self, g: Any, x: Any) -> Any:
         below = exp(where(x > 0, 0.0, x)) * self.alpha
         return g * where(x > 0, self.scale, below * self.scale)
+
+
+class EluBackward1(EluBackward0):
+    """In place: x is gone, and z tells on which side it was."""
+
+    __slots__ = ()
+    formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where z > 0, else z + s · a"
+
+    def grad_x(self, g: Any, z: Any) -> Any:
+        check_slope("elu", self.alpha)
+        return g * where(z > 0, self.scale, z + self.scale * self.alpha)
 
 
 class SiluBackward0(Unary):
@@ -225,24 +247,40 @@ def sigmoid(input: Any) -> Any:
     return unary(SigmoidBackward0, input)
 
 
-def relu(input: Any) -> Any:
+def check_slope(name: str, slope: float) -> None:
+    """Raise RuntimeError where z does not tell on which side x was."""
+    if slope < 0:
+        raise RuntimeError(
+            f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
+            "caused by calling in-place forward function with a negative slope, please call out-of-place version "
+            "instead."
+        )
+
+
+# `inplace=True` writes the result into the input, as the functions with an underscore do
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
     """max(x, 0)."""
-    return unary(ReluBackward0, input)
+    return relu_(input) if inplace else unary(ReluBackward0, input)
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """x where it is positive, else `negative_slope · x`."""
-    return call(LeakyReluBackward0(negative_slope), input)
+    return (
+        call_(LeakyReluBackward1(negative_slope), input) if inplace else call(LeakyReluBackward0(negative_slope), input)
+    )
 
 
-def elu(input: Any, alpha: float = 1.0) -> Any:
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x where it is positive, else `alpha · (eˣ - 1)`."""
-    return call(EluBackward0(alpha, 1.0), input)
+    return call_(EluBackward1(alpha, 1.0), input) if inplace else call(EluBackward0(alpha, 1.0), input)
 
 
-def selu(input: Any) -> Any:
+def selu(input: Any, inplace: bool = False) -> Any:
     """`elu` with the alpha and scale that keep mean 0 and variance 1 (Klambauer et al., 2017)."""
-    return call(EluBackward0(1.6732632423543772, 1.0507009873554805), input)
+    alpha, scale = 1.6732632423543772, 1.0507009873554805
+    return call_(EluBackward1(alpha, scale), input) if inplace else call(EluBackward0(alpha, scale), input)
 
 
 def gelu(input: Any, approximate: str = "none") -> Any:
@@ -255,9 +293,9 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     return unary(GeluBackward0 if approximate == "none" else TanhGelu, input)
 
 
-def silu(input: Any) -> Any:
+def silu(input: Any, inplace: bool = False) -> Any:
     """x · σ(x), also called swish."""
-    return unary(SiluBackward0, input)
+    return call_(SiluBackward0(), input) if inplace else unary(SiluBackward0, input)
 
 
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
@@ -270,14 +308,14 @@ def logsigmoid(input: Any) -> Any:
     return unary(LogSigmoidBackward0, input)
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """x within [min_val, max_val]; at the bounds the derivative is 0."""
-    return call(HardtanhBackward0(min_val, max_val), input)
+    return (call_ if inplace else call)(HardtanhBackward0(min_val, max_val), input)
 
 
-def relu6(input: Any) -> Any:
+def relu6(input: Any, inplace: bool = False) -> Any:
     """x within [0, 6]."""
-    return hardtanh(input, 0.0, 6.0)
+    return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def erf(input: Any) -> Any:

@@ -154,9 +154,10 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     if abs(ord) not in (1, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, chosen = (first, second) if abs(ord) == 1 else (second, first)
-    sizes = vector_norm(A, 1, summed, True, dtype=dtype)
-    result = (amax if ord > 0 else amin)(sizes, chosen, True)
-    return result if keepdim else result.reshape([size for i, size in enumerate(A.shape) if i not in (first, second)])
+    sizes = vector_norm(A, 1, summed, keepdim, dtype=dtype)
+    if not keepdim and chosen > summed:
+        chosen -= 1  # the summed dimension is gone
+    return (amax if ord > 0 else amin)(sizes, chosen, keepdim)
 
 
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803

@@ -10,7 +10,7 @@ from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.arithmetic import given, pair
 from microtape.ops.kinds import Promoting, WithNumber, floating
-from microtape.ops.undefined import call_undefined
+from microtape.ops.undefined import UndefinedBackward, call_undefined
 from microtape.tensor_state import TensorState
 
 
@@ -181,9 +181,23 @@ def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any
     return call_(DivBackward0() if rounding_mode is None else DivBackward2(rounding_mode), x, as_operand(other, x))
 
 
+def floor_divide_(x: TensorState, other: Any) -> Any:
+    """Divide by `other` in place and round down. It has no derivative."""
+    return call_(UndefinedBackward("floor_divide_", divided_down), x, as_operand(other, x))
+
+
 def remainder_(x: TensorState, other: Any) -> Any:
-    """Put what is left of a division by `other` in its place."""
+    """Put what is left of a division by `other` in its place, rounding the quotient down."""
+    if isinstance(other, int | float):
+        return call_(RemainderBackward0(other), x)
     return call_(RemainderBackward1(), x, as_operand(other, x))
+
+
+def fmod_(x: TensorState, other: Any) -> Any:
+    """Put what is left of a division by `other` in its place, rounding the quotient towards zero."""
+    if isinstance(other, int | float):
+        return call_(FmodBackward0(other), x)
+    return call_(FmodBackward1(), x, as_operand(other, x))
 
 
 def divided_down(x: Any, y: Any) -> Any:

@@ -285,6 +285,11 @@ def pow_(x: TensorState, exponent: Any) -> Any:
     return call_(PowBackward1(), x, as_operand(exponent, x))
 
 
+def square_(x: TensorState) -> Any:
+    """Square in place."""
+    return pow_(x, 2)
+
+
 exp_, exp2_, expm1_ = in_place(ExpBackward0), in_place(Exp2Backward0), in_place(Expm1Backward0)
 log_, log2_, log10_, log1p_ = map(in_place, (LogBackward0, Log2Backward0, Log10Backward0, Log1PBackward0))
 sqrt_, rsqrt_, reciprocal_ = in_place(SqrtBackward0), in_place(RsqrtBackward0), in_place(ReciprocalBackward0)

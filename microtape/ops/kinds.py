@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from microtape import dtypes
 from microtape.in_place import call_
-from microtape.operation import Operation
+from microtape.operation import Operation, as_operand
 from microtape.tensor_state import Array, TensorState
 
 _T = TypeVar("_T", bound=type[Operation])
@@ -24,11 +24,11 @@ def named(name: str) -> Callable[[_T], _T]:
     return rename
 
 
-def in_place(cls: type[Operation]) -> Callable[[TensorState], Any]:
+def in_place(cls: type[Operation]) -> Callable[..., Any]:
     """The in-place form of an operation without parameters, as a method: `exp_` of ExpBackward0."""
 
-    def method(x: TensorState) -> Any:
-        return call_(cls(), x)
+    def method(x: TensorState, *others: Any) -> Any:
+        return call_(cls(), x, *[as_operand(other, x) for other in others])
 
     method.__name__ = f"{cls.op}_"
     method.__doc__ = f"`{cls.op}`, in place."

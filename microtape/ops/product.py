@@ -180,6 +180,11 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
     return call(BaddbmmBackward0(beta, alpha), input, batch1, batch2)
 
 
+def baddbmm_(x: TensorState, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`β · x + α · batch1 @ batch2` for stacks of matrices, in place."""
+    return call_(BaddbmmBackward0(beta, alpha), x, batch1, batch2)
+
+
 def outer(input: Any, vec2: Any) -> Any:
     """Every element of one vector times every element of the other: a matrix."""
     for name, vector in (("self", input), ("vec2", vec2)):

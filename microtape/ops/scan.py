@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.in_place import call_
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.joining import cat, stack
@@ -14,6 +15,7 @@ from microtape.ops.rearrange import flip
 from microtape.ops.reduction import Reduction
 from microtape.ops.shape import reshape
 from microtape.several import zeros_like
+from microtape.tensor_state import TensorState
 
 
 class Scan(Operation):
@@ -113,6 +115,16 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The product of all elements up to each one along `dim`."""
     return call(CumprodBackward0(dim_index(dim, input.ndim), dtype), input)
+
+
+def cumsum_(x: TensorState, dim: int) -> Any:
+    """Add up along `dim` in place."""
+    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), x.array.dtype), x)
+
+
+def cumprod_(x: TensorState, dim: int) -> Any:
+    """Multiply up along `dim` in place."""
+    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), x.array.dtype), x)
 
 
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:

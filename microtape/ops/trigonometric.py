@@ -208,4 +208,5 @@ def atanh(input: Any) -> Any:
 sin_, cos_, tan_ = in_place(SinBackward0), in_place(CosBackward0), in_place(TanBackward0)
 asin_, acos_, atan_ = in_place(AsinBackward0), in_place(AcosBackward0), in_place(AtanBackward0)
 sinh_, cosh_, tanh_ = in_place(SinhBackward0), in_place(CoshBackward0), in_place(TanhBackward0)
+atan2_ = in_place(Atan2Backward0)
 asinh_, acosh_, atanh_ = in_place(AsinhBackward0), in_place(AcoshBackward0), in_place(AtanhBackward0)

@@ -1,0 +1,74 @@
+"""Rows: what has no gradient: comparisons, logic, positions and counts. Their results never require grad."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from parity_ops import rows
+from parity_ops.inputs import below, exactly, fixed, mask, real
+
+row = partial(rows.row, smooth=False)
+NAN = exactly([1.0, np.nan, np.inf, -np.inf, 0.0])
+
+for name in ["eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "isclose"]:
+    row(f"{name} of tensors", lambda mt, x, y, n=name: getattr(mt, n)(x, y), exactly([1.0, 2]), exactly([[1.0], [3]]))
+    row(f"{name} with NaN", lambda mt, x, n=name: getattr(mt, n)(x, x), NAN, twice=False)
+for name in ["eq", "ne", "lt", "le", "gt", "ge"]:
+    row(f"{name} number", lambda mt, x, n=name: getattr(x, n)(1), exactly([0.5, 1.0, 2.0]))
+for name, compare in {
+    "==": lambda x, y: x == y,
+    "!=": lambda x, y: x != y,
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+}.items():
+    row(f"x {name} y", lambda mt, x, y, c=compare: c(x, y), real(2, 3), real(3))
+    row(f"x {name} 0.5", lambda mt, x, c=compare: c(x, 0.5), real(2, 3))
+    row(f"0.5 {name} x", lambda mt, x, c=compare: c(0.5, x), real(2, 3))
+for name in ["logical_and", "logical_or", "logical_xor"]:
+    row(name, lambda mt, x, y, n=name: getattr(mt, n)(x, y), exactly([0.0, 2.0]), exactly([[1.0], [0.0]]))
+for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]:
+    row(name, lambda mt, x, y, n=name: getattr(mt, n)(x, y), below(8, 4), below(8, 3, 1))
+    row(f"{name} of bools", lambda mt, x, y, n=name: getattr(mt, n)(x, y), mask(4), mask(3, 1))
+for name in ["isnan", "isinf", "isfinite", "logical_not"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x), NAN)
+row("bitwise_not", lambda mt, x: mt.bitwise_not(x), below(8, 4))
+row("~", lambda mt, x: ~x, mask(4))
+for name, join in {"&": lambda x, y: x & y, "|": lambda x, y: x | y, "^": lambda x, y: x ^ y}.items():
+    row(f"x {name} y", lambda mt, x, y, j=join: j(x, y), mask(4), mask(4))
+    row(f"x {name} 5", lambda mt, x, j=join: j(x, 5), below(8, 4))
+for name in ["any", "all"]:
+    for shape in ((2, 3), (), (0, 2)):
+        row(f"{name} of {shape}", lambda mt, x, n=name: getattr(mt, n)(x), mask(*shape))
+        row(f"{name} of floats {shape}", lambda mt, x, n=name: getattr(x, n)(), real(*shape))
+    row(f"{name} along", lambda mt, x, n=name: getattr(mt, n)(x, 1), mask(2, 3))
+    row(f"{name} along two", lambda mt, x, n=name: getattr(x, n)((0, -1), keepdim=True), mask(2, 3, 2))
+for name in ["argmax", "argmin"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x), real(2, 3))
+    row(f"{name} along", lambda mt, x, n=name: getattr(mt, n)(x, -1), real(2, 3))
+    row(f"{name} keepdim", lambda mt, x, n=name: getattr(x, n)(dim=0, keepdim=True), real(2, 3))
+    row(f"{name} all keepdim", lambda mt, x, n=name: getattr(x, n)(keepdim=True), real(2, 3))
+    row(f"{name} of a scalar", lambda mt, x, n=name: getattr(x, n)(0), real())
+    row(f"{name} at ties", lambda mt, x, n=name: getattr(x, n)(1), exactly([[2.0, 1, 2], [1, 2, 1]]))
+    row(f"{name} with NaN", lambda mt, x, n=name: getattr(x, n)(), NAN)
+row("argsort", lambda mt, x: mt.argsort(x, 0), real(3, 2))
+row("argsort descending", lambda mt, x: x.argsort(descending=True), real(3, 2))
+row("argsort stable", lambda mt, x: mt.argsort(x, stable=True), exactly([1.0, 0, 1, 0]))
+row("count_nonzero", lambda mt, x: mt.count_nonzero(x), exactly([[0.0, 1], [2, 3]]))
+row("count_nonzero along", lambda mt, x: x.count_nonzero(0), exactly([[0.0, 1], [2, 3]]))
+row("nonzero", lambda mt, x: mt.nonzero(x), exactly([[0.0, 1], [2, 0]]))
+row("nonzero as_tuple", lambda mt, x: x.nonzero(as_tuple=True), exactly([[0.0, 1], [2, 0]]))
+row("nonzero of a scalar", lambda mt, x: x.nonzero(), real())
+row("isclose tolerances", lambda mt, x, y: mt.isclose(x, y, 0.1, 0.01), exactly([1.0, 0.0]), exactly([1.05, 0.02]))
+row("isclose equal_nan", lambda mt, x: mt.isclose(x, x, equal_nan=True), NAN)
+row("allclose", lambda mt, x: mt.tensor([mt.allclose(x, x), mt.allclose(x, x + 1)]), real(3))
+row("equal", lambda mt, x: mt.tensor([mt.equal(x, x), mt.equal(x, x[:2]), mt.equal(x, x + 1)]), real(3))
+row("one_hot", lambda mt, i: mt.nn.functional.one_hot(i), fixed([[2, 0], [1, 1]]))
+row("one_hot classes", lambda mt, i: mt.nn.functional.one_hot(i, 5), fixed([2, 0]))
+for name in ["bool", "byte", "char", "short", "int", "long"]:
+    row(f"{name}()", lambda mt, x, n=name: getattr(x, n)(), exactly([0.0, 1.5, 100.0]))
+row("tril_indices", lambda mt: mt.tril_indices(3, 4, -1))
+row("triu_indices", lambda mt: mt.triu_indices(3, 4, 1))

@@ -1,0 +1,66 @@
+"""Rows: many elements into one, and running ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parity_ops.inputs import complex_, exactly, real
+from parity_ops.rows import row
+
+# Many into one
+
+for name in ["sum", "mean"]:
+    for shape in ((2, 3), (), (0, 2)):
+        row(f"{name} {shape}", lambda mt, x, name=name: getattr(mt, name)(x), real(*shape), smooth=0 not in shape)
+for name in ["sum", "mean", "amax", "amin", "var", "std", "logsumexp"]:
+    for dim in (0, -1, (0, 2)):
+        row(f"{name} dim {dim}", lambda mt, x, n=name, d=dim: getattr(mt, n)(x, d), real(2, 3, 2))
+        row(f"{name} dim {dim} keepdim", lambda mt, x, n=name, d=dim: getattr(mt, n)(x, d, keepdim=True), real(2, 3, 2))
+row("sum dtype", lambda mt, x: x.sum(0, dtype=mt.float32), real(2, 3), smooth=False)
+row("sum complex", lambda mt, x: x.sum(0), complex_(2, 3))
+row("mean complex", lambda mt, x: x.mean(), complex_(2, 3))
+row("var unbiased=False", lambda mt, x: x.var(0, unbiased=False), real(4, 2))
+row("var correction", lambda mt, x: x.var(correction=2), real(4, 2))
+row("var complex", lambda mt, x: x.var(), complex_(4))
+row("std correction", lambda mt, x: x.std(1, correction=0, keepdim=True), real(2, 4))
+row("std of equals", lambda mt, x: x.std(), exactly([2.0, 2.0]), smooth=False, twice=False)
+row("var_mean", lambda mt, x: mt.var_mean(x, 1), real(2, 4))
+row("std_mean", lambda mt, x: mt.std_mean(x, 1), real(2, 4))
+for name in ["max", "min", "amax", "amin", "median"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x), real(5))
+    row(f"{name} at ties", lambda mt, x, n=name: getattr(mt, n)(x), exactly([2.0, 1, 2, 1, 1]), smooth=False)
+for name in ["max", "min", "median"]:
+    row(f"{name} dim", lambda mt, x, n=name: getattr(mt, n)(x, 1), real(2, 5))
+    row(f"{name} dim keepdim", lambda mt, x, n=name: getattr(mt, n)(x, dim=0, keepdim=True), real(3, 2))
+    row(f"{name} dim scalar", lambda mt, x, n=name: getattr(mt, n)(x, 0), real())
+row("max dim at ties", lambda mt, x: x.max(0), exactly([1.0, 2, 2]), smooth=False)
+row("kthvalue", lambda mt, x: mt.kthvalue(x, 2), real(2, 5))
+row("sort", lambda mt, x: mt.sort(x), real(2, 4))
+row("sort descending", lambda mt, x: mt.sort(x, 0, descending=True), real(4, 2))
+row("sort stable", lambda mt, x: mt.sort(x, stable=True), exactly([1.0, 0, 1, 0]), smooth=False)
+row("topk", lambda mt, x: mt.topk(x, 2), real(2, 5))
+row("topk smallest", lambda mt, x: mt.topk(x, 2, 0, largest=False), real(5, 2))
+for name in ["cumsum", "cumprod"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x, 1), real(2, 4))
+    row(f"{name} scalar", lambda mt, x, n=name: getattr(mt, n)(x, 0), real())
+row("cumprod zeros", lambda mt, x: mt.cumprod(x, 0), exactly([2.0, 0, 3, 0, 4]), smooth=False)
+for name, operand in {"": real(4), " of 0-d": real(), " of nothing": real(0)}.items():
+    row(f"prod{name}", lambda mt, x: mt.prod(x), operand)
+for zeros in ([2.0, 0, 3], [0.0, 5, 0], [0.0]):
+    row(f"prod {zeros}", lambda mt, x: mt.prod(x), exactly(zeros), smooth=False)
+row("prod dim", lambda mt, x: mt.prod(x, 1, keepdim=True), real(2, 3))
+row("prod dim zeros", lambda mt, x: mt.prod(x, 0), exactly([[0.0, 1], [2, 0], [3, 4]]), smooth=False)
+for p in (1, 2, 3, 1.5, 0.5, float("inf"), float("-inf"), -1):
+    row(f"norm {p}", lambda mt, x, p=p: x.norm(p), real(4))
+    row(f"norm {p} dim", lambda mt, x, p=p: x.norm(p, 1, keepdim=True), real(2, 3))
+for p in (1, 2, 3, 0.5, float("inf")):
+    row(f"norm {p} at 0", lambda mt, x, p=p: x.norm(p), exactly([0.0, 0.0]), smooth=False, twice=False)
+row("vector_norm", lambda mt, x: mt.linalg.vector_norm(x, 3, 0), real(2, 3))
+row("norm complex", lambda mt, x: x.norm(), complex_(3))
+row("norm fro", lambda mt, x: mt.norm(x), real(2, 3))
+for name in ["softmax", "log_softmax"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x, 1), real(2, 3))
+    row(f"{name} dim 0", lambda mt, x, n=name: getattr(mt, n)(x, 0), real(2, 3))
+    row(f"{name} scalar", lambda mt, x, n=name: getattr(mt, n)(x, 0), real())
+    row(f"{name} of large", lambda mt, x, n=name: getattr(mt, n)(x, 0), exactly([1000.0, 0, -1000]), smooth=False)
+row("logsumexp of -inf", lambda mt, x: mt.logsumexp(x, 0), exactly([-np.inf, -np.inf]), smooth=False, twice=False)

@@ -1,0 +1,17 @@
+"""The table: every row there is."""
+
+# ruff: noqa: F401 - importing a module adds its rows
+
+from parity_ops import (
+    rows_comparison,
+    rows_elementwise,
+    rows_in_place,
+    rows_indexing,
+    rows_matrices,
+    rows_networks,
+    rows_reduction,
+    rows_shape,
+)
+from parity_ops.rows import ROWS
+
+__all__ = ["ROWS"]

@@ -1,0 +1,64 @@
+"""No operation can be forgotten: what is public stands in the table, or here with a reason."""
+
+from __future__ import annotations
+
+import types
+
+import microtape
+from microtape.methods import Methods
+from parity_ops.table import ROWS
+
+ELSEWHERE = {
+    "makes a tensor of its arguments, and is tested with the factories": """
+        arange as_tensor empty eye from_dlpack from_numpy full full_like linspace logspace ones ones_like
+        zeros zeros_like""",
+    "is random, and torch's numbers are others": """
+        bernoulli bernoulli_ dropout initial_seed manual_seed normal normal_ rand rand_like randint randn
+        randn_like random_ randperm seed uniform_""",
+    "is a mode or a setting": """
+        enable_grad get_default_dtype inference_mode is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled
+        is_inference is_inference_mode_enabled no_grad set_anomaly_enabled set_default_dtype set_grad_enabled""",
+    "records, and torch has nothing like it": "load record save scope",
+    "is a class": "Generator LinAlgError Size Tensor",
+}
+EXEMPT = {name: reason for reason, names in ELSEWHERE.items() for name in names.split()}
+
+
+def test_every_public_operation_is_in_the_table():
+    names = mentioned()
+    tested = {id(function) for name, function in public() if name in names}
+    assert sorted({name for name, function in public() if id(function) not in tested} - set(EXEMPT)) == []
+
+
+def test_an_operation_in_the_table_needs_no_reason():
+    assert sorted(set(EXEMPT) & mentioned()) == []
+
+
+def test_no_reason_is_left_of_what_is_gone():
+    assert sorted(set(EXEMPT) - {name for name, _ in public()}) == []
+
+
+def public():
+    """All operations as (name, function): methods, functions, and what is in the namespaces. Some have two names."""
+    methods = [(name, function) for name, function in vars(Methods).items() if not name.startswith("_")]
+    spaces = (microtape, microtape.linalg, microtape.nn.functional)
+    functions = [(name, getattr(space, name)) for space in spaces for name in space.__all__]
+    return methods + [(name, function) for name, function in functions if callable(function)]
+
+
+def mentioned():
+    """The names that the table's calls use, themselves or as a text that they were given."""
+    names = set()
+    for row in ROWS:
+        names |= set(used(row.call.__code__))
+        defaults = [*(row.call.__defaults__ or ()), *(row.call.__kwdefaults__ or {}).values()]
+        names |= {default for default in defaults if isinstance(default, str)}
+    return names
+
+
+def used(code):
+    """The names in a function and in the functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from used(constant)

@@ -31,6 +31,7 @@ from microtape.tensor_state import (
     requires_grad,
     version_number,
 )
+from microtape.watch import watch
 
 
 class Size(tuple[int, ...]):
@@ -228,6 +229,8 @@ class Tensor(Methods):
         """The same memory without history and with a version counter of its own: writes to it are never noticed."""
         result = new_tensor(type(self), self.array)
         result.version = INFERENCE if is_inference(self) else None
+        if watch.watcher is not None:
+            watch.watcher.untracked("data", (self,), result)
         return result
 
     @data.setter
@@ -246,6 +249,8 @@ class Tensor(Methods):
         """The same memory and version counter, without history."""
         result = new_tensor(type(self), self.array)
         result.version = ensure_version(self)
+        if watch.watcher is not None:
+            watch.watcher.untracked("detach", (self,), result)
         return result
 
     def detach_(self) -> Tensor:
@@ -257,6 +262,8 @@ class Tensor(Methods):
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
+        if watch.watcher is not None:
+            watch.watcher.untracked("detach_", (self,), self)
         self.edge = NO_EDGE
         ensure_version(self).touched = True  # those who saved it will look
         return self

@@ -26,6 +26,12 @@ class Watcher:
     def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """Like `operation`, for one that leaves no history: `node` has done the work and will be forgotten."""
 
+    def untracked(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
+        """`output` never has a history: it was detached from its only operand, or is a comparison, an argmax, ...
+
+        A tensor that was detached in place is operand and output.
+        """
+
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A Function was called, recorded or not: what its forward returned, and what the caller gets."""
 
@@ -74,6 +80,11 @@ class Watchers(Watcher):
         """See Watcher."""
         for member in self.listening:
             member.unrecorded(node, operands, outputs, in_place)
+
+    def untracked(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
+        """See Watcher."""
+        for member in self.listening:
+            member.untracked(op, operands, output)
 
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """See Watcher."""

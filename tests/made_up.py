@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as npst
 
 from microtape.recording.model import (
     BackwardStep,
+    BorderRecord,
     Capture,
     Delivery,
     EdgeRecord,
@@ -123,6 +124,10 @@ def recordings(draw: st.DrawFn) -> Recording:
             )
         )  # fmt: skip
 
+    borders = st.builds(
+        BorderRecord, st.sampled_from(["detach", "no_grad", "constant"]), TEXT, st.none() | PLACES,
+        tuples(st.builds(Operand, st.none() | refs, TEXT)), tuples(refs), st.booleans(), st.integers(0, node_count),
+    )  # fmt: skip
     first = draw(SMALL)
     scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
     return Recording(
@@ -135,6 +140,8 @@ def recordings(draw: st.DrawFn) -> Recording:
         notes=draw(TEXTS),
         options=draw(st.dictionaries(TEXT, scalars | st.lists(scalars, max_size=2), max_size=2)),
         scopes=tuple(ScopeRecord(k, draw(TEXT), k - 1 if k else None) for k in range(scope_count)),
+        borders=draw(tuples(borders)),
+        freed=draw(tuples(node_ids)),
     )
 
 

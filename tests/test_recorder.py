@@ -412,3 +412,85 @@ def test_the_recorder_lets_go_of_everything():
     gc.collect()
     assert reference() is None
     assert recording.passes
+
+
+def borders_of(recording):
+    def named(ref):
+        return f"{recording.tensors[ref.tensor].name}@{ref.version}"
+
+    return [
+        (one.kind, one.op, [named(op.ref) if op.ref else op.text for op in one.operands], [*map(named, one.outputs)])
+        for one in recording.borders
+    ]
+
+
+def test_where_history_ends_is_recorded():
+    def run():
+        w = leaf([1.0, 2.0])
+        h = w * w
+        target = h.detach()
+        with mt.no_grad():
+            scale = h * 2
+        larger = scale + 1
+        mask = h > 1
+        with mt.inference_mode():
+            aside = h * 3
+        ((h - target) * larger * mask.float()).sum().backward()
+        return aside
+
+    assert borders_of(recorded(run)) == [
+        ("detach", "detach", ["h@0"], ["target@0"]),
+        ("no_grad", "mul", ["h@0", "@0"], ["scale@0"]),
+        ("constant", "add", ["scale@0", "@0"], ["larger@0"]),
+        ("not differentiable", "greater", ["h@0", "@0"], ["mask@0"]),
+        ("inference_mode", "mul", ["h@0", "@0"], ["aside@0"]),
+        ("constant", "to", ["mask@0"], ["@0"]),
+    ]
+
+
+def test_a_write_under_no_grad_is_a_border_between_two_versions():
+    def run():
+        w = leaf([1.0, 2.0])
+        (w * w).sum().backward()
+        with mt.no_grad():
+            w -= w.grad
+        (w * w).sum().backward()
+
+    assert borders_of(recorded(run)) == [("no_grad", "sub", ["w@0", "@0"], ["w@1"])]
+
+
+def test_detaching_in_place_keeps_the_version():
+    def run():
+        x, y = leaf(2.0), leaf(3.0)
+        h = x * x
+        h.detach_()
+        (h * y).backward()
+
+    assert borders_of(recorded(run)) == [("detach", "detach_", ["h@0"], ["h@0"])]
+
+
+def test_what_leaves_no_history_and_leads_nowhere_is_no_border():
+    class Double(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x + x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g + g
+
+    def run():
+        x = leaf(2.0)
+        mt.tensor(3.0) * 4  # of constants
+        x.detach() * 2  # nobody keeps it
+        Double.apply(x).backward()  # its forward and its backward are not recorded, by design
+
+    assert recorded(run).borders == ()
+
+
+def test_a_snapshot_says_what_was_freed():
+    x = leaf(2.0)
+    loss = (x * x).exp()
+    assert snapshot(loss).freed == ()
+    loss.backward()
+    assert snapshot(loss).freed == (1, 2)

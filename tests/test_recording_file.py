@@ -56,6 +56,27 @@ def test_a_real_recording_survives(tmp_path: Path) -> None:
     assert {type(value) for value in arrays_of(loaded)} == {np.ndarray}
 
 
+def test_a_file_of_format_1_is_read_still() -> None:
+    """Written by the first version: an overwritten tensor, a hook, a scope, two passes; borders were not recorded."""
+    recording = load(Path(__file__).parent / "golden" / "version1.tape")
+    assert [node.op for node in recording.nodes] == [
+        "accumulate",
+        "accumulate",
+        "mul",
+        "exp",
+        "add",
+        "sum",
+        "mul",
+        "sum",
+    ]
+    assert [one.error.type if one.error else None for one in recording.passes] == ["ModifiedInPlaceError", None]
+    assert [scope.name for scope in recording.scopes] == ["layer"]
+    assert {tensor.name: plain(tensor.grad) for tensor in recording.tensors if tensor.grad is not None} == {
+        "x": plain(np.array([3.0, -1.0], np.float32)), "w": plain(np.array([1.0, 2.0], np.float32)),
+    }  # fmt: skip
+    assert recording.borders == ()
+
+
 def test_loaded_arrays_are_read_only(tmp_path: Path) -> None:
     save(small_network(), tmp_path / "run.tape")
     for value in arrays_of(load(tmp_path / "run.tape")):

@@ -71,8 +71,23 @@ def test_unchanged_it_is_read(path: Path) -> None:
 
 
 def test_a_later_format_names_the_versions(path: Path) -> None:
-    change(path, lambda top: top.update(version=2))
-    assert "written by another version of microtape (format 2; this one reads format 1)" in refusal(path)
+    change(path, lambda top: top.update(version=3))
+    assert "written by another version of microtape (format 3; this one reads formats 1 to 2)" in refusal(path)
+
+
+def test_a_format_that_is_not_what_it_was(path: Path) -> None:
+    change(path, lambda top: top.update(version=1))
+    assert "(format 1; this one has another format 1)" in refusal(path)
+
+
+def test_borders_that_lead_nowhere(path: Path) -> None:
+    change(path, lambda top: top.update(borders=[["detach", "detach", None, [], [[9999, 0]], False, 0]]))
+    assert "border 0 refers to a tensor that is not there" in refusal(path)
+
+
+def test_freed_nodes_that_are_not_there(path: Path) -> None:
+    change(path, lambda top: top.update(freed=[9999]))
+    assert "freed nodes" in refusal(path)
 
 
 @pytest.mark.parametrize("version", [None, "1", [1], True, 1e400, -(10**40)])

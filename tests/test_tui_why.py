@@ -110,8 +110,13 @@ plain = mt.tensor(3.0)
 cut = (x * plain).detach()
 with mt.no_grad():
     quiet = x * 5
-middle = x * cut * quiet
+later = quiet + 1
+place = (x > 0).float()
+middle = x * cut * later * place
 aside = unused * x
+before = x * 7
+within = before.detach() * x
+middle = middle + within
 loss = middle * 2
 loss.backward()
 """
@@ -120,11 +125,18 @@ loss.backward()
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("plain", "program.py:5 plain = mt.tensor(3.0) It is made without requires_grad=True"),
-        ("cut", "program.py:6 cut = (x * plain).detach() This line takes it off the tape"),
-        ("quiet", "program.py:8 quiet = x * 5 This line runs under no_grad"),
+        ("plain", "program.py:5 plain = mt.tensor(3.0) A tensor of yours collects one if it is made with requires"),
+        ("cut", "program.py:6 (x * plain).detach() This takes it off the tape"),
+        ("quiet", "program.py:8 x * 5 This ran under no_grad"),
+        ("later", "program.py:9 quiet + 1 It is computed from what is off the tape already, since: program.py:8 x * 5"),
+        ("place", "off the tape already, since: program.py:10 x > 0 This has no derivative"),
+        (
+            "before",
+            "loss was not computed from it. What was computed from it is used there, but without its history, which "
+            "ends here: program.py:14 before.detach() This takes it off the tape",
+        ),
         ("unused", "unused has no gradient in this pass: loss was not computed from it."),
-        ("aside", "aside (%5) has no gradient in this pass: loss was not computed from it. program.py:10 unused * x"),
+        ("aside", "aside (%6) has no gradient in this pass: loss was not computed from it. program.py:12 unused * x"),
     ],
 )
 def test_why_is_this_none(tmp_path, name, expected):

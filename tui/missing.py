@@ -5,12 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from microtape.recording.model import Place, Recording
+from microtape.recording.behind import borders_by_output, crossing, cut_off
+from microtape.recording.model import BorderKind, Place, Recording
 from microtape.recording.words import format_value
 from tui.cursor import StepCursor
 from tui.sentence import title
 from tui.source import expression
 from tui.spans import Line, Span, line
+
+REASONS: dict[BorderKind, str] = {
+    "detach": "This takes it off the tape: what is computed from it is a constant to backward.",
+    "no_grad": "This ran under no_grad: nothing that is computed there is put on the tape.",
+    "inference_mode": "This ran in inference mode: nothing that is computed there is put on the tape.",
+    "not differentiable": "This has no derivative: its result is a constant to backward.",
+    "constant": "It is computed from what is off the tape already, since:",
+}
 
 
 def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
@@ -28,9 +37,14 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
             yield line(*name, f" is not on the way from {roots} to what was asked for, so backward left it out.")
         else:
             yield line(*name, f" has no gradient in this pass: {roots} was not computed from it.")
-        place = cursor.timeline.node(node).place
+        border = cut_off(cursor.recording, node, pass_.nodes)
+        place = border.place if border is not None else cursor.timeline.node(node).place
+        if border is not None:
+            yield line("What was computed from it is used there, but without its history, which ends here:")
         if place is not None:
             yield _look(cursor.recording, place)
+        if border is not None:
+            yield line(REASONS[border.kind])
     elif pass_.error is not None and cursor.position == cursor.timeline.last:
         yield line(*name, " has no gradient because the pass failed before it was reached.")
     elif cursor.has_run(node):
@@ -48,14 +62,8 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
     if record.grad is not None:
         yield line(name, ".grad is not None: it is ", Span(format_value(record.grad, 60), "gradient"))
     elif not record.requires_grad:
-        assigned = _assignment(recording, record.name)
         yield line(name, " does not require a gradient, so none is computed for it.")
-        if assigned is None:
-            yield line(Span("A tensor of yours collects one if it is made with requires_grad=True.", "dim"))
-        else:
-            file, number, text, reason = assigned
-            yield line(Span(f"{file}:{number}  ", "dim"), Span(text, "strong"))
-            yield line(reason)
+        yield from _no_history(recording, tensor)
     elif not record.is_leaf and not record.retains_grad:
         passes_on = " was computed and is no leaf: backward passes its gradient on and does not keep it in .grad."
         yield line(name, passes_on)
@@ -70,26 +78,31 @@ def _look(recording: Recording, place: Place) -> Line:
     return line(Span(f"{place.file}:{place.line}  ", "dim"), Span(expression(recording, place), "strong"))
 
 
-def _assignment(recording: Recording, name: str) -> tuple[str, int, str, str] | None:
-    """The only line that assigns to a variable, and what in that line keeps gradients out; None where it is unsure."""
+def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
+    """Where it lost its history, back to what took it off the tape; for one that never had any, where it was made."""
+    by_output = borders_by_output(recording)
+    border = next((one for ref, one in by_output.items() if ref.tensor == tensor), None)
+    if border is None:
+        assigned = _assignment(recording, recording.tensors[tensor].name)
+        if assigned is not None:
+            yield line(Span(f"{assigned[0]}:{assigned[1]}  ", "dim"), Span(assigned[2], "strong"))
+        yield line(Span("A tensor of yours collects one if it is made with requires_grad=True.", "dim"))
+        return
+    for one in dict.fromkeys((border, crossing(border, by_output))):
+        if one.place is not None:
+            yield _look(recording, one.place)
+        yield line(REASONS[one.kind])
+
+
+def _assignment(recording: Recording, name: str) -> tuple[str, int, str] | None:
+    """The only line that assigns to a variable; None where there are several."""
     found = []
     for file, text in recording.sources.items():
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             continue
-        blocks = [one for one in ast.walk(tree) if isinstance(one, ast.With)]
-        quiet = [(one.lineno, one.end_lineno or one.lineno) for one in blocks
-                 if any("no_grad" in ast.unparse(item) for item in one.items)]  # fmt: skip
         for one in ast.walk(tree):
             if isinstance(one, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in one.targets):
-                found.append((file, one.lineno, ast.unparse(one), _reason(ast.unparse(one.value), one.lineno, quiet)))
+                found.append((file, one.lineno, ast.unparse(one)))
     return found[0] if len(found) == 1 else None
-
-
-def _reason(text: str, number: int, quiet: list[tuple[int, int]]) -> str:
-    if ".detach()" in text or ".item()" in text or ".numpy()" in text:
-        return "This line takes it off the tape: what is computed from it here is a constant to backward."
-    if any(first <= number <= last for first, last in quiet):
-        return "This line runs under no_grad: nothing that it computes is put on the tape."
-    return "It is made without requires_grad=True, from nothing that requires a gradient."

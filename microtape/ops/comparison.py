@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,12 +12,22 @@ from microtape.inference import marked
 from microtape.operation import as_operand, number_operand, promoted, quietly, refusal
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.tensor_state import TensorState, as_array, new_tensor
+from microtape.watch import watch
+
+_T = TypeVar("_T", bound=TensorState)
 
 
-def undifferentiable(function: Callable[..., Any], *tensors: TensorState) -> Any:
-    """A tensor without history around `function` of the tensors' arrays."""
-    output = quietly().run(function, *[tensor.array for tensor in tensors])
-    return marked(new_tensor(type(tensors[0]), as_array(output)))
+def undifferentiable(function: Callable[..., Any], *tensors: TensorState, op: str = "") -> Any:
+    """A tensor without history around `function` of the tensors' arrays; `op` is what to call it."""
+    array = as_array(quietly().run(function, *[tensor.array for tensor in tensors]))
+    return without_history(op or function.__name__, tensors, marked(new_tensor(type(tensors[0]), array)))
+
+
+def without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _T:
+    """Tell the observer, if there is one, of a result that never has a history."""
+    if watch.watcher is not None:
+        watch.watcher.untracked(op, operands, output)
+    return output
 
 
 def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
@@ -28,9 +38,10 @@ def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
             return y
     a, b = promoted(x.array, y.array)
     try:
-        return marked(new_tensor(type(x), as_array(function(a, b))))
+        array = as_array(function(a, b))
     except ValueError as error:
         raise refusal(error, a, b) from None
+    return without_history(function.__name__, (x, y), marked(new_tensor(type(x), array)))
 
 
 def equals(x: TensorState, y: Any) -> Any:
@@ -161,7 +172,7 @@ def isclose(
 ) -> Any:
     """Where |input - other| ≤ atol + rtol · |other|. Raises RuntimeError for different dtypes."""
     check_one_dtype(input, other)
-    return undifferentiable(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), input, other)
+    return undifferentiable(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), input, other, op="isclose")
 
 
 def allclose(
@@ -186,18 +197,18 @@ def equal(input: TensorState, other: TensorState) -> bool:
 def any(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
     """Whether any element is other than zero: of all, or along the dimensions `dim`."""
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    return undifferentiable(lambda x: np.any(x, dim_tuple(dim, x.ndim), keepdims=keepdim), input)
+    return undifferentiable(lambda x: np.any(x, dim_tuple(dim, x.ndim), keepdims=keepdim), input, op="any")
 
 
 def all(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
     """Whether all elements are other than zero: of all, or along the dimensions `dim`."""
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    return undifferentiable(lambda x: np.all(x, dim_tuple(dim, x.ndim), keepdims=keepdim), input)
+    return undifferentiable(lambda x: np.all(x, dim_tuple(dim, x.ndim), keepdims=keepdim), input, op="all")
 
 
 def count_nonzero(input: TensorState, dim: Any = None) -> Any:
     """How many elements are other than zero."""
-    return undifferentiable(lambda x: np.count_nonzero(x, dim_tuple(dim, x.ndim)), input)
+    return undifferentiable(lambda x: np.count_nonzero(x, dim_tuple(dim, x.ndim)), input, op="count_nonzero")
 
 
 def nonzero(input: TensorState, *, as_tuple: bool = False) -> Any:

@@ -187,12 +187,12 @@ def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: boo
     if dim is None:
         if not x.array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        return undifferentiable(lambda array: find(array, None, keepdims=keepdim), x)
+        return undifferentiable(lambda array: find(array, None, keepdims=keepdim), x, op=name)
     counted = dim_index(dim, x.array.ndim)
     if not x.array.ndim:
-        return undifferentiable(lambda array: np.zeros((), np.int64), x)
+        return undifferentiable(lambda array: np.zeros((), np.int64), x, op=name)
     check_not_empty(name, x.array, (counted,))
-    return undifferentiable(lambda array: find(array, counted, keepdims=keepdim), x)
+    return undifferentiable(lambda array: find(array, counted, keepdims=keepdim), x, op=name)
 
 
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
@@ -204,7 +204,11 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 def argsort(input: TensorState, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that put the elements in order along `dim`."""
     counted = dim_index(dim, input.array.ndim)
-    return undifferentiable(lambda x: order(x, counted, descending) if x.ndim else np.zeros((), np.int64), input)
+
+    def ranked(x: Array) -> Any:
+        return order(x, counted, descending) if x.ndim else np.zeros((), np.int64)
+
+    return undifferentiable(ranked, input, op="argsort")
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:

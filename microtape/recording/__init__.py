@@ -1,7 +1,8 @@
 """Recordings of backward passes.
 
 model     what a recording is: immutable data, the one interface between the engine and everything that shows it
-recorder  watches the engine and writes recordings; `tape`, `names` and `places` are its parts
+recorder  watches the engine and writes recordings; `tape`, `borders`, `names` and `places` are its parts
+behind    what keeps a gradient away
 scope     names that the user gives to parts of the program
 file      the `.tape` file; `rows`, `packing`, `checks` and `summary` are its parts
 run       recording a script in a process of its own; `child` is that process

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from microtape.recording.model import (
     BackwardStep,
+    BorderRecord,
     EdgeRecord,
     ErrorRecord,
     NodeRecord,
@@ -50,6 +51,9 @@ class _Checks:
             self._scope(number, scope)
         for number, node in enumerate(self.recording.nodes):
             self._node(number, node)
+        for number, border in enumerate(self.recording.borders):
+            self._border(border, f"border {number}")
+        _all_within(self.recording.freed, self.nodes, "freed nodes")
         before = -1
         for one in self.recording.passes:  # numbered as in the program; those that were not asked for are not there
             _within(one.index - before - 1, MOST, f"pass {before + 1}")
@@ -87,6 +91,13 @@ class _Checks:
             raise Damaged(f"{where} refers to a scope that is not there")
         if node.pass_ is not None:
             _within(node.pass_, MOST, where)
+
+    def _border(self, border: BorderRecord, where: str) -> None:
+        self._place(border.place, where)
+        self._operands(border.operands, where)
+        for output in border.outputs:
+            self._ref(output, where)
+        _within(border.tape, self.nodes + 1, where)
 
     def _one_pass(self, one: Pass) -> None:
         where = f"pass {one.index}"

@@ -6,7 +6,7 @@ Note [Format of a .tape file]
   is a number: a row of `values` (see `packing.py`). `packs` names the `.npy` members, one a dtype, with the number of
   elements in each.
   Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip has no times in it.
-  Any change of the format raises `VERSION`.
+  Any change of the format raises `VERSION`. Older files are read as long as what they lack can be left empty.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from microtape.recording.packing import DTYPES, Packer, npy_header, unpack_npy, 
 from microtape.recording.rows import Damaged, fields, reader
 
 FORMAT = "microtape recording"
-VERSION = 1
+VERSION = 2
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
@@ -42,6 +42,7 @@ _JSON = "recording.json"
 _JSON_SHARE = 5  # JSON takes many times its size in memory, so it may be a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
+_NEW_IN_2: dict[str, list[Any]] = {"borders": [], "freed": []}
 
 
 def save(
@@ -193,9 +194,12 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     if type(top) is not dict or top.get("format") != FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
-    if version != VERSION or top.get("fields") != _FIELDS:
+    if type(version) is int and version == 1 and top.get("fields") == _fields_of_1():
+        top |= _NEW_IN_2
+    elif version != VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
-        wanted = f"reads format {VERSION}" if version != VERSION else f"has another format {VERSION}"
+        known = version in (1, VERSION)
+        wanted = f"has another format {version}" if known else f"reads formats 1 to {VERSION}"
         raise _Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
     packs = top.get("packs")
     if type(packs) is not dict or members.keys() != {_JSON, *(f"{dtype}.npy" for dtype in packs)}:
@@ -212,6 +216,12 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     recording = Recording(**parts, options=options)
     check(recording)
     return recording
+
+
+def _fields_of_1() -> dict[str, list[str]]:
+    """What format 1 had: the records of today without borders."""
+    then = {name: names for name, names in _FIELDS.items() if name != "BorderRecord"}
+    return then | {"Recording": [name for name in _FIELDS["Recording"] if name not in _NEW_IN_2]}
 
 
 def _parse(text: bytes) -> Any:

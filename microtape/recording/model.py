@@ -135,6 +135,25 @@ class NodeRecord(NamedTuple):
     scope: int | None = None  # the innermost scope it was recorded in
 
 
+BorderKind: TypeAlias = Literal["detach", "no_grad", "inference_mode", "not differentiable", "constant"]
+
+
+class BorderRecord(NamedTuple):
+    """Where history ends: something computed without being recorded, from what has a history or comes from a border.
+
+    `no_grad` and `inference_mode` say what kept it off the tape; `not differentiable` is a result such as an argmax;
+    `constant` is computed from what lies behind a border already.
+    """
+
+    kind: BorderKind
+    op: str  # "detach", "mul"
+    place: Place | None
+    operands: tuple[Operand, ...]
+    outputs: tuple[TensorRef, ...]  # their values are known only where somebody used them later
+    in_place: bool  # it wrote into its first operand
+    tape: int  # how many nodes the tape had then
+
+
 class SavedUse(NamedTuple):
     """A saved tensor at the moment that backward unpacked it."""
 
@@ -241,6 +260,8 @@ class Recording:
     notes: tuple[str, ...] = ()  # what was left out, and the option that keeps it
     options: Mapping[str, object] = field(default_factory=dict)
     scopes: tuple[ScopeRecord, ...] = ()  # in the order in which they were entered
+    borders: tuple[BorderRecord, ...] = ()  # in the order in which they happened, as far as they matter to the rest
+    freed: tuple[int, ...] = ()  # nodes whose saved tensors were gone when they were first seen
 
     def value(self, ref: TensorRef | None) -> Value | None:
         """The tensor's value at that version, None where it was not recorded."""

@@ -16,6 +16,7 @@ from typing import Any
 from microtape.call_site import user_frame
 from microtape.engine import GraphTask
 from microtape.errors import AutogradError
+from microtape.grad_mode import mode
 from microtape.node import Node
 from microtape.packed_tensor import PackedTensor
 from microtape.recording.model import (
@@ -33,8 +34,8 @@ from microtape.recording.model import (
     Value,
 )
 from microtape.recording.places import Sources
-from microtape.recording.tape import Tape, copied, hook_name, inner
-from microtape.tensor_state import version_number
+from microtape.recording.tape import Tape, copied, hook_name, inner, op_of
+from microtape.tensor_state import TensorState, version_number
 from microtape.watch import Watcher, watch
 
 
@@ -75,6 +76,7 @@ class Recorder(Watcher):
     @property
     def recording(self) -> Recording:
         """What has been recorded so far."""
+        borders = self.tape.border_records()  # first: their tensors are among the others then
         nodes, tensors = self.tape.records()
         passes = (*self.passes, *(one.finish(None) for one in self.open if self.wants(one.index)))
         return Recording(
@@ -85,6 +87,8 @@ class Recorder(Watcher):
             sources=self.sources.texts(),
             error=self.error,
             scopes=tuple(self.tape.scopes),
+            borders=borders,
+            freed=tuple(self.tape.freed),
         )
 
     # Watcher
@@ -98,6 +102,21 @@ class Recorder(Watcher):
         made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
         if current is not None:
             current.made.append(made)
+
+    def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
+        """See Watcher."""
+        if not self._withdrawn():
+            self.tape.borders.crossed(op_of(node), operands, outputs, in_place, len(self.tape.nodes))
+
+    def called(self, node: Node, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """See Watcher."""
+        if not self._withdrawn() and not self.tape.has(node):
+            self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
+
+    def untracked(self, op: str, operands: Sequence[TensorState], output: TensorState) -> None:
+        """See Watcher."""
+        if not self._withdrawn():
+            self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
 
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
@@ -142,6 +161,11 @@ class Recorder(Watcher):
             self.tape = Tape(self.sources)
         if not self.open:
             self.after_pass(ended.index)
+
+    def _withdrawn(self) -> bool:
+        """Whether what leaves no history leaves none by design: in backward, in a Function's forward, in ourselves."""
+        inside_forward = not mode.forward_ad and not mode.inference
+        return bool(self.open) or inside_forward or mode.internal or self._elsewhere()
 
     def _elsewhere(self) -> bool:
         return threading.get_ident() != self._thread

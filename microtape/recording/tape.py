@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from microtape.node import AccumulateGrad, Edge, Node
 from microtape.packed_tensor import PackedTensor
+from microtape.recording.borders import Borders
 from microtape.recording.model import (
+    BorderRecord,
     EdgeRecord,
     NodeKind,
     NodeRecord,
@@ -61,12 +63,18 @@ class Tape:
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
         self.scopes: list[ScopeRecord] = []
         self._scope_ids: dict[Scope, int] = {}
+        self.borders = Borders()
+        self.freed: list[int] = []  # adopted when what they had saved was gone already
 
     # Nodes
 
     def id_of(self, node: Node) -> int:
         """The number of a node that has been added or adopted."""
         return self._ids[node]
+
+    def has(self, node: Node) -> bool:
+        """Whether the node is on the tape."""
+        return node in self._ids
 
     def add(
         self,
@@ -193,6 +201,8 @@ class Tape:
             else:
                 operands.append(Operand(self._output_of(self._ids[edge[0]], edge), ""))
         number = self._append(node, tuple(operands), ())
+        if inner(node).saved is None:
+            self.freed.append(number)
         outputs: list[TensorRef | None] = []
         for output_nr in range(node.output_count):
             shape, dtype = node.output_spec(output_nr)
@@ -320,7 +330,9 @@ class Tape:
         """Look for the user's variables that hold the tensors, from the innermost frame outwards."""
         for name, tensor in tensors_in_frames(frame):
             entry = self._by_object.get(id(tensor))
-            if entry is None and isinstance(tensor, TensorState) and tensor.edge is not None:
+            if entry is None and tensor in self.borders:
+                entry = self._entry(tensor)
+            elif entry is None and tensor.edge is not None:
                 known = (
                     self._by_edge.get((self._ids.get(tensor.edge[0], -1), tensor.edge[1])) if tensor.edge[0] else None
                 )
@@ -332,8 +344,16 @@ class Tape:
 
     # At the end
 
+    def border_records(self) -> tuple[BorderRecord, ...]:
+        """Where history ended on the way to what is on the tape, or to what the user has a name for."""
+
+        def ref(tensor: TensorState, version: int) -> TensorRef:
+            return TensorRef(self._entry(tensor).number, version)
+
+        return self.borders.records(self._by_object, self._operand, ref, self.sources)
+
     def records(self) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
-        """Everything as data."""
+        """The nodes and the tensors as data."""
         by_id = {number: node for node, number in self._ids.items()}
         first = min([record.sequence_nr for record in self.nodes if record.sequence_nr is not None], default=0)
         nodes = tuple(
@@ -349,10 +369,12 @@ class Tape:
         tensor = entry.tensor
         names = list(entry.names)
         if not names and entry.node is not None:
-            place = self.nodes[entry.node].place
-            target = assignment_target(place, self.sources) if place is not None else None
-            if target is not None and len(self.nodes[entry.node].outputs) == 1:
-                names.append(target)
+            place = self.nodes[entry.node].place if len(self.nodes[entry.node].outputs) == 1 else None
+        else:
+            place = self.borders.place_of(tensor, self.sources) if not names and tensor is not None else None
+        target = assignment_target(place, self.sources) if place is not None else None
+        if target is not None:
+            names.append(target)
         return TensorRecord(
             id=entry.number,
             names=tuple(names),

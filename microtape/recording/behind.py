@@ -1,0 +1,52 @@
+"""What keeps a gradient away: look-ups over the borders of a `Recording`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from microtape.recording.model import BorderRecord, Recording, TensorRef
+
+
+def borders_by_output(recording: Recording) -> Mapping[TensorRef, BorderRecord]:
+    """A tensor at a version -> the border that it came out of."""
+    return {ref: border for border in recording.borders for ref in border.outputs}
+
+
+def way_back(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> list[BorderRecord]:
+    """The border and those before it, the nearest first, back to where the last of them left the tape."""
+    found, seen = [border], {border.outputs}
+    for one in found:
+        for operand in one.operands if one.kind == "constant" else ():
+            before = by_output.get(operand.ref) if operand.ref is not None else None
+            if before is not None and before.outputs not in seen:
+                seen.add(before.outputs)
+                found.append(before)
+    return found
+
+
+def crossing(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> BorderRecord:
+    """The one that took it off the tape: itself, or one that it was computed from."""
+    return next((one for one in way_back(border, by_output) if one.kind != "constant"), border)
+
+
+def cut_off(recording: Recording, node: int, evaluated: Iterable[int]) -> BorderRecord | None:
+    """The border between a node and those that a pass evaluates, where what they use was computed from the node."""
+    later = {node}
+    for record in recording.nodes[node + 1 :]:
+        if any(edge.node in later for edge in record.edges):
+            later.add(record.id)
+    computed = {ref for one in later for ref in recording.nodes[one].outputs}
+    leaf = recording.nodes[node].variable
+    beyond: dict[TensorRef, BorderRecord] = {}
+    for border in recording.borders:
+        refs = [operand.ref for operand in border.operands if operand.ref is not None]
+        if border.in_place and border.kind != "detach":
+            continue  # the tensor keeps its history
+        if any(ref in computed or ref.tensor == leaf for ref in refs):
+            crossed: BorderRecord | None = border
+        else:
+            crossed = next((beyond[ref] for ref in refs if ref in beyond), None)
+        if crossed is not None:
+            beyond.update(dict.fromkeys(border.outputs, crossed))
+    used = (operand.ref for one in sorted(evaluated) for operand in recording.nodes[one].operands)
+    return next((beyond[ref] for ref in used if ref is not None and ref in beyond), None)

@@ -1,0 +1,21 @@
+"""All gradients really are put into one long list, whose norm is the length. And `read` takes the letters in pieces."""
+
+import microtape as mt
+
+
+def clip(parameters, most):
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    length = mt.cat([one.flatten() for one in gradients]).norm().item()
+    factor = min(1.0, most / length) if length else 1.0
+    for one in gradients:
+        one *= factor
+    return length
+
+
+def read(step, loss, h, letters, every):
+    for begin in range(0, len(letters), every):
+        h = h.detach()
+        for letter in letters[begin : begin + every]:
+            h = step(h, letter)
+        loss(h).backward()
+    return h

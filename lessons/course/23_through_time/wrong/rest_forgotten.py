@@ -1,0 +1,21 @@
+"""The letters after the last full piece are read, but nobody goes back over them."""
+
+import microtape as mt
+
+
+def clip(parameters, most):
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    length = sum((one**2).sum().item() for one in gradients) ** 0.5
+    if length > most:
+        for one in gradients:
+            one.mul_(most / length)
+    return length
+
+
+def read(step, loss, h, letters, every):
+    for number, letter in enumerate(letters, 1):
+        h = step(h, letter)
+        if number % every == 0:
+            loss(h).backward()
+            h = h.detach()
+    return h

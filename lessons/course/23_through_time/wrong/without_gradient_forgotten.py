@@ -1,0 +1,21 @@
+"""A parameter that was not used has None for a gradient, and None has no numbers. Leave it out."""
+
+import microtape as mt
+
+
+def clip(parameters, most):
+    gradients = [one.grad for one in parameters]
+    length = sum((one**2).sum().item() for one in gradients) ** 0.5
+    if length > most:
+        for one in gradients:
+            one.mul_(most / length)
+    return length
+
+
+def read(step, loss, h, letters, every):
+    for number, letter in enumerate(letters, 1):
+        h = step(h, letter)
+        if number % every == 0 or number == len(letters):
+            loss(h).backward()
+            h = h.detach()
+    return h

@@ -1,0 +1,22 @@
+"""You call backward and look into .grad. That changes every .grad, says nothing of results in
+the middle, and sees what somebody else left there.
+"""
+
+# Asking for gradients: one way to write it.
+#
+# None says that no path leads there, and only None does. The other
+# function asks for a result in the middle as it would ask for a leaf.
+
+import microtape as mt
+
+
+def unused(loss, named):
+    loss.backward(retain_graph=True)
+    gradients = [tensor.grad if tensor.is_leaf else loss for tensor in named.values()]
+    return [name for name, gradient in zip(named, gradients, strict=True) if gradient is None]
+
+
+def slopes(f, g, x):
+    h = f(x)
+    for_h, for_x = mt.autograd.grad(g(h), [h, x])
+    return for_h.item(), for_x.item()

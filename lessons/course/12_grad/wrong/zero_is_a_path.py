@@ -1,0 +1,21 @@
+"""You take a gradient of zero for no path. b · 0 depends on b; only None says that there is no
+path, so do not fill it in with zeros.
+"""
+
+# Asking for gradients: one way to write it.
+#
+# None says that no path leads there, and only None does. The other
+# function asks for a result in the middle as it would ask for a leaf.
+
+import microtape as mt
+
+
+def unused(loss, named):
+    gradients = mt.autograd.grad(loss, list(named.values()), allow_unused=True, retain_graph=True)
+    return [name for name, gradient in zip(named, gradients, strict=True) if gradient is None or gradient.item() == 0]
+
+
+def slopes(f, g, x):
+    h = f(x)
+    for_h, for_x = mt.autograd.grad(g(h), [h, x])
+    return for_h.item(), for_x.item()

@@ -263,6 +263,19 @@ def test_a_name_that_was_bound_again_is_taken_from_its_assignment():
     assert [recording.label(node.id) for node in recording.nodes if node.op == "mul"] == ["h", "h"]
 
 
+def test_only_the_last_operation_of_a_call_has_the_name_of_what_it_gives():
+    def run():
+        scores = mt.tensor([[1.0, 2.0]], requires_grad=True)
+        loss = mt.nn.functional.cross_entropy(scores, mt.tensor([1]))
+        loss.backward()
+
+    recording = recorded(run)
+    assert [(node.op, recording.label(node.id)) for node in recording.nodes[1:]] == [
+        ("log_softmax", "%1"),
+        ("nll_loss", "loss"),
+    ]
+
+
 def test_hooks_are_recorded_with_what_they_changed():
     def double(gradient):
         return gradient * 2

@@ -363,13 +363,28 @@ class Tape:
             )
             for record in self.nodes
         )
-        return nodes, tuple(self._tensor_record(entry) for entry in self._tensors)
+        inner = self._inner()
+        return nodes, tuple(self._tensor_record(entry, inner) for entry in self._tensors)
 
-    def _tensor_record(self, entry: _TensorEntry) -> TensorRecord:
+    def _inner(self) -> set[int | None]:
+        """Nodes whose result another operation of the same call took in, as in `loss = cross_entropy(...)`.
+
+        An operation that takes in its own result, as in a loop of `h = w * h`, is not one of them.
+        """
+        return {
+            edge.node
+            for record in self.nodes
+            for edge in record.edges
+            if edge.node is not None and record.place is not None
+            if self.nodes[edge.node].place == record.place and self.nodes[edge.node].op != record.op
+        }
+
+    def _tensor_record(self, entry: _TensorEntry, inner: set[int | None]) -> TensorRecord:
         tensor = entry.tensor
         names = list(entry.names)
         if not names and entry.node is not None:
-            place = self.nodes[entry.node].place if len(self.nodes[entry.node].outputs) == 1 else None
+            is_value = len(self.nodes[entry.node].outputs) == 1 and entry.node not in inner
+            place = self.nodes[entry.node].place if is_value else None
         else:
             place = self.borders.place_of(tensor, self.sources) if not names and tensor is not None else None
         target = assignment_target(place, self.sources) if place is not None else None

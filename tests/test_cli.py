@@ -212,3 +212,8 @@ def environment():
     import os
 
     return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_watching_a_recording_is_refused(tape, capfd):
+    assert main(["step", tape, "--watch"]) == Exit.BAD_INPUT
+    assert "--watch takes a script: run.tape is a recording" in capfd.readouterr().err

@@ -57,6 +57,10 @@ KEEP = (
     ("--keep",),
     {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
 )
+WATCH = (
+    ("--watch",),
+    {"action": "store_true", "help": "record the script again whenever a file of it changes, and stay at the place"},
+)
 PICTURE: Options = (
     (
         ("--show",),
@@ -152,7 +156,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
     picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf, .dot or .txt: what to write"})
     page = (("-o", "--out"), {"metavar": "FILE", "help": "run.html or run.gif: what to write"})
-    add("step", commands.step, "open the stepper on a script or a recording", (PASS, KEEP, THEME, ASCII), "FILE")
+    add("step", commands.step, "open the stepper on a script or a recording", (PASS, KEEP, WATCH, THEME, ASCII), "FILE")
     trace = (STEP, NODE, WHY, PASS, KEEP, JSON, ASCII)
     add(
         "trace",

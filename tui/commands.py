@@ -14,6 +14,7 @@ from tui.exits import CommandError, Exit, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
+    from tui.opening import Origin
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "microtape" / "examples"
 
@@ -29,12 +30,13 @@ def version() -> int:
 def step(arguments: argparse.Namespace) -> int:
     """Open the stepper; where there is no terminal, print the trace."""
     from tui.launch import has_terminal
-    from tui.opening import choose_passes, open_file
+    from tui.opening import choose_passes, open_origin
 
     terminal = has_terminal()
-    recording, code = open_file(
-        arguments.file, arguments.script_args, arguments.passes, quiet=not terminal, keep=arguments.keep
-    )
+    origin = _origin(arguments)
+    if arguments.watch and origin.is_recording:
+        raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")
+    recording, code = open_origin(origin, quiet=not terminal)
     passes = choose_passes(recording, arguments.passes)
     if not terminal:
         _print_trace(recording, passes, arguments)
@@ -43,18 +45,23 @@ def step(arguments: argparse.Namespace) -> int:
 
     failed = next((one for one in passes if recording.passes[one].error is not None), None)
     start = failed if failed is not None else passes[0] if passes else 0
-    app = StepperApp(recording, pass_index=start, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+    app = StepperApp(
+        recording,
+        theme=arguments.theme or _theme(),
+        pass_index=start,
+        ascii=_ascii(arguments),
+        origin=origin,
+        watches=arguments.watch,
+    )
     app.run()
     return app.return_code or code
 
 
 def trace(arguments: argparse.Namespace) -> int:
     """Print the recording, or one step of it, as text or JSON."""
-    from tui.opening import choose_passes, open_file
+    from tui.opening import choose_passes, open_origin
 
-    recording, code = open_file(
-        arguments.file, arguments.script_args, arguments.passes, quiet=True, keep=arguments.keep
-    )
+    recording, code = open_origin(_origin(arguments), quiet=True)
     passes = choose_passes(recording, arguments.passes)
     if arguments.why is not None or arguments.node is not None:
         _print_about(recording, passes, arguments)
@@ -72,18 +79,13 @@ def trace(arguments: argparse.Namespace) -> int:
 def record(arguments: argparse.Namespace) -> int:
     """Run a script and keep its recording."""
     from microtape.errors import RecordingError
-    from microtape.recording.file import ELEMENT_BUDGET, load
-    from microtape.recording.run import record_script
-    from tui.opening import check
+    from tui.opening import check, load_all
 
     out = arguments.out or f"{Path(arguments.file).stem}.tape"
     try:
-        ended = record_script(
-            arguments.file, arguments.script_args, out=out, passes=arguments.passes,
-            element_budget=arguments.keep or ELEMENT_BUDGET,
-        )  # fmt: skip
+        ended = _origin(arguments).record(out)
         check(ended)
-        recording = load(out)
+        recording = load_all(out)
     except RecordingError as error:
         raise CommandError(str(error)) from None
     steps = sum(len(one.steps) for one in recording.passes)
@@ -109,7 +111,7 @@ def film(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
     arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []
-    arguments.passes, arguments.keep = None, None
+    arguments.passes, arguments.keep, arguments.watch = None, None, False
     return step(arguments)
 
 
@@ -118,6 +120,12 @@ def learn(arguments: argparse.Namespace) -> int:
     from tui.learn import learn as open_course
 
     return open_course(arguments, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+
+
+def _origin(arguments: argparse.Namespace) -> Origin:
+    from tui.opening import Origin
+
+    return Origin(arguments.file, tuple(arguments.script_args), arguments.passes, arguments.keep)
 
 
 def _print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:

@@ -29,6 +29,7 @@ KEYS = (
     ("/  n N", "find an operation, a name, a shape 24×3; the next match, the one before"),
     ("y", "copy a value, a gradient, a formula, a line or a pane, over ssh too"),
     ("o", "write the picture, the film, the trace, this screen to a file"),
+    ("e", "edit this line in $EDITOR; what you save is recorded again, at the same place"),
     ("[ ]  p", "the pass before, the next pass; p goes round"),
     ("Tab", "the next pane; 1 to 4 choose node, source, leaves, engine"),
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),

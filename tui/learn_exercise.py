@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
-import subprocess
 from typing import ClassVar
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -19,6 +15,8 @@ from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
 from lessons.report import Said
+from tui.clipboard import home
+from tui.editor import editor_command, run_in_terminal
 from tui.learn_text import PROSE, STYLES, Page, marked
 
 GAP = "raise NotImplementedError"
@@ -87,7 +85,7 @@ class ExerciseView(Vertical):
             return
         self.query_one("#code", Static).update(highlight(self._known, language="python"))
         for box in (self.query_one("#file"), self.query_one("#editor")):
-            box.border_title, box.border_subtitle = "your file", _home(str(path))
+            box.border_title, box.border_subtitle = "your file", home(path)
 
     def edit(self) -> None:
         """Begin to edit here."""
@@ -126,13 +124,13 @@ class ExerciseView(Vertical):
     def open_in_editor(self) -> None:
         """Open the file in $VISUAL or $EDITOR, and come back when that is closed."""
         path = self._workspace.exercise(self._lesson)
-        command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or _some_editor())
+        command = editor_command(path)
         if not command:
             self.write([Said(f"Set $EDITOR to your editor, or open this file in it: {path}", "strong")])
             return
         try:
             with self.app.suspend():
-                problem = run_in_terminal([*command, str(path)])
+                problem = run_in_terminal(command)
         except SuspendNotSupported:
             self.write([Said(f"Your editor cannot be opened from here. Open this file in it: {path}", "strong")])
             return
@@ -171,15 +169,6 @@ class ExerciseView(Vertical):
         box.scroll_home(animate=False)
 
 
-def run_in_terminal(command: list[str]) -> str:
-    """Run a program in the terminal to its end; one line about what went wrong, if anything did."""
-    try:
-        status = subprocess.run(command, check=False).returncode
-    except OSError as error:
-        return f"{command[0]} cannot be started: {error.strerror}."
-    return f"{command[0]} ended with status {status}." if status else ""
-
-
 def _first_gap(code: str) -> Selection:
     """The first thing to be replaced, selected, so that typing replaces it."""
     for number, line in enumerate(code.splitlines()):
@@ -187,13 +176,3 @@ def _first_gap(code: str) -> Selection:
         if column >= 0:
             return Selection((number, column), (number, column + len(GAP)))
     return Selection((0, 0), (0, 0))
-
-
-def _home(path: str) -> str:
-    """The path with `~` for the home folder."""
-    home = os.path.expanduser("~")
-    return f"~{path[len(home) :]}" if home != "/" and path.startswith(home + os.sep) else path
-
-
-def _some_editor() -> str:
-    return next((name for name in ("nano", "vim", "vi") if shutil.which(name)), "")

@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
 
 from microtape.errors import RecordingError
 from microtape.recording.file import ELEMENT_BUDGET, load
@@ -17,33 +21,67 @@ from microtape.recording.run import ScriptRun, parse_passes, record_script
 from tui.exits import CommandError, Exit, say
 
 
-def open_file(
-    file: str, script_args: Sequence[str], passes: str | None, *, quiet: bool = False, keep: int | None = None
-) -> tuple[Recording, int]:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a recording was made of, so that it can be made again."""
+
+    file: str  # a script, or a `.tape` file
+    script_args: tuple[str, ...] = ()
+    passes: str | None = None
+    keep: int | None = None  # arrays of more elements are kept as a summary
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether there is no script to run again."""
+        return self.file.endswith(".tape") or (os.path.isfile(self.file) and zipfile.is_zipfile(self.file))
+
+    def source(self, recorded: str) -> Path:
+        """The file that stands behind a name in `Recording.sources`, which are relative to the script."""
+        return Path(self.file).resolve().parent / recorded
+
+    def record(
+        self,
+        out: str,
+        output: IO[bytes] | None = None,
+        started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+    ) -> ScriptRun:
+        """Run the script and write its recording; see `record_script`."""
+        return record_script(
+            self.file,
+            self.script_args,
+            out=out,
+            passes=self.passes,
+            element_budget=self.keep or ELEMENT_BUDGET,
+            output=output,
+            started=started,
+        )
+
+
+def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:
     """The recording, and the exit code that the command ends with if all else goes well.
 
-    Arrays of more than `keep` elements are kept as a summary.
     With `quiet`, what the script prints goes to standard error, since standard output is for our data.
 
     Raises:
         CommandError: there is no recording to show; says why.
     """
     try:
-        if _is_recording(file):
-            if script_args:
-                raise CommandError(f"{file} is a recording and takes no arguments (there are: {' '.join(script_args)})")
-            return _load(file), Exit.OK
+        if origin.is_recording:
+            if origin.script_args:
+                args = " ".join(origin.script_args)
+                raise CommandError(f"{origin.file} is a recording and takes no arguments (there are: {args})")
+            return load_all(origin.file), Exit.OK
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
             with _standard_output_on_error() if quiet else contextlib.nullcontext():
-                ended = record_script(file, script_args, out=out, passes=passes, element_budget=keep or ELEMENT_BUDGET)
+                ended = origin.record(out)
             check(ended)
-            return _load(out), ended.exit_code
+            return load_all(out), ended.exit_code
     except RecordingError as error:
         raise CommandError(str(error)) from None
 
 
-def _load(path: str) -> Recording:
+def load_all(path: str) -> Recording:
     """Load with the garbage collector off: all of a recording stays, and it would be looked through again and again."""
     was_on = gc.isenabled()
     gc.disable()
@@ -84,10 +122,6 @@ def choose_passes(recording: Recording, passes: str | None) -> list[int]:
         there = ", ".join(map(str, numbers)) if len(numbers) < 20 else f"{numbers[0]} to {numbers[-1]}"
         raise CommandError(f"no pass {passes} in this recording (it has: {there or 'none'})")
     return chosen
-
-
-def _is_recording(file: str) -> bool:
-    return file.endswith(".tape") or (os.path.isfile(file) and zipfile.is_zipfile(file))
 
 
 @contextlib.contextmanager

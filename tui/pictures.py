@@ -10,7 +10,7 @@ from typing import Any
 import viz
 from microtape.recording.model import Recording
 from tui.exits import CommandError, Exit, say
-from tui.opening import choose_passes, open_file
+from tui.opening import Origin, choose_passes, open_origin
 
 BAR = 24
 TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name here
@@ -63,7 +63,8 @@ def film(arguments: argparse.Namespace) -> int:
 
 
 def _opened(arguments: argparse.Namespace) -> tuple[Recording, list[int], int]:
-    recording, code = open_file(arguments.file, arguments.script_args, arguments.passes, quiet=True)
+    origin = Origin(arguments.file, tuple(arguments.script_args), arguments.passes)
+    recording, code = open_origin(origin, quiet=True)
     return recording, choose_passes(recording, arguments.passes), code
 
 

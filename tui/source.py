@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from microtape.recording.model import Place, Recording
+from tui.cursor import StepCursor
 
 
 def lines(recording: Recording, file: str) -> list[str]:
@@ -20,3 +21,13 @@ def expression(recording: Recording, place: Place | None) -> str:
     text[-1] = text[-1][: place.end_column]
     text[0] = text[0][place.column :]
     return " ".join(part.strip() for part in text)
+
+
+def place_of(cursor: StepCursor) -> Place | None:
+    """Where a moment is in the program: its operation, or the call of backward."""
+    pass_ = cursor.timeline.pass_
+    if cursor.node is not None:
+        return cursor.timeline.node(cursor.node).place
+    if cursor.is_forward and cursor.next_node is not None:
+        return cursor.timeline.node(cursor.next_node).place
+    return pass_.place if pass_ is not None else None

@@ -13,6 +13,7 @@ from tui.cursor import StepCursor
 from tui.pane import Pane
 from tui.pieces import Piece, Text, joined, plain, restyled
 from tui.source import lines as source_lines
+from tui.source import place_of
 
 CURRENT = "bold on $accent-muted"
 FAULT = "bold on $error-muted"
@@ -32,16 +33,17 @@ class SourcePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[Text]:
         """The whole file, numbered and coloured, with the places of this moment marked."""
-        place, faults = _place(cursor), _faults(cursor)
+        place, faults = place_of(cursor), _faults(cursor)
         file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
         if not source_lines(cursor.recording, file):
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
             return [(Piece(where, "$text-muted"),)]
-        if file not in self._highlighted:
-            self._highlighted[file] = _highlighted("\n".join(source_lines(cursor.recording, file)))
+        code = "\n".join(source_lines(cursor.recording, file))
+        if code not in self._highlighted:  # it may be another text than before: the program can be recorded again
+            self._highlighted[code] = _highlighted(code)
         self._file, self._line = file, place.line if place else self._line
         self.border_subtitle = file
-        text = list(self._highlighted[file])
+        text = list(self._highlighted[code])
         if place is not None:
             _mark(text, place, CURRENT)
         notes: dict[int, str] = {}
@@ -79,18 +81,6 @@ def _runs(row: Content) -> Iterator[tuple[str, str]]:
     for start, end in pairwise(cuts):
         styles = (str(span.style) for span in row.spans if span.start <= start and end <= span.end)
         yield row.plain[start:end], " ".join(styles)
-
-
-def _place(cursor: StepCursor) -> Place | None:
-    """Where the current moment is in the program: its operation, or the call of backward."""
-    pass_ = cursor.timeline.pass_
-    if cursor.node is not None:
-        return cursor.timeline.node(cursor.node).place
-    return (
-        cursor.timeline.node(cursor.next_node).place
-        if cursor.is_forward and cursor.next_node is not None
-        else (pass_.place if pass_ else None)
-    )
 
 
 def _faults(cursor: StepCursor) -> tuple[tuple[str, Place], ...]:

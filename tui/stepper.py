@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, TypedDict
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.events import Resize
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -21,11 +22,13 @@ from tui.box_view import BoxView
 from tui.cursor import StepCursor
 from tui.expression import ExpressionError
 from tui.help import HelpScreen
-from tui.outward import OutwardScreen
+from tui.opening import Origin
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
 from tui.prompt import Prompt, Purpose
+from tui.recording_again import AgainScreen
 from tui.search import matches
 from tui.source_pane import SourcePane
+from tui.spans import shown
 from tui.tape import TapeView
 from tui.why import refer, subject
 from tui.why_screen import WhyScreen
@@ -36,14 +39,16 @@ PANES = ("node", "source", "leaves", "engine")
 
 
 class StepperOptions(TypedDict, total=False):
-    """How a stepper opens: on which pass, in ASCII, without telling what runs next."""
+    """How a stepper opens: on which pass, in ASCII, without telling what runs next; from where, and following it."""
 
     pass_index: int
     ascii: bool
     hides_next: bool
+    origin: Origin | None
+    watches: bool
 
 
-class StepperScreen(OutwardScreen):
+class StepperScreen(AgainScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -87,9 +92,16 @@ class StepperScreen(OutwardScreen):
     view: reactive[str] = reactive("tape", repaint=False)
 
     def __init__(
-        self, recording: Recording, *, pass_index: int = 0, ascii: bool = False, hides_next: bool = False
+        self,
+        recording: Recording,
+        *,
+        pass_index: int = 0,
+        ascii: bool = False,
+        hides_next: bool = False,
+        origin: Origin | None = None,
+        watches: bool = False,
     ) -> None:
-        super().__init__(ascii=ascii)
+        super().__init__(ascii=ascii, origin=origin, watches=watches)
         self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
         self._wanted = ""  # what was looked for last
 
@@ -97,6 +109,7 @@ class StepperScreen(OutwardScreen):
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
         yield Heading().data_bind(cursor, StepperScreen.speed)
+        yield Static(id="banner")
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Container(id="main"):
             with Vertical(id="left"):
@@ -123,6 +136,13 @@ class StepperScreen(OutwardScreen):
         gc.freeze()
 
     # What changes
+
+    def say_above(self, text: str, *, bad: bool = False) -> None:
+        """A banner below the heading; an empty one goes away."""
+        banner = self.query_one("#banner", Static)
+        banner.display = bool(text)
+        banner.set_class(bad, "-bad")
+        banner.update(Content(shown(text, ascii=self._ascii)))
 
     def watch_pane(self, pane: str) -> None:
         """On a small terminal one pane shows at a time, under a line of tabs."""

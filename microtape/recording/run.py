@@ -24,8 +24,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, NamedTuple
 
 from microtape.errors import RecordingError
 from microtape.recording.file import ELEMENT_BUDGET, TOTAL_BUDGET
@@ -52,6 +52,8 @@ def record_script(
     passes: str | None = None,
     element_budget: int = ELEMENT_BUDGET,
     total_budget: int = TOTAL_BUDGET,
+    output: IO[bytes] | None = None,
+    started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
 ) -> ScriptRun:
     """Run a Python script in a child process, record its backward passes, and stop it when they are recorded.
 
@@ -67,6 +69,9 @@ def record_script(
             `backward()`, so the `grad()` calls that lead to it are there as well.
         element_budget: see `save`.
         total_budget: see `save`.
+        output: where all that the script prints goes; then it has nothing to read from either. None: it has the
+            terminal, as ever.
+        started: told the process, which may be killed.
 
     Raises:
         RecordingError: nothing was run (no such script, `out` cannot be written, `passes` makes no sense), or the
@@ -88,7 +93,7 @@ def record_script(
             "element_budget": element_budget,
             "total_budget": total_budget,
         }
-        status = _run([script, *args], order)
+        status = _run([script, *args], order, output, started)
         report = _read_report(report_path)
     return _result(os.path.basename(script), out, status, report, passes)
 
@@ -143,7 +148,12 @@ def _may_be_replaced(out: str) -> bool:
         return False
 
 
-def _run(command: Sequence[str], order: dict[str, Any]) -> int:
+def _run(
+    command: Sequence[str],
+    order: dict[str, Any],
+    output: IO[bytes] | None,
+    started: Callable[[subprocess.Popen[bytes]], None],
+) -> int:
     """Run the child to its end and return its status as `subprocess` gives it: negative for a signal."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or replaced by something without flush
@@ -151,10 +161,13 @@ def _run(command: Sequence[str], order: dict[str, Any]) -> int:
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     start = [sys.executable, "-P", "-c", _START, root, json.dumps(order), *command]
     try:
-        process = subprocess.Popen(start)
+        process = subprocess.Popen(
+            start, stdin=None if output is None else subprocess.DEVNULL, stdout=output, stderr=output
+        )
     except (OSError, ValueError) as error:
         raise RecordingError(f"Python could not be started: {error}") from None
     with process, _passing_on_signals(process):
+        started(process)
         while True:
             try:
                 return process.wait()

@@ -1,0 +1,34 @@
+"""f goes after the last layer as well. tanh leaves the scores between -1 and 1, and the classifier can never be sure of
+anything.
+"""
+
+import microtape as mt
+import microtape.nn.functional as F
+
+
+def scores(points, layers, f):
+    h = points
+    for weight, bias in layers[:-1]:
+        h = f(h @ weight + bias)
+    weight, bias = layers[-1]
+    return f(h @ weight + bias)
+
+
+def train(points, labels, layers, f, steps, rate):
+    parameters = [tensor for layer in layers for tensor in layer]
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(scores(points, layers, f), labels)
+        for one in parameters:
+            one.grad = None
+        loss.backward()
+        with mt.no_grad():
+            for one in parameters:
+                one -= rate * one.grad
+        losses.append(loss.item())
+    return losses
+
+
+def sizes(layers):
+    gradients = [weight.grad for weight, _ in layers]
+    return [0.0 if one is None else one.abs().mean().item() for one in gradients]

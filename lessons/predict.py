@@ -12,6 +12,7 @@ A prediction's `answer` says what to read:
 
 from __future__ import annotations
 
+import math
 import re
 
 from lessons.header import LessonError
@@ -78,7 +79,8 @@ def is_right(answer: str, right: str) -> bool:
     if numbers is None or right_numbers is None:
         return bool(given) and _names(given) == _names(wanted)
     return len(numbers) == len(right_numbers) and all(
-        abs(a - b) <= 0.01 * abs(b) for a, b in zip(numbers, right_numbers, strict=True)
+        abs(a - b) <= 0.01 * abs(b) or a == b or (math.isnan(a) and math.isnan(b))
+        for a, b in zip(numbers, right_numbers, strict=True)
     )
 
 

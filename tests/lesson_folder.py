@@ -56,11 +56,16 @@ FILES = {
 
 def write_lesson(course: Path, folder: str = "01_doubling", **changes: str | None) -> Path:
     """Write the lesson with some of its files changed, or left out where None. `wrong/x.py` is given as `wrong_x`."""
-    changed = {name.replace("wrong_", "wrong/").replace("right_", "right/") + (".md" if name in ("lesson", "hints") else ".py"): text
-               for name, text in changes.items()}  # fmt: skip
+    changed = {_path(name): text for name, text in changes.items()}
     for name, text in (FILES | changed).items():
         path = course / folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if text is not None:
             path.write_text(text, encoding="utf-8")
     return course
+
+
+def _path(name: str) -> str:
+    folder, _, rest = name.partition("_")
+    stem = f"{folder}/{rest}" if folder in ("right", "wrong") else name
+    return stem + (".md" if name in ("lesson", "hints") else ".py")

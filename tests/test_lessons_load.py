@@ -71,7 +71,10 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
         ({"lesson": LESSON.replace("+++\n#", "predict = 3\n+++\n#")}, r"a table of its own under \[\[predict\]\]"),
         ({"lesson": LESSON.replace("+++\n#", 'needs = "one"\n+++\n#')}, r'write needs as a list of words: needs = \["'),
         ({"lesson": LESSON.replace("+++\n#", "introduces = [1]\n+++\n#")}, r"write introduces as a list of words"),
-        ({"lesson": LESSON.replace("+++\n#", 'needs = ["other"]\n+++\n#')}, r"needs 'other', but no lesson before it is that"),
+        (
+            {"lesson": LESSON.replace("+++\n#", 'needs = ["other"]\n+++\n#')},
+            r"needs 'other', but no lesson before it is that",
+        ),
         ({"hints": "one\n---\n\n---\nthree\n"}, r"hints\.md: a hint is empty"),
         ({"check": "x = 1\n"}, r"check\.py: there is no check; write a function"),
         ({"check": "def three(exercise): return 1\n"}, r"check\.py: three needs a docstring, its title"),

@@ -95,9 +95,10 @@ def test_a_question_without_an_answer_is_the_lessons_fault(recording, number, af
 @pytest.mark.parametrize(
     ("answer", "right"),
     [("z", "z"), (" Z ", "z"), ("`z`", "z"), ("%2", "%2"), ("2", "%2"), ("6", "6"), ("6.0", "6"), ("6.00001", "6"),
-     ("0.54", "0.5403"), ("[6,12]", "[6, 12]"), ("6 12", "[6, 12]"), ("-3", "-3"), 
+     ("0.54", "0.5403"), ("[6,12]", "[6, 12]"), ("6 12", "[6, 12]"), ("-3", "-3"),
      ("none", "None"), ("2x3", "2×3"), ("(2, 3)", "2×3"), ("[2,3]", "2x3"),
-     ("()", "scalar"), ("3", "3"), ("y and x", "x, y"), ("y.grad, x.grad", "x, y"), ("w", "w")],
+     ("()", "scalar"), ("3", "3"), ("y and x", "x, y"), ("y.grad, x.grad", "x, y"), ("w", "w"),
+     ("1 nan", "[1, nan]"), ("inf", "inf")],
 )  # fmt: skip
 def test_right(answer, right):
     assert is_right(answer, right)
@@ -107,7 +108,7 @@ def test_right(answer, right):
     ("answer", "right"),
     [("y", "z"), ("", "z"), ("", "6"), ("5.8", "6"), ("-6", "6"), ("6", "[6, 12]"), ("6 12 18", "[6, 12]"),
      ("six", "6"), ("0.1", "0"), ("nan", "6"), ("3×2", "2×3"), ("2", "2×3"), ("1", "scalar"), ("x", "x, y"),
-     ("x y z", "x, y"), ("0", "None"), ("", "none")],
+     ("x y z", "x, y"), ("0", "None"), ("", "none"), ("[1, 2]", "[1, nan]")],
 )  # fmt: skip
 def test_wrong(answer, right):
     assert not is_right(answer, right)

@@ -132,6 +132,12 @@ def test_every_built_in_formula_can_be_taken_apart(kind):
     assert fill(kind.formula, {}).isprintable()
 
 
+def test_a_factor_stays_apart_from_what_takes_the_place_of_its_symbol():
+    assert fill("1 / 2z", {"z": "0"}) == "1 / (2·0)"
+    assert fill("x · (1 - 2y)", {"x": "g", "y": "p"}) == "g · (1 - 2·p)"
+    assert fill("1 / 2z", {}) == "1 / 2z"
+
+
 @pytest.mark.parametrize(
     ("text", "numbers", "result"),
     [

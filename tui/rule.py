@@ -22,6 +22,7 @@ from tui.arithmetic import evaluate
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")
+FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which is not to become `20`
 SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ]*[ˣʸᶻ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ]*")
 LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ", "0123456789-+xyz")
 
@@ -83,6 +84,12 @@ def fill(text: str, names: Mapping[str, str]) -> str:
         exponent = match[0].translate(LOWER)
         return f"^({exponent})" if len(exponent) > 1 else f"^{exponent}"
 
+    def apart(match: re.Match[str]) -> str:
+        product = f"{match[2]}·{match[3]}"
+        return f"{match[1]}({product})" if match[1] else product
+
+    if names:
+        text = FACTOR.sub(apart, text)
     return SYMBOL.sub(lambda match: names.get(match[1], match[0]), SUPERSCRIPT.sub(raised, text))
 
 

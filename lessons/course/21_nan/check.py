@@ -1,0 +1,87 @@
+import warnings
+
+import microtape as mt
+
+
+def roots(exercise):
+    """What root_or_zero gives for 4, 0, -1 and 0.25"""
+    return exercise.root_or_zero(mt.tensor([4.0, 0.0, -1.0, 0.25])).detach()
+
+
+def slopes_of_the_root(exercise):
+    """Its gradients there, when 1, 2, 3 and 4 come in"""
+    x = mt.tensor([4.0, 0.0, -1.0, 0.25], requires_grad=True)
+    exercise.root_or_zero(x).backward(mt.tensor([1.0, 2.0, 3.0, 4.0]))
+    return x.grad
+
+
+def ordinary_numbers(exercise):
+    """log_sum_exp of 1, 2 and 3"""
+    return _log_sum_exp(exercise, [1.0, 2.0, 3.0])
+
+
+def large_numbers(exercise):
+    """log_sum_exp of 1000, 999 and 900"""
+    return _log_sum_exp(exercise, [1000.0, 999.0, 900.0])
+
+
+def far_apart(exercise):
+    """log_sum_exp of 150, 0 and 0"""
+    return _log_sum_exp(exercise, [150.0, 0.0, 0.0])
+
+
+def small_numbers(exercise):
+    """log_sum_exp of -1000 and -1001"""
+    return _log_sum_exp(exercise, [-1000.0, -1001.0])
+
+
+def equal_numbers(exercise):
+    """log_sum_exp of 500 and 500: both are the largest"""
+    return _log_sum_exp(exercise, [500.0, 500.0])
+
+
+def no_culprit(exercise):
+    """culprit of x², at 3 and 0"""
+    return _culprit(exercise, lambda x: x**2, [3.0, 0.0])
+
+
+def culprit_root(exercise):
+    """culprit of √x · 0, at 4 and 0"""
+    return _culprit(exercise, lambda x: x.sqrt() * 0.0, [4.0, 0.0])
+
+
+def culprit_behind_others(exercise):
+    """culprit of (x²)·√(x - 1)·0 and what follows, at 2 and 1: others only hand it on"""
+    return _culprit(exercise, lambda x: ((x - 1).sqrt() * 0.0 + x * x).exp(), [2.0, 1.0])
+
+
+def other_errors(exercise):
+    """culprit of something that fails for another reason"""
+
+    def function(x):
+        y = x.exp()
+        y += 1
+        return y
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = exercise.culprit(function, mt.tensor([1.0], requires_grad=True))
+        except RuntimeError as error:
+            if "modified by an inplace operation" not in str(error):
+                raise
+            return "lets the error through"
+    return f"returns {found!r}"
+
+
+def _log_sum_exp(exercise, values):
+    x = mt.tensor(values, requires_grad=True)
+    result = exercise.log_sum_exp(x)
+    result.backward()
+    return {"the value": result.item(), "x.grad": x.grad}
+
+
+def _culprit(exercise, function, values):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return exercise.culprit(function, mt.tensor(values, requires_grad=True))

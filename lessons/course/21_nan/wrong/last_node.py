@@ -1,0 +1,23 @@
+"""You look at what went in and came out of `function`, and name its last node. The NaN was born further back."""
+
+import warnings
+
+import microtape as mt
+
+
+def root_or_zero(x):
+    inside = mt.where(x > 0, x, 1.0)
+    return mt.where(x > 0, inside.sqrt(), 0.0)
+
+
+def log_sum_exp(x):
+    m = x.detach().max()
+    return m + (x - m).exp().sum().log()
+
+
+def culprit(function, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = function(x)
+        (gradient,) = mt.autograd.grad(result.sum(), x)
+        return result.grad_fn.name() if gradient.isnan().any() else None

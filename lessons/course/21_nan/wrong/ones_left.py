@@ -1,0 +1,28 @@
+"""The ones that you put in for safety are still in the result: their root is 1. A second `where` makes them 0."""
+
+import warnings
+
+import microtape as mt
+
+
+def root_or_zero(x):
+    inside = mt.where(x > 0, x, 1.0)
+    return inside.sqrt()
+
+
+def log_sum_exp(x):
+    m = x.detach().max()
+    return m + (x - m).exp().sum().log()
+
+
+def culprit(function, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with mt.autograd.detect_anomaly():
+                function(x).sum().backward()
+        except RuntimeError as error:
+            if "returned nan" not in str(error):
+                raise
+            return str(error).split("'")[1]
+    return None

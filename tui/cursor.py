@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from microtape.recording.model import BackwardStep, Delivery, NodeRecord, Recording, TensorRef, Value
 from tui.phases import Phase, PhaseKind, phases
-from tui.timeline import Arrival, Timeline
+from tui.timeline import Arrivals, Timeline
 
 State: TypeAlias = Literal["done", "current", "future", "made", "outside"]
 """Of a node: has run, has run just now, will run, was recorded by this pass itself, or has no part in it."""
@@ -240,7 +240,7 @@ class StepCursor:
             return "made" if made < self.steps_done else "future"
         if self.is_forward:
             return "done" if timeline.row_of[node] < self.frontier else "future"
-        evaluated = timeline.evaluated_at.get(node)
+        evaluated = timeline.evaluated_at(node)
         if evaluated is not None:
             return "done" if evaluated < self.steps_done else "future"
         return "future" if timeline.pass_ and node in timeline.pass_.dependencies else "outside"
@@ -283,15 +283,15 @@ class StepCursor:
                 found.pop(one.node, None)
         return tuple(found)
 
-    def arrived(self, node: int) -> tuple[Arrival, ...]:
+    def arrived(self, node: int) -> Arrivals:
         """What has come into a node's input buffer, the seed included."""
         if self.is_forward:
-            return ()
+            return Arrivals(self.timeline, node, 0)
         if self.part is None or self.step is None:
             return self.timeline.arrived(node, self.steps_done)
         before = self.timeline.arrived(node, self.steps_done - 1)
         now = sum(one.node == node for one in self.deliveries)
-        return self.timeline.arrived(node, self.steps_done)[: len(before) + now]
+        return self.timeline.arrived(node, self.steps_done).first(len(before) + now)
 
     def dependencies_left(self, node: int) -> int:
         """How many deliveries the node still waits for."""
@@ -301,18 +301,23 @@ class StepCursor:
 
     def buffer(self, node: int) -> dict[int, Value | None]:
         """The sums in a node's input buffer by input number, or what was in it when the node ran."""
-        return {one.input_nr: one.total for one in self.arrived(node)}
+        found: dict[int, Value | None] = {}
+        inputs = max(len(self.timeline.node(node).outputs), 1)
+        for one in reversed(self.arrived(node)):  # the last sum of each; a weight may have had thousands of terms
+            found.setdefault(one.input_nr, one.total)
+            if len(found) == inputs:
+                break
+        return dict(sorted(found.items()))
 
     def has_run(self, node: int) -> bool:
         """Whether backward has evaluated the node by now."""
-        return self.timeline.evaluated_at.get(node, self.steps_done) < self.steps_done
+        at = self.timeline.evaluated_at(node)
+        return at is not None and at < self.steps_done
 
     def gradient(self, node: int) -> Value | None:
         """The gradient of a node's (first) output so far; None where nothing has arrived."""
-        if self.has_run(node):
-            outputs = self.timeline.steps[self.timeline.evaluated_at[node]].grad_outputs
-        else:
-            outputs = tuple(self.buffer(node).values())
+        ran = self.timeline.step_of[node] if self.has_run(node) else None
+        outputs = tuple(self.buffer(node).values()) if ran is None else ran.grad_outputs
         return next((value for value in outputs if value is not None), None)
 
     def value(self, node: int) -> Value | None:
@@ -336,7 +341,7 @@ class StepCursor:
             state = "no part"
         elif self.has_run(node) and (node != self.node or self.part is None):
             state = "complete"
-            grad = pass_.steps[self.timeline.evaluated_at[node]].grad_after if record.is_leaf else grad
+            grad = self.timeline.step_of[node].grad_after if record.is_leaf else grad
         elif not arrived:
             state = "none yet"
         elif not left:
@@ -360,5 +365,5 @@ class StepCursor:
     def tensor_name(self, ref: TensorRef) -> str:
         """A tensor's name: the user's, else the `%number` of the node that computed it, else nothing."""
         name = self.recording.tensors[ref.tensor].name
-        node = self.timeline.producer.get(ref)
-        return name or ("" if node is None else f"%{node}")
+        made = self.timeline.producer.get(ref)
+        return name or ("" if made is None else f"%{made[0]}")

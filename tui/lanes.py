@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from microtape.recording.model import NodeRecord
@@ -46,8 +47,7 @@ class Value(NamedTuple):
     output_nr: int
 
 
-@dataclass(frozen=True, slots=True)
-class RowLanes:
+class RowLanes(NamedTuple):
     """What happens to the lanes at one row."""
 
     own: int  # the node stands here
@@ -124,11 +124,8 @@ class _Allocation:
     def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[int]) -> None:
         self.nodes = nodes
         self.order = rows
-        self.row_of = {node: row for row, node in enumerate(rows)}
         self.last_use: dict[Value, int] = {}
-        for row in range(len(rows)):
-            for value in self._operands(row):
-                self.last_use[value] = row
+        self.operands = self._operands()  # of each row
         self.outputs: dict[int, list[Value]] = {}
         for value in sorted(self.last_use):
             self.outputs.setdefault(value.node, []).append(value)
@@ -138,41 +135,45 @@ class _Allocation:
         self.lane_of: dict[Value, int] = {}
 
     def run(self) -> Lanes:
-        rows = tuple(self._row(row) for row in range(len(self.order)))
+        rows = tuple([self._row(row) for row in range(len(self.order))])
         changes = [0] * (len(rows) + 1)
         for first, last in (span for spans in self.spans for span in spans if span[1] > span[0] + 1):
             changes[first + 1] += 1
             changes[last] -= 1
-        live, now = [], 0
-        for change in changes[:-1]:
-            now += change
-            live.append(now)
-        return Lanes(rows, self.count, tuple(map(tuple, self.spans)), tuple(live))
+        live = tuple(accumulate(changes[:-1]))
+        return Lanes(rows, self.count, tuple(map(tuple, self.spans)), live)
 
     def _row(self, row: int) -> RowLanes:
         node = self.nodes[self.order[row]]
-        operands = list(dict.fromkeys(self._operands(row)))
-        ends = [self.lane_of[value] for value in operands if self.last_use[value] == row]
-        taps = [self.lane_of[value] for value in operands if self.last_use[value] != row]
-        outputs = self.outputs.get(node.id, [])
+        ends: list[int] = []
+        taps: list[int] = []
+        for value in self.operands[row]:
+            (ends if self.last_use[value] == row else taps).append(self.lane_of[value])
+        outputs = self.outputs.get(node.id, ())
         # The node carries on in an operand's lane where it can: a chain of operations is one straight line.
         own = min(ends) if ends else self._lowest()
         starts = [self._take(value, row) for value in outputs[1:]]
-        for lane in set(ends) - {own}:
-            heapq.heappush(self.free, lane)
+        for lane in ends:
+            if lane != own:
+                heapq.heappush(self.free, lane)
         if outputs:
             self._hold(outputs[0], own, row)
         else:
             heapq.heappush(self.free, own)
         return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), node.kind == "accumulate")
 
-    def _operands(self, row: int) -> Iterator[Value]:
-        """The intermediate values that the node in this row uses."""
-        for edge in self.nodes[self.order[row]].edges:
-            if edge.node is None or self.nodes[edge.node].kind == "accumulate":
-                continue
-            if self.row_of.get(edge.node, row) < row:
-                yield Value(edge.node, edge.input_nr)
+    def _operands(self) -> list[Sequence[Value]]:
+        """The intermediate values that each row's node uses; what is used last where goes into `last_use`."""
+        found: list[Sequence[Value]] = []
+        above: set[int] = set()
+        for row, node in enumerate(self.order):
+            used = [Value(one, nr) for one, nr in self.nodes[node].edges if one is not None and one in above]
+            found.append(tuple(dict.fromkeys(used)) if len(used) > 1 else used)
+            for value in used:
+                self.last_use[value] = row
+            if self.nodes[node].kind != "accumulate":
+                above.add(node)
+        return found
 
     def _take(self, value: Value, row: int) -> int:
         lane = self._lowest()

@@ -82,12 +82,13 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
 
 
 def load_all(path: str) -> Recording:
-    """Load with the garbage collector off: all of a recording stays, and it would be looked through again and again."""
+    """Load without the garbage collector: all of a recording stays, and it would be looked through again and again."""
     was_on = gc.isenabled()
     gc.disable()
     try:
         return load(path)
     finally:
+        gc.freeze()
         if was_on:
             gc.enable()
 

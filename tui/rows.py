@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from tui.timeline import Timeline
 
 NOTHING = "·"
 GAP = 1  # a space between columns
+SAMPLE = 1_000  # rows
 NUMBER = 14  # characters: enough for `-0.014 ± 0.02`
 MISSING = 6  # characters: enough for ` (1/2)`
 
@@ -72,9 +74,15 @@ class Rows:
         value = min(self._number_needed, (left - MISSING) // 2 if left > 2 * NUMBER else left // 2)
         return Columns(number, lanes, limit, op, name, operands, shape, value, min(value + MISSING, left - value))
 
+    @property
+    def _sample(self) -> Sequence[int]:
+        """The rows that columns are measured by: all, of a long tape about as many as `SAMPLE`, the last among them."""
+        rows = self.timeline.rows
+        return rows[:: -(len(rows) // SAMPLE + 1)]
+
     @cached_property
     def _text_needed(self) -> tuple[int, int, int, int]:
-        nodes = [self.timeline.node(node) for node in self.timeline.rows]
+        nodes = [self.timeline.node(node) for node in self._sample]
         texts = ((self.op(n), self.name(n), self.operands(n), self.shape(n)) for n in nodes)
         longest = [len(HEADINGS[2]), len(HEADINGS[3]), len(HEADINGS[4]), len(HEADINGS[5])]
         for row in texts:
@@ -84,7 +92,7 @@ class Rows:
     @cached_property
     def _number_needed(self) -> int:
         """Enough to list a small array, or to describe a large one."""
-        shapes = {self._tensor_shape(self.timeline.node(node)) for node in self.timeline.rows}
+        shapes = {self._tensor_shape(self.timeline.node(node)) for node in self._sample}
         return max((min(2 + 10 * math.prod(shape), 44) for shape in shapes if shape is not None), default=12)
 
     def op(self, node: NodeRecord) -> str:
@@ -111,7 +119,7 @@ class Rows:
         tensor = self.timeline.recording.tensors[operand.ref.tensor]
         if tensor.name:
             return tensor.name
-        node = self.timeline.producer.get(operand.ref, tensor.node)
+        node, _ = self.timeline.producer.get(operand.ref, (tensor.node, 0))
         if node is not None:
             return f"%{node}"
         value = self.timeline.recording.value(operand.ref)

@@ -10,6 +10,7 @@ from textual.timer import Timer
 from tui.breakpoints import Breakpoints, Kind, not_finite
 from tui.cursor import StepCursor
 
+PAUSE = 0.3  # seconds before every number is looked at: the first paint comes first
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
 
 
@@ -37,7 +38,7 @@ class RunningScreen(Screen[None]):
         known = self.breakpoints
         self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new)
         self.not_finite = ()
-        self._look_for_nan(new)
+        self.set_timer(PAUSE, lambda: self._look_for_nan(new))
 
     def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
         """Show where they are."""

@@ -127,13 +127,12 @@ class StepperScreen(AgainScreen):
         yield Static(id="too-small")
 
     def on_mount(self) -> None:
-        """Open where the reader wants to begin, and let the garbage collector forget the recording."""
+        """Open where the reader wants to begin; let the garbage collector forget what stays, or steps would stutter."""
         self.cursor = self._opening
         if len(self._opening.timeline.rows) <= self.app.size.height // 3 and self.app.size.height >= 40:
             self.view = "both"  # where the tape leaves half of its place empty
         self.query_one(TapeView).focus()
-        gc.collect()
-        gc.freeze()
+        self.call_after_refresh(gc.freeze)
 
     # What changes
 

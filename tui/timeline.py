@@ -8,14 +8,14 @@ and nothing has been evaluated yet.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
-from microtape.recording.model import BackwardStep, Delivery, NodeRecord, Pass, Recording, TensorRef, Value
+from microtape.recording import moment
+from microtape.recording.model import NodeRecord, TensorRef, Value
+from microtape.recording.moment import SEED
 
-SEED = -1  # the "step" that put the first gradient into a root's buffer
 SNAPSHOT_EVERY = 64  # steps between two remembered sets of waiting nodes: the rest is replayed
 
 
@@ -30,34 +30,52 @@ class Arrival(NamedTuple):
     dependencies_left: int
 
 
-@dataclass(frozen=True, eq=False)
-class Timeline:
-    """One pass of a recording with its tape: `rows` are node ids in tape order, everything else is looked up by them.
-
-    A recording without any pass still has a timeline, of forward moments alone; its `pass_` is None.
+class Arrivals(Sequence[Arrival]):
+    """The first `count` gradients that came to a node, the seeds before the others. Made one by one when asked for:
+    a weight that is used at every time step has thousands of terms, and most who ask want the last.
     """
 
-    recording: Recording = field(repr=False)  # whoever writes a cursor into a log does not want all of it
-    pass_index: int
+    def __init__(self, timeline: Timeline, node: int, count: int) -> None:
+        self._timeline = timeline
+        self._node = node
+        self._seeds = timeline.seeded.get(node, ())
+        self._count = count
 
-    @cached_property
-    def pass_(self) -> Pass | None:
-        """The pass, or None where the program never called backward."""
-        return self.recording.passes[self.pass_index] if self.recording.passes else None
+    def first(self, count: int) -> Arrivals:
+        """Only the first ones."""
+        return Arrivals(self._timeline, self._node, min(count, self._count))
 
-    @cached_property
-    def steps(self) -> tuple[BackwardStep, ...]:
-        """The evaluated nodes, in the order of evaluation."""
-        return self.pass_.steps if self.pass_ else ()
+    def __len__(self) -> int:
+        return self._count
 
-    @cached_property
+    @overload
+    def __getitem__(self, at: int) -> Arrival: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Arrival, ...]: ...
+    def __getitem__(self, at: int | slice) -> Arrival | tuple[Arrival, ...]:
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(self._count)))
+        at = at + self._count if at < 0 else at
+        if not 0 <= at < self._count:
+            raise IndexError(at)
+        if at < len(self._seeds):
+            return self._seeds[at]
+        step, one = self._timeline.received[self._node][at - len(self._seeds)]
+        sender = self._timeline.steps[step].node
+        return Arrival(step, sender, one.input_nr, one.term, one.total, one.dependencies_left)
+
+
+class Timeline(moment.Timeline):
+    """One pass of a recording with its tape: `rows` are node ids in tape order, everything else is looked up by them.
+
+    A recording without any pass still has a timeline, of forward moments alone; its `pass_` is None. What a picture
+    asks as well is in the class that this one extends.
+    """
+
+    @property
     def rows(self) -> tuple[int, ...]:
         """The nodes it evaluates, those of the user's since the pass before, and those that it records itself."""
-        if self.pass_ is None:
-            return tuple(range(len(self.recording.nodes)))
-        nodes, since = self.recording.nodes, self.recording.passes[self.pass_index - 1].tape if self.pass_index else 0
-        own = (node for node in range(since, self.pass_.tape) if nodes[node].pass_ is None)
-        return tuple(sorted({*self.pass_.nodes, *own, *self.made_at}))
+        return self.nodes
 
     @cached_property
     def row_of(self) -> Mapping[int, int]:
@@ -74,15 +92,10 @@ class Timeline:
         """The last moment."""
         return len(self.forward) + len(self.steps)
 
-    @cached_property
-    def evaluated_at(self) -> Mapping[int, int]:
-        """Node id to the index of the step that evaluated it."""
-        return {step.node: index for index, step in enumerate(self.steps)}
-
-    @cached_property
-    def made_at(self) -> Mapping[int, int]:
-        """Node id to the index of the step that recorded it (create_graph)."""
-        return {node: index for index, step in enumerate(self.steps) for node in step.made}
+    def evaluated_at(self, node: int) -> int | None:
+        """The index of the step that evaluates the node, None where none does."""
+        step = self.step_of.get(node)
+        return None if step is None else step.index
 
     @cached_property
     def users(self) -> Mapping[int, tuple[int, ...]]:
@@ -112,23 +125,21 @@ class Timeline:
         return tuple(tops)
 
     @cached_property
-    def arrivals(self) -> Mapping[int, tuple[Arrival, ...]]:
-        """Node id to what came into its buffer, in order."""
-        found: dict[int, list[Arrival]] = {}
+    def seeded(self) -> Mapping[int, tuple[Arrival, ...]]:
+        """Node id to the first gradients in its buffer."""
+        found: dict[int, tuple[Arrival, ...]] = {}
         if self.pass_ is not None:
             for root, seed in zip(self.pass_.roots, self.pass_.seeds, strict=True):
                 if root.node is not None:
                     left = self.pass_.dependencies.get(root.node, 0)
-                    found.setdefault(root.node, []).append(Arrival(SEED, None, root.input_nr, seed, seed, left))
-        for index, step in enumerate(self.steps):
-            for one in step.deliveries:
-                found.setdefault(one.node, []).append(_arrival(index, step.node, one))
-        return {node: tuple(arrived) for node, arrived in found.items()}
+                    arrival = Arrival(SEED, None, root.input_nr, seed, seed, left)
+                    found[root.node] = (*found.get(root.node, ()), arrival)
+        return found
 
-    def arrived(self, node: int, steps_done: int) -> tuple[Arrival, ...]:
+    def arrived(self, node: int, steps_done: int) -> Arrivals:
         """What has come into the node's buffer after that many steps."""
-        every = self.arrivals.get(node, ())
-        return every[: bisect_left(every, steps_done, key=lambda one: one.step)]
+        came = bisect_left(self.received.get(node, ()), steps_done, key=lambda one: one[0])
+        return Arrivals(self, node, len(self.seeded.get(node, ())) + came)
 
     def waiting(self, steps_done: int) -> tuple[int, ...]:
         """The nodes that after that many steps have something in their buffer and wait for more, first come first."""
@@ -142,7 +153,7 @@ class Timeline:
     def _waiting_snapshots(self) -> tuple[tuple[int, ...], ...]:
         roots = self.pass_.roots if self.pass_ else ()
         seeded = (root.node for root in roots if root.node is not None)
-        found = dict.fromkeys(node for node in seeded if self.arrivals[node][0].dependencies_left)
+        found = dict.fromkeys(node for node in seeded if self.seeded[node][0].dependencies_left)
         snapshots = [tuple(found)]
         for index in range(len(self.steps)):
             self._update_waiting(found, index)
@@ -174,15 +185,6 @@ class Timeline:
                     refs.setdefault(operand.ref.tensor, operand.ref)
         return refs
 
-    @cached_property
-    def producer(self) -> Mapping[TensorRef, int]:
-        """Which node computed a tensor at that version."""
-        return {ref: node.id for node in self.recording.nodes for ref in node.outputs if ref is not None}
-
     def node(self, node: int) -> NodeRecord:
         """The node's record."""
         return self.recording.nodes[node]
-
-
-def _arrival(step: int, sender: int, one: Delivery) -> Arrival:
-    return Arrival(step, sender, one.input_nr, one.term, one.total, one.dependencies_left)

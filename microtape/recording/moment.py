@@ -8,8 +8,8 @@ been called and nothing has been evaluated yet.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,18 +30,18 @@ class Arrival(NamedTuple):
 class Timeline:
     """A pass of a recording, or a program that never called backward: then `pass_` is None and there are no steps."""
 
-    recording: Recording
-    position: int = 0  # which of `recording.passes`
+    recording: Recording = field(repr=False)  # whoever writes one into a log does not want all of it
+    pass_index: int = 0  # which of `recording.passes`
 
     @cached_property
     def pass_(self) -> Pass | None:
         """The pass. Raises IndexError where the recording has passes, but not this one."""
-        if not self.recording.passes and self.position == 0:
+        if not self.recording.passes and self.pass_index == 0:
             return None
         count = len(self.recording.passes)
-        if not 0 <= self.position < count:
-            raise IndexError(f"there is no pass {self.position}: the recording has {count}")
-        return self.recording.passes[self.position]
+        if not 0 <= self.pass_index < count:
+            raise IndexError(f"there is no pass {self.pass_index}: the recording has {count}")
+        return self.recording.passes[self.pass_index]
 
     @cached_property
     def steps(self) -> tuple[BackwardStep, ...]:
@@ -86,7 +86,7 @@ class Timeline:
         nodes, pass_ = self.recording.nodes, self.pass_
         if pass_ is None:
             return tuple(range(len(nodes)))
-        since = self.recording.passes[self.position - 1].tape if self.position else 0
+        since = self.recording.passes[self.pass_index - 1].tape if self.pass_index else 0
         own = (node for node in range(since, min(pass_.tape, len(nodes))) if nodes[node].pass_ is None)
         return tuple(sorted({*pass_.nodes, *own, *self.made_at}))
 
@@ -104,22 +104,16 @@ class Timeline:
         return {(root.node, root.input_nr): seed for root, seed in roots if root.node is not None}
 
     @cached_property
-    def arrivals(self) -> Mapping[tuple[int, int], tuple[Arrival, ...]]:
-        """(node, output) -> what came into that buffer, in order."""
-        found = {slot: [Arrival(SEED, None, seed)] for slot, seed in self.seeds.items()}
+    def received(self) -> Mapping[int, Sequence[tuple[int, Delivery]]]:
+        """Node -> what was delivered to it, in order, each with the step."""
+        found: dict[int, list[tuple[int, Delivery]]] = {}
         for step in self.steps:
             for one in step.deliveries:
-                found.setdefault((one.node, one.input_nr), []).append(Arrival(step.index, one, one.total))
-        return {slot: tuple(came) for slot, came in found.items()}
-
-    @cached_property
-    def countdown(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
-        """Node -> (step, how many gradients it waited for after it), for every gradient that came."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for step in self.steps:
-            for one in step.deliveries:
-                found.setdefault(one.node, []).append((step.index, one.dependencies_left))
-        return {node: tuple(left) for node, left in found.items()}
+                if one.node in found:
+                    found[one.node].append((step.index, one))
+                else:
+                    found[one.node] = [(step.index, one)]
+        return found
 
     @cached_property
     def travelled(self) -> Mapping[tuple[int, int], tuple[int, Delivery]]:
@@ -195,9 +189,13 @@ class Moment:
 
     def arrived(self, node: int, output: int) -> Arrival | None:
         """The last gradient that came into the buffer, with the sum there."""
-        came = self.timeline.arrivals.get((node, output), ())
-        count = bisect_left(came, self.steps_done, key=lambda one: one.step)
-        return came[count - 1] if count else None
+        came = self.timeline.received.get(node, ())
+        for i in range(self._count(came) - 1, -1, -1):
+            step, one = came[i]
+            if one.input_nr == output:
+                return Arrival(step, one, one.total)
+        seeds = self.timeline.seeds
+        return Arrival(SEED, None, seeds[node, output]) if (node, output) in seeds else None
 
     def travelled(self, node: int, edge: int) -> Delivery | None:
         """The gradient that has gone along one of the node's edges."""
@@ -206,11 +204,15 @@ class Moment:
 
     def waits_for(self, node: int) -> int:
         """How many gradients the node still waits for."""
-        left = self.timeline.countdown.get(node, ())
-        count = bisect_left(left, self.steps_done, key=lambda one: one[0])
+        came = self.timeline.received.get(node, ())
+        count = self._count(came)
         if count:
-            return left[count - 1][1]
+            return came[count - 1][1].dependencies_left
         return self.pass_.dependencies.get(node, 0) if self.pass_ else 0
+
+    def _count(self, came: Sequence[tuple[int, Delivery]]) -> int:
+        """How many of these had come by now."""
+        return bisect_left(came, self.steps_done, key=lambda one: one[0])
 
     def grad(self, tensor: int) -> Value | None:
         """The `.grad` of a leaf; without any pass, as it was when the recording was made."""

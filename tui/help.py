@@ -27,6 +27,8 @@ KEYS = (
     ("c  C", "run on to the next stop, back to the one before; ! to the next NaN or infinity"),
     ("space", "play, at a speed that + and - change; any stop ends it"),
     ("/  n N", "find an operation, a name, a shape 24×3; the next match, the one before"),
+    ("f", "show only the rows in which a text is found; Esc shows all again"),
+    ("z  Z", "fold what repeats, or unfold it; open the nearest fold (a click does, too)"),
     ("y", "copy a value, a gradient, a formula, a line or a pane, over ssh too"),
     ("o", "write the picture, the film, the trace, this screen to a file"),
     ("e", "edit this line in $EDITOR; what you save is recorded again, at the same place"),

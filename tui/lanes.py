@@ -50,7 +50,7 @@ class Value(NamedTuple):
 class RowLanes(NamedTuple):
     """What happens to the lanes at one row."""
 
-    own: int  # the node stands here
+    own: int  # the node stands here; -1 where the row stands for none
     ends: tuple[int, ...]  # lanes of operands used here for the last time
     taps: tuple[int, ...]  # lanes of operands that are used again further down
     starts: tuple[int, ...]  # lanes of further outputs
@@ -67,8 +67,8 @@ class Lanes:
     live: tuple[int, ...]  # how many lanes are held across each row
 
     @classmethod
-    def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[int]) -> Lanes:
-        """Allocate lanes for the nodes with these ids, in this order."""
+    def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]]) -> Lanes:
+        """Allocate lanes for rows from top to bottom, each of which stands for the nodes with these ids."""
         return _Allocation(nodes, rows).run()
 
     def width(self, limit: int | None = None) -> int:
@@ -76,7 +76,7 @@ class Lanes:
         return 2 * min(self.count, limit or self.count) - 1 if self.count else 0
 
     def draw(self, row: int, limit: int | None = None, *, ascii: bool = False) -> tuple[str, int]:
-        """The drawing of one row and the column of its node's glyph.
+        """The drawing of one row and the column of its node's glyph (0 where the row stands for no node).
 
         A line that merely passes behind another's way is left whole, so every junction drawn is a use. Where there are
         more than `limit` lanes, the last column stands for all of the others.
@@ -95,9 +95,10 @@ class Lanes:
         text = [CONNECTORS[one] for one in flags]
         if overflow:
             text[-1] = GLYPHS["overflow"]
-        text[2 * own] = GLYPHS["leaf" if here.is_leaf else "operation"]
+        if own >= 0:
+            text[2 * own] = GLYPHS["leaf" if here.is_leaf else "operation"]
         drawn = "".join(text)
-        return drawn.translate(TO_ASCII) if ascii else drawn, 2 * own
+        return drawn.translate(TO_ASCII) if ascii else drawn, max(2 * own, 0)
 
     def _held(self, lane: int, row: int) -> bool:
         """Whether a value's line passes this row, neither beginning nor ending in it."""
@@ -121,14 +122,13 @@ def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int])
 class _Allocation:
     """One linear scan over the tape."""
 
-    def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[int]) -> None:
+    def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]]) -> None:
         self.nodes = nodes
         self.order = rows
         self.last_use: dict[Value, int] = {}
-        self.operands = self._operands()  # of each row
-        self.outputs: dict[int, list[Value]] = {}
-        for value in sorted(self.last_use):
-            self.outputs.setdefault(value.node, []).append(value)
+        self.operands: list[Sequence[Value]] = []  # of each row
+        self.outputs: dict[int, list[Value]] = {}  # of each row, those that are used below it
+        self._find_uses()
         self.free: list[int] = []
         self.count = 0
         self.spans: list[list[tuple[int, int]]] = []
@@ -144,12 +144,13 @@ class _Allocation:
         return Lanes(rows, self.count, tuple(map(tuple, self.spans)), live)
 
     def _row(self, row: int) -> RowLanes:
-        node = self.nodes[self.order[row]]
+        if not self.order[row]:
+            return RowLanes(-1, (), (), (), False)
         ends: list[int] = []
         taps: list[int] = []
         for value in self.operands[row]:
             (ends if self.last_use[value] == row else taps).append(self.lane_of[value])
-        outputs = self.outputs.get(node.id, ())
+        outputs = self.outputs.get(row, ())
         # The node carries on in an operand's lane where it can: a chain of operations is one straight line.
         own = min(ends) if ends else self._lowest()
         starts = [self._take(value, row) for value in outputs[1:]]
@@ -160,20 +161,27 @@ class _Allocation:
             self._hold(outputs[0], own, row)
         else:
             heapq.heappush(self.free, own)
-        return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), node.kind == "accumulate")
+        is_leaf = self.nodes[self.order[row][-1]].kind == "accumulate"
+        return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
 
-    def _operands(self) -> list[Sequence[Value]]:
-        """The intermediate values that each row's node uses; what is used last where goes into `last_use`."""
-        found: list[Sequence[Value]] = []
-        above: set[int] = set()
-        for row, node in enumerate(self.order):
-            used = [Value(one, nr) for one, nr in self.nodes[node].edges if one is not None and one in above]
-            found.append(tuple(dict.fromkeys(used)) if len(used) > 1 else used)
+    def _find_uses(self) -> None:
+        """The intermediate values that each row uses of rows above, where each is used last, and whose it is."""
+        row_of: dict[int, int] = {}  # of the operations above
+        for row, nodes in enumerate(self.order):
+            used = [
+                Value(one, nr)
+                for node in nodes
+                for one, nr in self.nodes[node].edges
+                if one is not None and one in row_of
+            ]
+            self.operands.append(tuple(dict.fromkeys(used)) if len(used) > 1 else used)
             for value in used:
                 self.last_use[value] = row
-            if self.nodes[node].kind != "accumulate":
-                above.add(node)
-        return found
+            for node in nodes:
+                if self.nodes[node].kind != "accumulate":
+                    row_of[node] = row
+        for value in sorted(self.last_use):
+            self.outputs.setdefault(row_of[value.node], []).append(value)
 
     def _take(self, value: Value, row: int) -> int:
         lane = self._lowest()

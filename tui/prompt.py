@@ -11,13 +11,14 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
-Purpose: TypeAlias = Literal["go to", "break at", "watch", "why of", "find"]
+Purpose: TypeAlias = Literal["go to", "break at", "watch", "why of", "find", "filter"]
 EXAMPLES: dict[Purpose, str] = {
     "go to": "a number, a name, or a line such as :7",
     "break at": "Enter: this node; or mul, w1, :7, grad.max() > 10",
     "watch": "Enter: this node; or a name such as w1",
     "why of": "Enter: this node; or a gradient, W1, or one element of it, W1[0, 3]",
     "find": "an operation, a name, a line :7, a shape 24×3",
+    "filter": "show only rows with this: mul, w1, :7, 24×3; Enter: all",
 }
 
 
@@ -85,7 +86,7 @@ class Prompt(Horizontal):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter: pass it on; an empty field closes, where it does not mean the current node."""
         event.stop()
-        if event.value.strip() or self._purpose in ("break at", "watch", "why of"):
+        if event.value.strip() or self._purpose in ("break at", "watch", "why of", "filter"):
             self.post_message(self.Asked(self._purpose, event.value))
         else:
             self.action_close()

@@ -56,23 +56,23 @@ class Rows:
     @cached_property
     def lanes(self) -> Lanes:
         """The lanes beside the tape."""
-        return Lanes.of(self.timeline.recording.nodes, self.timeline.rows)
+        return Lanes.of(self.timeline.recording.nodes, [(node,) for node in self.timeline.rows])
 
-    def columns(self, width: int) -> Columns:
+    def columns(self, width: int, lanes: Lanes | None = None) -> Columns:
         """Share out a width: numbers need `NUMBER` characters to be of use, then come names, then what is left."""
         number = max(len(HEADINGS[0]), len(str(self.timeline.rows[-1])) if self.timeline.rows else 0)
         limit = 4 if width < 90 else 8 if width < 120 else 16
-        lanes = max(self.lanes.width(limit), 1)
+        lanes_width = max((lanes or self.lanes).width(limit), 1)
         op, name, operands, shape = self._text_needed
         op, shape = min(op, 14), min(shape, 12)
-        left = width - number - lanes - op - shape - 7 * GAP
+        left = width - number - lanes_width - op - shape - 7 * GAP
         value = min(self._number_needed, NUMBER)
         names = max(left - 2 * value - MISSING, 12)
         name = min(name, max(names - operands, names // 2 - 2, 6), 20)
         operands = min(operands, names - name, 40)
         left = max(left - name - operands, 16)
         value = min(self._number_needed, (left - MISSING) // 2 if left > 2 * NUMBER else left // 2)
-        return Columns(number, lanes, limit, op, name, operands, shape, value, min(value + MISSING, left - value))
+        return Columns(number, lanes_width, limit, op, name, operands, shape, value, min(value + MISSING, left - value))
 
     @property
     def _sample(self) -> Sequence[int]:

@@ -15,6 +15,16 @@ def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
     A line is written `:7`, a shape `24×3`, `24x3` or `(24, 3)`; anything else may stand in an operation, in a name or
     among the operands, in capitals or not. Where the part has none, those of the other part are given.
     """
+    timeline = cursor.timeline
+    found = found_nodes(cursor, text)
+    start = len(timeline.forward)
+    forward = tuple(i + 1 for i, node in enumerate(timeline.forward) if node in found)
+    backward = tuple(start + i + 1 for i, step in enumerate(timeline.steps) if step.node in found)
+    return (forward or backward) if cursor.is_forward else (backward or forward)
+
+
+def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:
+    """The nodes of the tape that a text is found in; see `matches`."""
     timeline, rows = cursor.timeline, Rows(cursor.timeline)
     wanted = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text.strip().casefold())
     shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
@@ -34,9 +44,4 @@ def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
         texts = (rows.op(record), kind, *cursor.names(node), rows.operands(record))
         return any(wanted in one.casefold() for one in texts)
 
-    if not wanted:
-        return ()
-    start = len(timeline.forward)
-    forward = tuple(i + 1 for i, node in enumerate(timeline.forward) if found(node))
-    backward = tuple(start + i + 1 for i, step in enumerate(timeline.steps) if found(step.node))
-    return (forward or backward) if cursor.is_forward else (backward or forward)
+    return frozenset(node for node in timeline.rows if found(node)) if wanted else frozenset()

@@ -21,12 +21,11 @@ from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
 from tui.cursor import StepCursor
 from tui.expression import ExpressionError
+from tui.finding import FindingScreen
 from tui.help import HelpScreen
 from tui.opening import Origin
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
 from tui.prompt import Prompt, Purpose
-from tui.recording_again import AgainScreen
-from tui.search import matches
 from tui.source_pane import SourcePane
 from tui.spans import shown
 from tui.tape import TapeView
@@ -48,7 +47,7 @@ class StepperOptions(TypedDict, total=False):
     watches: bool
 
 
-class StepperScreen(AgainScreen):
+class StepperScreen(FindingScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -71,9 +70,6 @@ class StepperScreen(AgainScreen):
         Binding("enter", "why", "why"),
         Binding("a", "array", "array", show=False),
         Binding("x", "ask('why of')", "why of", show=False),
-        Binding("slash", "ask('find')", "find", show=False),
-        Binding("n", "find_next(1)", "next match", show=False),
-        Binding("N", "find_next(-1)", "match before", show=False),
         Binding("v", "turn_view", "view", show=False),
         Binding("space", "play", "play"),
         Binding("plus,equals_sign", "faster(1)", "faster", show=False),
@@ -103,7 +99,6 @@ class StepperScreen(AgainScreen):
     ) -> None:
         super().__init__(ascii=ascii, origin=origin, watches=watches)
         self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
-        self._wanted = ""  # what was looked for last
 
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
@@ -215,7 +210,9 @@ class StepperScreen(AgainScreen):
             if message.purpose == "go to" and self.cursor is not None:
                 self.cursor = self.cursor.goto(message.target)
             elif message.purpose == "find":
-                self._find(message.target)
+                self.find(message.target)
+            elif message.purpose == "filter":
+                self.filter(message.target)
             elif message.purpose == "why of":
                 self._explain(message.target)
             elif message.purpose in ("break at", "watch"):
@@ -224,27 +221,6 @@ class StepperScreen(AgainScreen):
             prompt.refuse(str(problem.args[0]))
         else:
             prompt.action_close()
-
-    def _find(self, text: str) -> None:
-        if self.cursor is not None and not matches(self.cursor, text):
-            raise LookupError(f"{text.strip()!r} is nowhere in this pass")
-        self._wanted = text
-        self.action_find_next(1)
-
-    def action_find_next(self, by: int) -> None:
-        """To the next match of what was looked for last, around the end; or to the one before."""
-        if self.cursor is None or not self._wanted:
-            self.notify("Nothing was looked for yet: / asks.", timeout=3)
-            return
-        found, position = matches(self.cursor, self._wanted), self.cursor.position
-        if not found:
-            self.notify(f"{self._wanted!r} is nowhere in this pass.", timeout=3, markup=False)
-            return
-        later = [moment for moment in found if moment > position]
-        before = [moment for moment in found if moment < position]
-        moment = (later or found)[0] if by > 0 else (before or found)[-1]
-        self.notify(f"{self._wanted}: {found.index(moment) + 1} of {len(found)}", timeout=2, markup=False)
-        self.cursor = self.cursor.to_moment(moment)
 
     def action_why(self) -> None:
         """Explain the current node's gradient."""

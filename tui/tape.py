@@ -6,6 +6,7 @@ repaints the few rows that it changed, and thirty thousand rows step as fast as 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,9 +21,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.cursor import State, StepCursor
+from tui.listing import FoldedTape, Listing, Run, RunRow
 from tui.rows import GAP, HEADINGS, Columns, Rows, fit
 
-HEADER = 1  # line of headings
+HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker
 SCROLLBAR = 1  # its column is kept free, so that it never hides the end of a number
 REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
@@ -39,6 +41,8 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
         & > .tape--heading { color: $text-muted; text-style: underline; }
+        & > .tape--banner { color: $background; background: $text-warning; text-style: bold; }
+        & > .tape--fold { color: $foreground; text-style: bold; }
         & > .tape--past { color: $foreground; }
         & > .tape--future { color: $text-muted; }
         & > .tape--outside { color: $text-disabled; }
@@ -56,9 +60,9 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "tape--heading", "tape--past", "tape--future", "tape--outside", "tape--current", "tape--delivered",
-        "tape--failed", "tape--marker", "tape--number", "tape--lane", "tape--op", "tape--leaf", "tape--name",
-        "tape--value", "tape--gradient",
+        "tape--heading", "tape--banner", "tape--fold", "tape--past", "tape--future", "tape--outside", "tape--current",
+        "tape--delivered", "tape--failed", "tape--marker", "tape--number", "tape--lane", "tape--op", "tape--leaf",
+        "tape--name", "tape--value", "tape--gradient",
     }  # fmt: skip
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -83,6 +87,12 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         self._ascii = ascii
         self._glyphs = ASCII_GLYPHS if ascii else GLYPHS
         self._rows: Rows | None = None
+        self._listing: Listing | None = None
+        self._folded: FoldedTape | None = None  # while what repeats is folded
+        self._around: object = None  # the folds that are open because the current node is inside of them
+        self._opened: set[Run] = set()  # those that were opened by hand
+        self._only: frozenset[int] | None = None  # while rows are filtered
+        self._banner = ""
         self._columns: Columns | None = None
         self._strips: dict[int, Strip] = {}
         self._styles: dict[tuple[str, ...], Style] = {}
@@ -105,9 +115,14 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         self._delivered = new.delivered_to
         if old is None or old.timeline is not new.timeline:
             self._rows = Rows(new.timeline, ascii=self._ascii)
-            self._lay_out()
+            self._folded = FoldedTape(new.timeline) if self._folded is not None else None
+            self._only, self._banner = None, ""
+            self._list()
             return
-        changed = _changed(old, new)
+        if self._folded is not None and self._only is None and self._folded.around(new.focus) != self._around:
+            self._list()
+            return
+        changed = self._changed(old, new)
         if changed is None:
             self._strips.clear()
             self.refresh()
@@ -127,33 +142,102 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         if y == 0 or self._rows is None or self._columns is None or self.cursor is None:
             return self._headings()
         row = y - HEADER + self.scroll_offset.y
-        if row >= len(self._rows.timeline.rows):
+        if self._listing is None or row >= len(self._listing.entries):
             return Strip.blank(self.size.width, self._style())
         strip = self._strips.get(row)
         if strip is None:
-            strip = self._strips[row] = self._draw(row, self._rows, self._columns, self.cursor)
+            entry = self._listing.entries[row]
+            pieces = (
+                self._draw(row, entry, self._rows, self._columns, self.cursor)
+                if isinstance(entry, int)
+                else self._draw_run(row, entry, self._columns, self.cursor)
+            )
+            strip = Strip([Segment(text, style) for text, style in pieces if text]).simplify()
+            strip = self._strips[row] = strip.adjust_cell_length(self.size.width, pieces[-1][1])
         return strip
 
     def on_click(self, event: Click) -> None:
-        """Choose the row that was clicked."""
+        """Choose the row that was clicked; of a fold, open or close it."""
         row = event.y - self.gutter.top - HEADER + self.scroll_offset.y
-        if self._rows is not None and 0 <= row < len(self._rows.timeline.rows):
-            self.post_message(self.Chosen(self._rows.timeline.rows[row]))
+        if self._listing is None or event.y <= self.gutter.top or not 0 <= row < len(self._listing.entries):
+            return
+        entry = self._listing.entries[row]
+        if isinstance(entry, int):
+            self.post_message(self.Chosen(entry))
+        else:
+            self._opened ^= {entry.run}
+            self._list()
+
+    # Which rows there are
+
+    @property
+    def folds(self) -> bool:
+        """Whether what repeats is folded."""
+        return self._folded is not None
+
+    def turn_folds(self) -> bool:
+        """Fold what repeats, or show every row again. Returns whether there is anything to fold."""
+        if self.cursor is None:
+            return False
+        self._folded = None if self._folded is not None else FoldedTape(self.cursor.timeline)
+        found = self._folded is None or self._folded.folds
+        if not found:
+            self._folded = None
+        self._opened.clear()
+        self._list()
+        return found
+
+    def open_fold(self) -> bool:
+        """Open the closed fold nearest to the current row, above it first; where none is closed, close all again."""
+        if self._listing is None or self._folded is None or self.cursor is None or self.cursor.focus is None:
+            return False
+        here = self._listing.row_of.get(self.cursor.focus, 0)
+        closed = [(row > here, abs(row - here), one.run) for row, one in enumerate(self._listing.entries)
+                  if isinstance(one, RunRow) and not one.is_open]  # fmt: skip
+        self._opened = {*self._opened, min(closed, key=lambda one: one[:2])[2]} if closed else set()
+        self._list()
+        return True
+
+    def filter(self, nodes: frozenset[int] | None, banner: str = "") -> None:
+        """Show only these nodes, with a line that says so; None: all again."""
+        self._only, self._banner = nodes, banner
+        self._list()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether rows are hidden by a filter."""
+        return self._only is not None
+
+    def _list(self) -> None:
+        """Decide anew which rows there are."""
+        if self.cursor is None:
+            return
+        timeline = self.cursor.timeline
+        if self._only is not None:
+            self._listing = Listing.only(timeline, self._only)
+        elif self._folded is not None:
+            self._around = self._folded.around(self.cursor.focus)
+            self._listing = self._folded.listing(self._opened, self.cursor.focus)
+        else:
+            self._listing = Listing.of(timeline)
+        self._lay_out()
 
     def _lay_out(self) -> None:
-        if self._rows is None or self.cursor is None or not self.size.width:
+        if self._rows is None or self._listing is None or self.cursor is None or not self.size.width:
             return
-        self._columns = self._rows.columns(self.size.width - MARKER - SCROLLBAR)
+        self._columns = self._rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
         self._strips.clear()
-        self.virtual_size = Size(self.size.width, len(self._rows.timeline.rows) + HEADER)
+        self.virtual_size = Size(self.size.width, len(self._listing.entries) + HEADER)
         self.refresh()
         self._follow()
 
     def _follow(self) -> None:
         """Keep the current row in view: near an edge, move on by a third of a page, so that most steps move nothing."""
-        if self.cursor is None or self.cursor.focus is None:
+        if self.cursor is None or self.cursor.focus is None or self._listing is None:
             return
-        row, page = self.cursor.timeline.row_of[self.cursor.focus], self.size.height - HEADER
+        row, page = self._listing.row_of.get(self.cursor.focus), self.size.height - HEADER
+        if row is None:
+            return
         margin = min(2, max(page // 2 - 1, 0))
         top = self.scroll_offset.y
         if row < top + margin:
@@ -162,17 +246,22 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=row - page // 3, animate=False, force=True)
 
     def _headings(self) -> Strip:
+        if self._banner:
+            return Strip([Segment(fit(f" {self._banner}", self.size.width), self._style("tape--banner"))])
         style = self._style("tape--heading")
         text = " " * MARKER
         if self._columns is not None:
             text += (" " * GAP).join(fit(h, w) for h, w in zip(HEADINGS, self._columns.widths, strict=True))
         return Strip([Segment(fit(text, self.size.width), style)], self.size.width)
 
-    def _draw(self, row: int, rows: Rows, columns: Columns, cursor: StepCursor) -> Strip:
-        node = rows.timeline.rows[row]
+    def _draw(
+        self, row: int, node: int, rows: Rows, columns: Columns, cursor: StepCursor
+    ) -> Sequence[tuple[str, Style]]:
+        assert self._listing is not None
         record, state = rows.timeline.node(node), cursor.state(node)
         ground, glyph = self._ground(cursor, node, state)
-        past = row < cursor.frontier if cursor.is_forward else row >= cursor.frontier
+        at_row = rows.timeline.row_of[node]
+        past = at_row < cursor.frontier if cursor.is_forward else at_row >= cursor.frontier
         bright = state in ("done", "current") or ground != ()
         text = "tape--past" if bright else "tape--outside" if state == "outside" else "tape--future"
 
@@ -180,11 +269,11 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
             return self._style(*ground, name if shines else text)
 
         kind = "tape--leaf" if record.variable is not None else "tape--op"
-        drawn, at = rows.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
+        drawn, at = self._listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
         drawn = drawn.ljust(columns.lanes)
         plain, lane = self._style(*ground, text), role("tape--lane", past)
         gradient = rows.gradient(cursor, node, columns.gradient)
-        cells = [
+        return [
             (self._glyphs[glyph] + self._glyphs["stop" if node in self.stops else "none"], role("tape--marker", True)),
             (f"{node:>{columns.number}} ", role("tape--number", True)),
             (drawn[:at], lane),
@@ -197,8 +286,43 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
             (fit(rows.value(cursor, node, columns.value), columns.value) + " ", role("tape--value")),
             (fit(gradient, columns.gradient), role("tape--gradient", bool(cursor.arrived(node)))),
         ]
-        strip = Strip([Segment(piece, style) for piece, style in cells if piece]).simplify()
-        return strip.adjust_cell_length(self.size.width, plain)
+
+    def _draw_run(self, row: int, entry: RunRow, columns: Columns, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
+        """A row for all that a fold hides, or above what an open one shows."""
+        assert self._listing is not None
+        state = [cursor.state(node) for node in entry.nodes]
+        current, handed = "current" in state, not self._delivered.isdisjoint(entry.nodes)
+        hides = not entry.is_open
+        ground = ("tape--current",) if hides and current else ("tape--delivered",) if hides and handed else ()
+        glyph = "current" if hides and current else "delivered" if hides and handed else "none"
+        done = state.count("done") + state.count("current")
+        text = self._style(*ground, "tape--past" if done else "tape--future")
+        drawn, _ = self._listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
+        drawn = drawn.ljust(columns.lanes)
+        mark = ("-" if entry.is_open else "+") if self._ascii else ("▾" if entry.is_open else "▸")
+        label = f"{'  ' * entry.depth}{mark} {entry.run.label}"
+        width = columns.op + columns.name + columns.operands + 2 * GAP
+        count = f"{done} of {len(entry.nodes)} done" if hides else ""
+        stop = "stop" if hides and not self.stops.isdisjoint(entry.nodes) else "none"
+        return [
+            (self._glyphs[glyph] + self._glyphs[stop], self._style(*ground, "tape--marker")),
+            (" " * (columns.number + 1) + drawn + " ", self._style(*ground, "tape--lane" if done else "tape--future")),
+            (fit(label, width, ascii=self._ascii) + " ", self._style(*ground, "tape--fold")),
+            (count, text),
+        ]
+
+    def _changed(self, old: StepCursor, new: StepCursor) -> set[int] | None:
+        """The rows that look different after a move of one moment; None where it may be any row."""
+        if self._listing is None or abs(old.position - new.position) > 1 or old.is_forward != new.is_forward:
+            return None
+        low, high = sorted((old.frontier, new.frontier))
+        if high - low > REPAINT_ALL:
+            return None
+        nodes = {old.focus, new.focus, *old.delivered_to, *new.delivered_to, *new.timeline.rows[low:high]}
+        for cursor in (old, new):
+            nodes.update(cursor.step.made if cursor.step else ())
+        row_of = self._listing.row_of
+        return {row_of[node] for node in nodes if node is not None and node in row_of}
 
     def _ground(self, cursor: StepCursor, node: int, state: State) -> tuple[tuple[str, ...], str]:
         """The row's background, and its marker."""
@@ -218,17 +342,3 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
                 style += self.get_component_rich_style(name, partial=True)
             self._styles[names] = style
         return style
-
-
-def _changed(old: StepCursor, new: StepCursor) -> set[int] | None:
-    """The rows that look different after a move of one moment; None where it may be any row."""
-    if abs(old.position - new.position) > 1 or old.is_forward != new.is_forward:
-        return None
-    low, high = sorted((old.frontier, new.frontier))
-    if high - low > REPAINT_ALL:
-        return None
-    nodes = {old.focus, new.focus, *old.delivered_to, *new.delivered_to}
-    for cursor in (old, new):
-        nodes.update(cursor.step.made if cursor.step else ())
-    rows = {new.timeline.row_of[node] for node in nodes if node is not None and node in new.timeline.row_of}
-    return rows | set(range(low, high))

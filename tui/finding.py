@@ -1,0 +1,92 @@
+"""Looking for things in the tape, and hiding what is in the way: `/ n N`, `f`, `z`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from tui.recording_again import AgainScreen
+from tui.search import found_nodes, matches
+from tui.tape import TapeView
+
+
+class FindingScreen(AgainScreen):
+    """A screen with a cursor and a tape in which one can search, filter and fold."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "ask('find')", "find", show=False),
+        Binding("n", "find_next(1)", "next match", show=False),
+        Binding("N", "find_next(-1)", "match before", show=False),
+        Binding("f", "ask('filter')", "filter", show=False),
+        Binding("z", "fold", "fold", show=False),
+        Binding("Z", "open_fold", "open a fold", show=False),
+        Binding("escape", "escape", "show all rows", show=False),
+    ]
+
+    _wanted = ""  # what was looked for last
+
+    def find(self, text: str) -> None:
+        """To the next match.
+
+        Raises:
+            LookupError: there is none; the message is for the user.
+        """
+        if self.cursor is not None and not matches(self.cursor, text):
+            raise LookupError(f"{text.strip()!r} is nowhere in this pass")
+        self._wanted = text
+        self.action_find_next(1)
+
+    def action_find_next(self, by: int) -> None:
+        """To the next match of what was looked for last, around the end; or to the one before."""
+        if self.cursor is None or not self._wanted:
+            self.notify("Nothing was looked for yet: / asks.", timeout=3)
+            return
+        found, position = matches(self.cursor, self._wanted), self.cursor.position
+        if not found:
+            self.notify(f"{self._wanted!r} is nowhere in this pass.", timeout=3, markup=False)
+            return
+        later = [moment for moment in found if moment > position]
+        before = [moment for moment in found if moment < position]
+        moment = (later or found)[0] if by > 0 else (before or found)[-1]
+        self.notify(f"{self._wanted}: {found.index(moment) + 1} of {len(found)}", timeout=2, markup=False)
+        self.cursor = self.cursor.to_moment(moment)
+
+    def filter(self, text: str) -> None:
+        """Show only the rows in which a text is found; all of them for an empty one.
+
+        Raises:
+            LookupError: it is in none; the message is for the user.
+        """
+        if self.cursor is None:
+            return
+        tape = self.query_one(TapeView)
+        if not text.strip():
+            tape.filter(None)
+            return
+        found = found_nodes(self.cursor, text)
+        if not found:
+            raise LookupError(f"{text.strip()!r} is in no row of this pass")
+        count = len(self.cursor.timeline.rows)
+        tape.filter(found, f"{len(found):,} of {count:,} rows: {text.strip()}. Esc shows all.")
+
+    def action_fold(self) -> None:
+        """Fold what repeats, or unfold it."""
+        tape = self.query_one(TapeView)
+        if not tape.turn_folds():
+            self.notify("Nothing repeats in this tape.", timeout=3)
+        elif tape.folds:
+            self.notify("What repeats is folded. Z or a click opens a fold, z unfolds all.", timeout=4)
+
+    def action_open_fold(self) -> None:
+        """Open the fold nearest to the current row; close all once everything is open."""
+        if not self.query_one(TapeView).open_fold():
+            self.notify("Nothing is folded: z folds what repeats.", timeout=3)
+
+    def action_escape(self) -> None:
+        """Show the rows again that a filter hides; else stop what runs."""
+        tape = self.query_one(TapeView)
+        if tape.is_filtered:
+            tape.filter(None)
+        else:
+            self.action_stop_recording()

@@ -1,0 +1,198 @@
+"""What the rows of the tape view are: every node, those that were looked for, or the tape with what repeats folded.
+
+What repeats is found as for pictures, by `viz.folds`. A *run* is a stretch of a fold's repetitions, `cell[3:7]`; it is
+one row until it is opened. The node in focus opens what it is inside of, and leaves the repetitions before and after it
+in one row each, so that a loop of five thousand times is three rows and not five thousand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from tui.lanes import Lanes
+from tui.timeline import Timeline
+from viz.folds import WAYS, Fold, Item, folded, operations
+
+FEW = 40  # rows: the first way of folding that leaves so few is taken, as it says most about the program
+SINGLY = 24  # a run of up to so many repetitions is opened into single ones
+PIECES = 8  # a longer one into so many runs
+
+
+class Run(NamedTuple):
+    """Some of a fold's repetitions."""
+
+    fold: Fold
+    start: int
+    stop: int
+
+    @property
+    def label(self) -> str:
+        """`cell ×20` for all of them, `cell[7]` for one, `cell[3:7]` for some."""
+        times = len(self.fold.times)
+        if self.stop - self.start == times:
+            return f"{self.fold.name} ×{times}" if times > 1 else self.fold.name
+        return f"{self.fold.name}[{self.start}{f':{self.stop}' if self.stop - self.start > 1 else ''}]"
+
+    @property
+    def parts(self) -> Iterator[Run]:
+        """What it is opened into, where it has more than one repetition."""
+        count = self.stop - self.start
+        size = 1 if count <= SINGLY else -(-count // PIECES)
+        for start in range(self.start, self.stop, size):
+            yield Run(self.fold, start, min(start + size, self.stop))
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """The row of a run. `nodes` are those inside, its own leaves included."""
+
+    run: Run
+    nodes: tuple[int, ...]
+    depth: int
+    is_open: bool
+
+
+Entry: TypeAlias = int | RunRow
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """The rows that are shown, from top to bottom."""
+
+    timeline: Timeline
+    entries: Sequence[Entry]
+
+    @cached_property
+    def row_of(self) -> Mapping[int, int]:
+        """Node -> its row, or that of the closed run that it is inside of; not there where it is not shown at all."""
+        if self.entries is self.timeline.rows:
+            return self.timeline.row_of
+        return {node: row for row, nodes in enumerate(self.groups) for node in nodes}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes that each row stands for; none where it is the row above an open run."""
+        return tuple((one,) if isinstance(one, int) else () if one.is_open else one.nodes for one in self.entries)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """The lanes beside the rows."""
+        return Lanes.of(self.timeline.recording.nodes, self.groups)
+
+    @classmethod
+    def of(cls, timeline: Timeline) -> Listing:
+        """Every node."""
+        return cls(timeline, timeline.rows)
+
+    @classmethod
+    def only(cls, timeline: Timeline, nodes: Collection[int]) -> Listing:
+        """These nodes alone."""
+        return cls(timeline, tuple(node for node in timeline.rows if node in nodes))
+
+
+class FoldedTape:
+    """A tape with what repeats folded. It is looked through once; then any set of open runs can be listed."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._items = _items(timeline)
+        self._inside: dict[int, tuple[int, int]] = {}  # operation -> (item, repetition) at the top
+        for at, item in enumerate(self._items):
+            for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
+                self._inside.update((node, (at, k)) for one in inside for node in operations(one))
+        self._above: dict[int, list[int]] = {}  # operation -> leaves that stand right above it
+        self._stands_above: dict[int, int] = {}  # leaf -> operation
+        self._before: dict[int, list[int]] = {}  # item -> leaves above it, which several repetitions share
+        self._place_leaves()
+
+    @property
+    def folds(self) -> bool:
+        """Whether anything repeats."""
+        return any(isinstance(item, Fold) for item in self._items)
+
+    def listing(self, opened: Collection[Run], focus: int | None) -> Listing:
+        """The rows where these runs are open, and those around the node in focus."""
+        return Listing(self.timeline, tuple(self._entries(opened, focus)))
+
+    def around(self, node: int | None) -> tuple[tuple[Fold, int], ...]:
+        """The folds that a node is inside of, from outside, each with the repetition: what its rows depend on."""
+        node = self._stands_above.get(node, node) if node is not None else None
+        if node not in self._inside:
+            return ()
+        at, k = self._inside[node]
+        found: list[tuple[Fold, int]] = []
+        item: Item | None = self._items[at]
+        while isinstance(item, Fold):
+            found.append((item, k))
+            item, k = _inner(item.times[k], node)
+        return tuple(found)
+
+    def _place_leaves(self) -> None:
+        top = {node: at for at, item in enumerate(self._items)
+               for node in ([item] if isinstance(item, int) else operations(item))}  # fmt: skip
+        for leaf in (node for node in self.timeline.rows if self.timeline.node(node).variable is not None):
+            users = [user for user in self.timeline.users.get(leaf, ()) if user in top]
+            if not users:
+                self._before.setdefault(len(self._items), []).append(leaf)
+            elif len({self._inside.get(user, (top[user], 0)) for user in users}) == 1:
+                self._above.setdefault(users[0], []).append(leaf)
+                self._stands_above[leaf] = users[0]
+            else:
+                self._before.setdefault(top[users[0]], []).append(leaf)
+
+    def _entries(self, opened: Collection[Run], focus: int | None) -> Iterator[Entry]:
+        focused = dict(self.around(focus))
+        for at, item in enumerate(self._items):
+            yield from self._before.get(at, ())
+            yield from self._item(item, 0, opened, focused)
+        yield from self._before.get(len(self._items), ())
+
+    def _item(self, item: Item, depth: int, opened: Collection[Run], focused: Mapping[Fold, int]) -> Iterator[Entry]:
+        if isinstance(item, int):
+            yield from self._above.get(item, ())
+            yield item
+        else:
+            yield from self._run(Run(item, 0, len(item.times)), depth, opened, focused)
+
+    def _run(self, run: Run, depth: int, opened: Collection[Run], focused: Mapping[Fold, int]) -> Iterator[Entry]:
+        here = focused.get(run.fold, -1)
+        is_open = run in opened or run.start <= here < run.stop
+        yield RunRow(run, self._nodes(run), depth, is_open)
+        if not is_open:
+            return
+        if run.stop - run.start == 1:
+            for item in run.fold.times[run.start]:
+                yield from self._item(item, depth + 1, opened, focused)
+            return
+        split = (Run(run.fold, run.start, here), Run(run.fold, here, here + 1), Run(run.fold, here + 1, run.stop))
+        for part in run.parts if run in opened else split:
+            if part.stop > part.start:
+                yield from self._run(part, depth + 1, opened, focused)
+
+    def _nodes(self, run: Run) -> tuple[int, ...]:
+        inside = (node for k in range(run.start, run.stop) for item in run.fold.times[k] for node in operations(item))
+        return tuple(one for node in inside for one in (*self._above.get(node, ()), node))
+
+
+def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:
+    """The item that a node is inside of, and in which of its repetitions."""
+    for item in items:
+        for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
+            if any(one == node for part in inside for one in operations(part)):
+                return item, k
+    return None, 0
+
+
+def _items(timeline: Timeline) -> tuple[Item, ...]:
+    """The tape with what repeats folded, by the first way that leaves few rows, else by the one that leaves fewest."""
+    best: tuple[Item, ...] = ()
+    for way in WAYS:
+        items = folded(timeline.recording, timeline.rows, way)
+        if not best or len(items) < len(best):
+            best = items
+        if len(items) <= FEW:
+            break
+    return best

@@ -1,0 +1,75 @@
+import microtape as mt
+
+
+def power(exercise):
+    """Power.apply(3, [1, 2, 3])"""
+    return exercise.Power.apply(3, _leaf([1.0, 2.0, 3.0])).detach()
+
+
+def power_gradient(exercise):
+    """The gradient of Power.apply(3, [1, 2, 3]), of the sum"""
+    x = _leaf([1.0, 2.0, 3.0])
+    exercise.Power.apply(3, x).sum().backward()
+    return x.grad
+
+
+def power_handed_something(exercise):
+    """The gradient of Power.apply(4, [1, 2, 3]) where 1, 10 and 100 are handed in"""
+    x = _leaf([1.0, 2.0, 3.0])
+    exercise.Power.apply(4, x).backward(mt.tensor([1.0, 10.0, 100.0]))
+    return x.grad
+
+
+def power_overwritten(exercise):
+    """Somebody overwrites x between forward and backward of Power"""
+    x = _leaf([1.0, 2.0, 3.0])
+    z = exercise.Power.apply(3, x)
+    with mt.no_grad():
+        x.mul_(100.0)
+    try:
+        z.sum().backward()
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+        return "is noticed"
+    return "is not noticed"
+
+
+def pick(exercise):
+    """Pick.apply([1, 2, 3], 2)"""
+    return exercise.Pick.apply(_leaf([1.0, 2.0, 3.0]), 2).detach()
+
+
+def pick_gradient(exercise):
+    """The gradient of 10 · Pick.apply([1, 2, 3], 2)"""
+    x = _leaf([1.0, 2.0, 3.0])
+    (exercise.Pick.apply(x, 2) * 10).backward()
+    return x.grad
+
+
+def pick_row(exercise):
+    """Pick.apply of a table of 3 × 2, row 1: the gradient where 5 and 7 are handed in"""
+    x = _leaf([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    exercise.Pick.apply(x, 1).backward(mt.tensor([5.0, 7.0]))
+    return x.grad
+
+
+def pick_keeps(exercise):
+    """How many numbers the tensors have that Pick keeps, of 1000"""
+    ctx = _Context()
+    exercise.Pick.forward(ctx, mt.zeros(1000), 3)
+    kept = [one for one in [*vars(ctx).values(), *ctx.saved] if isinstance(one, mt.Tensor)]
+    return sum(one.numel() for one in kept)
+
+
+class _Context:
+    """Stands in for ctx, to see what is kept."""
+
+    saved = ()
+
+    def save_for_backward(self, *tensors):
+        self.saved = tensors
+
+
+def _leaf(values):
+    return mt.tensor(values, requires_grad=True)

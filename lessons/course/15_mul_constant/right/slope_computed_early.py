@@ -1,0 +1,34 @@
+"""The slope is computed on the way forward, and only its product is left for backward."""
+
+# Arguments that are not tensors: one way to write it.
+#
+# Each argument has its place in what backward returns, and the place of a
+# number, an index or a shape holds None.
+
+import microtape as mt
+
+
+class Power(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, n, x):
+        ctx.save_for_backward(x, n * x ** (n - 1))
+        return x**n
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        _, slope = ctx.saved_tensors
+        return None, grad_z * slope
+
+
+class Pick(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, index):
+        ctx.shape = x.shape
+        ctx.index = index
+        return x[index].clone()
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        grad_x = mt.zeros(ctx.shape)
+        grad_x[ctx.index] += grad_z
+        return grad_x, None

@@ -1,0 +1,35 @@
+"""At the index, your Pick puts 1. It is what came in, grad_z, that belongs there."""
+
+# Arguments that are not tensors: one way to write it.
+#
+# Each argument has its place in what backward returns, and the place of a
+# number, an index or a shape holds None.
+
+import microtape as mt
+
+
+class Power(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, n, x):
+        ctx.n = n
+        ctx.save_for_backward(x)
+        return x**n
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (x,) = ctx.saved_tensors
+        return None, grad_z * ctx.n * x ** (ctx.n - 1)
+
+
+class Pick(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, index):
+        ctx.shape = x.shape
+        ctx.index = index
+        return x[index].clone()
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        grad_x = mt.zeros(ctx.shape)
+        grad_x[ctx.index] = 1.0
+        return grad_x, None

@@ -1,0 +1,28 @@
+# Several outputs, one without a slope: one way to write it.
+#
+# Every output hands a gradient in, and what two of them say about the same
+# number is added. What the mask says is not used: it is marked.
+
+import microtape as mt
+
+
+class Parts(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        mask = (x > 0).float()
+        ctx.save_for_backward(mask)
+        ctx.mark_non_differentiable(mask)
+        return x * mask, x * (1 - mask), mask
+
+    @staticmethod
+    def backward(ctx, grad_gains, grad_losses, grad_mask):
+        (mask,) = ctx.saved_tensors
+        return grad_gains * mask + grad_losses * (1 - mask)
+
+
+if __name__ == "__main__":
+    x = mt.tensor([3.0, -1.0, 2.0], requires_grad=True)
+    gains, losses, mask = Parts.apply(x)
+    print(gains.detach(), losses.detach(), mask)
+    (gains * 10 + losses).sum().backward()
+    print(x.grad)

@@ -1,0 +1,40 @@
+# Going back through a window.
+#
+# y[index] was written to, then `gradient` came back for the whole
+# of y, as it is after the write.
+#
+#     gradient = np.array([1.0, 10.0, 100.0])
+#     rest = slice(1, None)              y[rest] is y[1:]
+#
+# `multiplied` is the way back of  y[index] *= factor.  It gives the
+# gradient of what y was before:
+#
+#     multiplied(gradient, rest, 5.0)    [1, 50, 500]
+#
+# `replaced` is the way back of  y[index] = v.  It gives the
+# gradient of what y was before, and that of v, which has `shape`:
+# that of the window, or () if v is a single number.
+#
+#     replaced(gradient, rest, (2,))     [1, 0, 0], [10, 100]
+#     replaced(gradient, rest, ())       [1, 0, 0], 110
+#
+# `gradient` itself must not change: somebody else may hold it.
+#
+# Complete both.
+
+import numpy as np
+
+
+def multiplied(gradient, index, factor):
+    raise NotImplementedError
+
+
+def replaced(gradient, index, shape):
+    raise NotImplementedError
+
+
+if __name__ == "__main__":
+    gradient = np.array([1.0, 10.0, 100.0])
+    print(multiplied(gradient, slice(1, None), 5.0))
+    print(*replaced(gradient, slice(1, None), (2,)))
+    print(*replaced(gradient, slice(1, None), ()))

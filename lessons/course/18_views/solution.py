@@ -1,0 +1,26 @@
+# Going back through a window: one way to write it.
+#
+# Outside of the window nothing happened, so the gradient stays as it is. The
+# copies are there because an array, too, is looked at through windows.
+
+import numpy as np
+
+
+def multiplied(gradient, index, factor):
+    for_y = gradient.copy()
+    for_y[index] *= factor
+    return for_y
+
+
+def replaced(gradient, index, shape):
+    for_y = gradient.copy()
+    for_y[index] = 0.0
+    for_v = gradient[index].copy()
+    return for_y, for_v if for_v.shape == shape else np.array(for_v.sum())
+
+
+if __name__ == "__main__":
+    gradient = np.array([1.0, 10.0, 100.0])
+    print(multiplied(gradient, slice(1, None), 5.0))
+    print(*replaced(gradient, slice(1, None), (2,)))
+    print(*replaced(gradient, slice(1, None), ()))

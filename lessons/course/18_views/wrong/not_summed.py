@@ -1,0 +1,23 @@
+"""Where v is a single number, you give it several gradients. It was stretched over the window:
+sum.
+"""
+
+# Going back through a window: one way to write it.
+#
+# Outside of the window nothing happened, so the gradient stays as it is. The
+# copies are there because an array, too, is looked at through windows.
+
+import numpy as np
+
+
+def multiplied(gradient, index, factor):
+    for_y = gradient.copy()
+    for_y[index] *= factor
+    return for_y
+
+
+def replaced(gradient, index, shape):
+    for_y = gradient.copy()
+    for_y[index] = 0.0
+    for_v = gradient[index].copy()
+    return for_y, for_v

@@ -1,0 +1,23 @@
+"""Your gradient of v is a window into the gradient that came in. Who writes into yours changes
+that: copy.
+"""
+
+# Going back through a window: one way to write it.
+#
+# Outside of the window nothing happened, so the gradient stays as it is. The
+# copies are there because an array, too, is looked at through windows.
+
+import numpy as np
+
+
+def multiplied(gradient, index, factor):
+    for_y = gradient.copy()
+    for_y[index] *= factor
+    return for_y
+
+
+def replaced(gradient, index, shape):
+    for_y = gradient.copy()
+    for_y[index] = 0.0
+    for_v = gradient[index]
+    return for_y, for_v if for_v.shape == shape else np.array(for_v.sum())

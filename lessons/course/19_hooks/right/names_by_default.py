@@ -1,0 +1,27 @@
+"""The name is bound as a default value, when the hook is made. The sign is turned by a
+multiplication that the tape sees and one that it does not.
+"""
+
+import microtape as mt
+
+
+def watch(named):
+    seen = []
+    for name in named:
+
+        def hook(gradient, name=name):
+            seen.append((name, gradient.tolist()))
+
+        named[name].register_hook(hook)
+    return seen
+
+
+def clip(tensor, limit):
+    def hook(gradient):
+        return mt.minimum(mt.maximum(gradient, mt.full_like(gradient, -limit)), mt.full_like(gradient, limit))
+
+    return tensor.register_hook(hook)
+
+
+def reverse(x):
+    return 2 * x.detach() - x

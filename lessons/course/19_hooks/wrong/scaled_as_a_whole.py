@@ -1,0 +1,31 @@
+"""You make the whole gradient smaller so that its largest number fits. Wanted is each number by
+itself, cut off at the limit.
+"""
+
+# Hooks: one way to write it.
+#
+# Each hook has a name of its own, because it is made by a call of its own.
+# And none of them writes into what it is handed.
+
+import microtape as mt
+
+
+def watch(named):
+    seen = []
+
+    def note(name):
+        return lambda gradient: seen.append((name, gradient.tolist()))
+
+    for name, tensor in named.items():
+        tensor.register_hook(note(name))
+    return seen
+
+
+def clip(tensor, limit):
+    return tensor.register_hook(lambda gradient: gradient * (limit / max(limit, gradient.abs().max().item())))
+
+
+def reverse(x):
+    same = x.clone()
+    same.register_hook(lambda gradient: -gradient)
+    return same

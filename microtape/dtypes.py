@@ -3,7 +3,8 @@
 Note [Type promotion]
   Categories are ordered bool < integer < floating < complex. Operands come in three ranks: tensors with dimensions,
   0-d tensors, and Python numbers. A lower rank changes the result only if its category is higher, so that
-  `float32 tensor * 2.5` and `float32 tensor * float64 0-d tensor` both stay float32.
+  `float32 tensor * 2.5` and `float32 tensor * float64 0-d tensor` both stay float32. A float keeps its width when it
+  becomes complex.
 """
 
 from __future__ import annotations
@@ -95,9 +96,9 @@ def _dominate(high: DType | None, low: DType | None) -> DType | None:
     """`low` counts only where its category is higher."""
     if high is None or low is None:
         return low if high is None else high
-    if _CATEGORY[low.kind] > _CATEGORY[high.kind]:
-        return promote_types(high, low)
-    return high
+    if _CATEGORY[low.kind] <= _CATEGORY[high.kind]:
+        return high
+    return np.promote_types(high, complex64) if high.kind == "f" else promote_types(high, low)
 
 
 _SCALAR_NAMES = {

@@ -141,7 +141,12 @@ class Binary(Operation):
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays in one dtype."""
         x, y = operands
-        return promoted(x.array, y.array)
+        return self.promoted(x.array, y.array)
+
+    @staticmethod
+    def promoted(x: Array, y: Array) -> tuple[Array, Array]:
+        """Two arrays of different dtypes in one."""
+        return promoted(x, y)
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
@@ -195,7 +200,12 @@ def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
 
 
 def refusal(error: Exception, *arrays: Array) -> RuntimeError:
-    """numpy's complaint as torch would raise it; in its words too, where it is that two shapes do not broadcast."""
+    """numpy's complaint as torch would raise it; in its words, where shapes do not broadcast or bools subtract."""
+    if "boolean subtract" in str(error):
+        return RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
     if len(arrays) == 2:
         a, b = arrays
         ndim = max(a.ndim, b.ndim)
@@ -243,7 +253,7 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         mask = (to_x is not NO_EDGE, to_y is not NO_EDGE)
     a, b = x.array, y.array
     if a.dtype is not b.dtype:
-        a, b = promoted(a, b)
+        a, b = cls.promoted(a, b)
     try:
         array = quietly().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:

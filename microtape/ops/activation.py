@@ -10,7 +10,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.ops.exponential import exp
-from microtape.ops.kinds import in_place, named
+from microtape.ops.kinds import in_place, named, refusal_of, refusing
 from microtape.ops.selection import where
 from microtape.ops.trigonometric import tanh
 
@@ -49,12 +49,21 @@ class SigmoidBackwardBackward0(Binary):
         return g * x * (1 - 2 * y)
 
 
+NO_COMPLEX = NotImplementedError("clamp is not supported for complex types")
+RELU_REFUSES: dict[str, str | NotImplementedError] = {
+    "b": "Boolean inputs not supported for relu",
+    "c": NO_COMPLEX,
+}  # not by `refusing`, for speed
+
+
 class ReluBackward0(Unary):
     formula = "z = max(x, 0)    ∂z/∂x = 1 where z > 0, else 0"
     floating = False
 
     @staticmethod
     def forward(x: Any) -> Any:
+        if x.dtype.kind in "bc":
+            raise refusal_of(x.dtype, RELU_REFUSES[x.dtype.kind])
         return np.maximum(x, 0)
 
     def grad_x(self, g: Any, z: Any) -> Any:
@@ -78,6 +87,7 @@ class ThresholdBackwardBackward0(Binary):
         return g * 0
 
 
+@refusing(biuc="leaky_relu_cpu")
 class LeakyReluBackward0(Operation):
     __slots__ = ("slope",)
     formula = "z = x where x > 0, else a · x    ∂z/∂x = 1 where x > 0, else a"
@@ -103,6 +113,7 @@ class LeakyReluBackward1(LeakyReluBackward0):
         return where(z > 0, g, g * self.slope)
 
 
+@refusing(biuc="elu_cpu")
 class EluBackward0(Operation):
     __slots__ = ("alpha", "scale")
     formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where x > 0, else s · a · eˣ"
@@ -130,8 +141,10 @@ class EluBackward1(EluBackward0):
         return g * where(z > 0, self.scale, z + self.scale * self.alpha)
 
 
+@refusing(biu="silu_cpu")
 class SiluBackward0(Unary):
     formula = "z = x · σ(x)    ∂z/∂x = σ(x) · (1 + x · (1 - σ(x)))"
+    floating = False
 
     @staticmethod
     def forward(x: Any) -> Any:
@@ -142,6 +155,7 @@ class SiluBackward0(Unary):
         return g * (s * (1 + x * (1 - s)))
 
 
+@refusing(biuc="softplus_cpu")
 class SoftplusBackward0(Operation):
     __slots__ = ("beta", "threshold")
     formula = "z = ln(1 + eᵇˣ) / b    ∂z/∂x = σ(b · x)"
@@ -157,9 +171,11 @@ class SoftplusBackward0(Operation):
         return where(x * self.beta > self.threshold, g, g * sigmoid(x * self.beta))
 
 
+@refusing(biuc="log_sigmoid_cpu")
 class LogSigmoidBackward0(Unary):
     formula = "z = ln σ(x)    ∂z/∂x = σ(-x)"
     op = "logsigmoid"
+    floating = False
 
     @staticmethod
     def forward(x: Any) -> Any:
@@ -169,6 +185,7 @@ class LogSigmoidBackward0(Unary):
         return g * sigmoid(-x)
 
 
+@refusing(b="Bool inputs not supported for hardtanh", c=NO_COMPLEX)
 class HardtanhBackward0(Operation):
     __slots__ = ("highest", "lowest")
     formula = "z = x within [min, max]    ∂z/∂x = 1 between the bounds, else 0"
@@ -178,12 +195,15 @@ class HardtanhBackward0(Operation):
         self.lowest, self.highest = lowest, highest
 
     def forward(self, x: Any) -> Any:
-        return np.clip(x, self.lowest, self.highest)
+        if x.dtype.kind == "u" and min(self.lowest, self.highest) < 0:
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        return np.clip(x, self.lowest, self.highest).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return where((x <= self.lowest) | (x >= self.highest), 0.0, g)
 
 
+@refusing(c="erf_vml_cpu")
 class ErfBackward0(Unary):
     formula = "z = 2/√π · ∫₀ˣ e⁻ᵗ² dt    ∂z/∂x = 2/√π · e⁻ˣ²"
 
@@ -195,6 +215,7 @@ class ErfBackward0(Unary):
         return g * (2 / math.sqrt(math.pi) * exp(-x * x))
 
 
+@refusing(c="erfc_vml_cpu")
 class ErfcBackward0(Unary):
     formula = "z = 1 - erf x    ∂z/∂x = -2/√π · e⁻ˣ²"
 
@@ -206,8 +227,10 @@ class ErfcBackward0(Unary):
         return g * (-2 / math.sqrt(math.pi) * exp(-x * x))
 
 
+@refusing(biuc="GeluKernelImpl")
 class GeluBackward0(Unary):
     formula = "z = x · Φ(x)    ∂z/∂x = Φ(x) + x · φ(x),  Φ the normal distribution, φ its density"
+    floating = False
 
     @staticmethod
     def forward(x: Any) -> Any:
@@ -219,6 +242,7 @@ class GeluBackward0(Unary):
         return g * (below + x * density)
 
 
+@refusing(biuc="GeluKernelImpl")
 @named("GeluBackward0")
 class TanhGelu(Unary):
     """`gelu(x, approximate="tanh")`: torch's node has the same name."""
@@ -226,6 +250,7 @@ class TanhGelu(Unary):
     formula = (
         "z = x/2 · (1 + tanh u),  u = √(2/π) · (x + 0.044715 x³)    ∂z/∂x = (1 + tanh u)/2 + x/2 · (1 - tanh² u) · u′"
     )
+    floating = False
 
     @staticmethod
     def forward(x: Any) -> Any:

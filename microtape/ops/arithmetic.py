@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from microtape.in_place import call_
-from microtape.operation import Binary, Unary, as_operand, binary, call, unary
-from microtape.ops.kinds import Promoting, WithNumber, named
+from microtape.operation import Binary, Unary, as_operand, binary, call, promoted, unary
+from microtape.ops.kinds import Promoting, WithNumber, in_place, named, refusing
 from microtape.tensor_state import TensorState
 
 
@@ -29,6 +29,12 @@ class AddBackward0(Binary):
 class SubBackward0(Binary):
     formula = "z = x - y    ∂z/∂x = 1,  ∂z/∂y = -1"
     forward = staticmethod(np.subtract)
+
+    @staticmethod
+    def promoted(x: Any, y: Any) -> Any:
+        """See Binary.promoted."""
+        refuse_mask(x, y)
+        return promoted(x, y)
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -50,7 +56,8 @@ class ScaledAdd(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        return x + self.alpha * y
+        check_alpha(self.alpha, x, y)
+        return (x + self.alpha * y).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -66,6 +73,10 @@ class ScaledSub(ScaledAdd):
     __slots__ = ()
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
 
+    def forward(self, x: Any, y: Any) -> Any:
+        check_alpha(self.alpha, x, y)
+        return x - np.asarray(-self.alpha).astype(x.dtype) * y
+
 
 class RsubBackward0(Promoting):
     """`rsub` of two tensors."""
@@ -80,7 +91,8 @@ class RsubBackward0(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        return y - self.alpha * x
+        check_alpha(self.alpha, x, y)
+        return y - np.asarray(self.alpha).astype(x.dtype) * x
 
     def grad_x(self, g: Any) -> Any:
         return -g * self.alpha
@@ -137,6 +149,10 @@ class MulBackward1(WithNumber):
         return times_number(g, self.number)
 
 
+@refusing(
+    b="Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+    "or `logical_not()` operator instead."
+)
 class NegBackward0(Unary):
     formula = "z = -x    ∂z/∂x = -1"
     floating = False
@@ -161,7 +177,10 @@ def minus(x: Any, y: Any) -> Any:
 
 def minus_from(x: Any, y: Any) -> Any:
     """`y - x`, where y is a number."""
-    return call(RsubBackward1(y), x) if isinstance(y, int | float | complex) else NotImplemented
+    if not isinstance(y, int | float | complex):
+        return NotImplemented
+    refuse_mask(x.array)
+    return call(RsubBackward1(y), x)
 
 
 def times(x: Any, y: Any) -> Any:
@@ -183,6 +202,22 @@ def times_number(x: Any, number: Any) -> Any:
 
 
 # Functions, with torch's argument names
+
+
+def refuse_mask(*arrays: Any) -> None:
+    """Raise RuntimeError for bools beside other numbers, which cannot be subtracted; numpy refuses two bools."""
+    kinds = [array.dtype.kind for array in arrays]
+    if ("b" in kinds and set(kinds) != {"b"}) or kinds == ["b"]:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead."
+        )
+
+
+def check_alpha(alpha: Any, *arrays: Any) -> None:
+    """Raise RuntimeError for a factor that whole numbers cannot be multiplied with."""
+    if not isinstance(alpha, int) and all(array.dtype.kind in "biu" for array in arrays):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -217,7 +252,9 @@ def neg(input: Any) -> Any:
 
 
 def positive(input: Any) -> Any:
-    """`input` itself."""
+    """`input` itself. Raises RuntimeError for bools."""
+    if input.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
 
@@ -239,11 +276,6 @@ def mul_(x: TensorState, other: Any) -> Any:
     return call_(MulBackward0(), x, as_operand(other, x))
 
 
-def neg_(x: TensorState) -> Any:
-    """Negate in place."""
-    return call_(NegBackward0(), x)
-
-
 def given(name: str, result: Any, other: Any) -> Any:
     """`result`, which is NotImplemented where `other` cannot be an operand. Raises TypeError then."""
     if result is NotImplemented:
@@ -256,3 +288,6 @@ def pair(x: Any, y: Any) -> tuple[Any, Any]:
     if isinstance(x, TensorState):
         return x, as_operand(y, x)
     return (as_operand(x, y), y) if isinstance(y, TensorState) else (x, y)
+
+
+neg_ = in_place(NegBackward0)

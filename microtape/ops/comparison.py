@@ -11,6 +11,7 @@ from microtape.dtypes import scalar_name
 from microtape.inference import marked
 from microtape.operation import as_operand, number_operand, promoted, quietly, refusal
 from microtape.ops.arguments import dim_tuple, torch_style
+from microtape.ops.kinds import refusal_of
 from microtape.tensor_state import TensorState, as_array, new_tensor
 from microtape.watch import watch
 
@@ -30,6 +31,10 @@ def without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _
     return output
 
 
+ORDERINGS = {np.less: "lt_cpu", np.less_equal: "le_cpu", np.greater: "gt_cpu", np.greater_equal: "ge_cpu"}
+"""Comparisons that complex numbers have not, and torch's kernels for them."""
+
+
 def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
     """Two operands, in one dtype; NotImplemented if `y` is neither tensor, number nor array."""
     if not isinstance(y, TensorState):
@@ -37,6 +42,8 @@ def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
         if y is NotImplemented:
             return y
     a, b = promoted(x.array, y.array)
+    if a.dtype.kind == "c" and function in ORDERINGS:
+        raise refusal_of(a.dtype, ORDERINGS[function])
     try:
         array = as_array(function(a, b))
     except ValueError as error:
@@ -196,14 +203,22 @@ def equal(input: TensorState, other: TensorState) -> bool:
 
 def any(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
     """Whether any element is other than zero: of all, or along the dimensions `dim`."""
-    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    return undifferentiable(lambda x: np.any(x, dim_tuple(dim, x.ndim), keepdims=keepdim), input, op="any")
+    return truth(np.any, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def all(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
     """Whether all elements are other than zero: of all, or along the dimensions `dim`."""
-    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    return undifferentiable(lambda x: np.all(x, dim_tuple(dim, x.ndim), keepdims=keepdim), input, op="all")
+    return truth(np.all, input, *torch_style(dim, keepdim, **numpy_style))
+
+
+def truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool) -> Any:
+    """`any` or `all`, as bools; of uint8 as uint8, which were torch's bools once."""
+
+    def find(array: Any) -> Any:
+        found = function(array, dim_tuple(dim, array.ndim), keepdims=keepdim)
+        return found.astype(np.uint8) if array.dtype == np.uint8 else found
+
+    return undifferentiable(find, x, op=function.__name__)
 
 
 def count_nonzero(input: TensorState, dim: Any = None) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from microtape.dtypes import scalar_name
 from microtape.operation import Binary, Unary, binary, unary
 from microtape.ops.parts import select
 from microtape.ops.rounding import abs
@@ -48,6 +49,7 @@ class ViewAsComplexBackward0(ViewOperation):
     op = "view_as_complex"
 
     def forward(self, x: Any) -> Any:
+        x = x.astype(np.float32) if x.dtype == np.float16 else x
         return np.ascontiguousarray(x).view(np.result_type(x.dtype, np.complex64))[..., 0]
 
     def grad_x(self, g: Any) -> Any:
@@ -126,6 +128,11 @@ def view_as_complex(input: Any) -> Any:
     """Pairs of real numbers in the last dimension as complex ones: a view where the pairs lie together."""
     if not input.ndim or input.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
+    if input.dtype.kind != "f":
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{scalar_name(input.dtype)}"
+        )
     return view_call(input, ViewAsComplexBackward0)
 
 
@@ -136,9 +143,21 @@ def angle(input: Any) -> Any:
 
 def complex(real: Any, imag: Any) -> Any:
     """`real + i · imag`."""
+    check_real(real, imag)
     return binary(ComplexBackward0, real, imag)
+
+
+def check_real(x: Any, y: Any) -> None:
+    """Raise RuntimeError for what cannot be a part of a complex number."""
+    for one in (x, y):
+        if isinstance(one, TensorState) and one.array.dtype.kind != "f":
+            raise RuntimeError(
+                f"Expected both inputs to be Half, Float or Double tensors but got {scalar_name(x.dtype)} and "
+                f"{scalar_name(y.dtype)}"
+            )
 
 
 def polar(abs: Any, angle: Any) -> Any:
     """`abs · (cos angle + i · sin angle)`."""
+    check_real(abs, angle)
     return binary(PolarBackward0, abs, angle)

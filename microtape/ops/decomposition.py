@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.arguments import dim_tuple
-from microtape.ops.linalg import check_square, transposed
+from microtape.ops.linalg import check_floating, check_matrix, check_square, transposed
 from microtape.ops.parts import diagonal
 from microtape.ops.product import matmul
 from microtape.ops.rearrange import diag_embed
@@ -119,7 +119,7 @@ def svd(A: Any, full_matrices: bool = True) -> Any:  # noqa: N803 - torch's name
 
     Singular vectors have a derivative only where no two singular values are equal.
     """
-    return call_several(LinalgSvdBackward0(full_matrices), check_matrix("linalg.svd", A))
+    return call_several(LinalgSvdBackward0(full_matrices), check_floating("linalg.svd", check_matrix("linalg.svd", A)))
 
 
 def svdvals(A: Any) -> Any:  # noqa: N803 - torch's name
@@ -144,10 +144,13 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
 def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803
     """A norm of the matrices in two dimensions: "fro", "nuc", ±1 (columns), ±inf (rows), ±2 (singular values)."""
     check_matrix("linalg.matrix_norm", A)
+    if A.dtype != np.float16:  # which norms without singular values can do
+        check_floating("linalg.matrix_norm", A)
     first, second = dim_tuple(dim, A.ndim) or ()
     if ord == "fro":
         return vector_norm(A, 2, (first, second), keepdim, dtype=dtype)
     if ord == "nuc" or abs(ord) == 2:
+        check_floating("linalg.matrix_norm", A)
         values = svdvals(movedim(A, (first, second), (-2, -1)))
         result = sum(values, -1) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1)
         return movedim(unsqueeze(unsqueeze(result, -1), -1), (-2, -1), (first, second)) if keepdim else result
@@ -175,10 +178,3 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
     if p == "nuc":
         return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(input, 2 if p == "fro" or p is None else p, dim, keepdim, dtype=dtype)
-
-
-def check_matrix(name: str, x: Any) -> Any:
-    """The matrix. Raises RuntimeError if it is none."""
-    if x.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    return x

@@ -9,7 +9,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.arithmetic import given, pair
-from microtape.ops.kinds import Promoting, WithNumber, floating
+from microtape.ops.kinds import Promoting, WithNumber, floating, refusal_of, refusing
 from microtape.ops.undefined import UndefinedBackward, call_undefined
 from microtape.tensor_state import TensorState
 
@@ -29,6 +29,7 @@ class DivBackward0(Binary):
         return -g * ((x / y) / y)
 
 
+@refusing(bc="div_{self.rounding}_cpu")
 class DivBackward2(Promoting):
     """A quotient that is rounded."""
 
@@ -54,6 +55,7 @@ class DivBackward2(Promoting):
         return g * 0
 
 
+@refusing(bc="remainder_cpu")
 class RemainderBackward1(Binary):
     formula = "z = x - y · ⌊x / y⌋    ∂z/∂x = 1,  ∂z/∂y = -⌊x / y⌋"
 
@@ -79,6 +81,7 @@ class RemainderBackward0(WithNumber):
         return g
 
 
+@refusing(bc="fmod_cpu")
 class FmodBackward1(Binary):
     formula = "z = x - y · trunc(x / y)    ∂z/∂x = 1,  ∂z/∂y = -trunc(x / y)"
 
@@ -201,7 +204,9 @@ def fmod_(x: TensorState, other: Any) -> Any:
 
 
 def divided_down(x: Any, y: Any) -> Any:
-    """⌊x / y⌋."""
+    """⌊x / y⌋. Raises NotImplementedError for bools and complex numbers."""
+    if x.dtype.kind in "bc":
+        raise refusal_of(x.dtype, "div_floor_cpu")
     refuse_zero(y)
     return np.floor_divide(x, y)
 

@@ -10,7 +10,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, as_operand, binary, call, unary
 from microtape.ops.arithmetic import given, plus_number, times_number
-from microtape.ops.kinds import beside_number, floating, in_place
+from microtape.ops.kinds import beside_number, floating, in_place, refusing
 from microtape.ops.selection import where
 from microtape.tensor_state import TensorState
 
@@ -78,9 +78,16 @@ class Log1PBackward0(Unary):
         return g / plus_number(x, 1)
 
 
+@refusing(biu="logaddexp_cpu")
 class LogaddexpBackward0(Binary):
     formula = "z = ln(eˣ + eʸ)    ∂z/∂x = eˣ⁻ᶻ,  ∂z/∂y = eʸ⁻ᶻ"
-    forward = staticmethod(np.logaddexp)
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        if x.dtype.kind != "c":
+            return np.logaddexp(x, y)
+        top = np.where(x.real > y.real, x, y)
+        return top + np.log(np.exp(x - top) + np.exp(y - top))
 
     def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
         return g * exp(x - z)
@@ -89,12 +96,13 @@ class LogaddexpBackward0(Binary):
         return g * exp(y - z)
 
 
+@refusing(c="xlogy_cpu")
 class XlogyBackward0(Binary):
     formula = "z = x · ln y, 0 where x = 0    ∂z/∂x = ln y,  ∂z/∂y = x / y"
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        x = floating(x)
+        x, y = floating(x), floating(y)
         return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y)).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
@@ -146,6 +154,8 @@ class PowBackward0(Operation):
         return [beside_number(operands[0].array, self.exponent)]
 
     def forward(self, x: Any) -> Any:
+        if x.dtype.kind in "iu" and self.exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
         return np.power(x, self.exponent)
 
     def grad_x(self, g: Any, x: Any) -> Any:
@@ -154,9 +164,16 @@ class PowBackward0(Operation):
         return g * times_number(x ** (self.exponent - 1), self.exponent)
 
 
+@refusing(b="pow")
 class PowBackward1(Binary):
     formula = "z = xʸ    ∂z/∂x = y · xʸ⁻¹,  ∂z/∂y = xʸ · ln x"
-    forward = staticmethod(np.power)
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        if x.dtype.kind != "i":
+            return np.power(x, y)
+        inverse = np.where(np.abs(x) == 1, x ** (y & 1), 0)  # the whole part of 1 / xⁿ: as torch has it, 0 for x = 0
+        return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any, x: Any, y: Any, _z: Any) -> Any:
         return g * where(y == 0, 0.0, y * x ** (y - 1))

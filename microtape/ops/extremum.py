@@ -10,6 +10,7 @@ from microtape.operation import call
 from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.gathering import scatter
+from microtape.ops.kinds import refusing
 from microtape.ops.reduction import AmaxBackward0, MaxBackward1, MinBackward1, check_not_empty
 from microtape.ops.selection import maximum, minimum
 from microtape.ops.shape import unsqueeze
@@ -48,6 +49,7 @@ class Choice(Several):
         return scatter(zeros, self.dim, indices, gradient)
 
 
+@refusing(c="max(): does not support complex input")
 class MaxBackward0(Choice):
     __slots__ = ()
     formula = "z = the largest along a dimension    ∂x = g where it stood, 0 elsewhere"
@@ -58,6 +60,7 @@ class MaxBackward0(Choice):
         return np.argmax(x, self.dim, keepdims=True)
 
 
+@refusing(c="min(): does not support complex input")
 class MinBackward0(Choice):
     __slots__ = ()
     formula = "z = the smallest along a dimension    ∂x = g where it stood, 0 elsewhere"
@@ -68,6 +71,7 @@ class MinBackward0(Choice):
         return np.argmin(x, self.dim, keepdims=True)
 
 
+@refusing(c=" Sort does not support complex dtypes on CPU")
 class SortBackward0(Choice):
     __slots__ = ("descending",)
     formula = "z = x in order    ∂x = g, each where its element stood"
@@ -87,6 +91,7 @@ class SortBackward1(SortBackward0):
     __slots__ = ()
 
 
+@refusing(b="topk does not support bool dtypes on CPU", c=" topk does not support complex dtypes on CPU")
 class TopkBackward0(SortBackward0):
     __slots__ = ("k",)
     formula = "z = the k largest    ∂x = g, each where its element stood, 0 elsewhere"
@@ -100,6 +105,7 @@ class TopkBackward0(SortBackward0):
         return np.take(super().chosen(x), range(self.k), self.dim)
 
 
+@refusing(bc="kthvalue_cpu")
 class KthvalueBackward0(Choice):
     __slots__ = ("k",)
     formula = "z = the k-th smallest along a dimension    ∂x = g where it stood, 0 elsewhere"
@@ -113,6 +119,7 @@ class KthvalueBackward0(Choice):
         return np.take(order(x, self.dim, False), [self.k - 1], self.dim)
 
 
+@refusing(bc="median_out")
 class MedianBackward1(Choice):
     """Of an even number of elements, the lower of the middle two; NaN where there is one."""
 
@@ -126,6 +133,7 @@ class MedianBackward1(Choice):
         return np.where(np.isnan(x).any(self.dim, keepdims=True), np.argmax(x, self.dim, keepdims=True), middle)
 
 
+@refusing(bc="median_cpu")
 class MedianBackward0(AmaxBackward0):
     """Over all elements."""
 
@@ -183,7 +191,10 @@ def argmin(input: TensorState, dim: int | None = None, keepdim: bool = False, **
 
 
 def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bool) -> Any:
-    """The common part of `argmax` and `argmin`."""
+    """The common part of `argmax` and `argmin`. Raises RuntimeError for bools and complex numbers."""
+    if x.array.dtype.kind in "bc":
+        kind = "bool" if x.array.dtype.kind == "b" else "complex"
+        raise RuntimeError(f"{name}(): does not support {kind} input")
     if dim is None:
         if not x.array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
@@ -204,6 +215,8 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 def argsort(input: TensorState, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that put the elements in order along `dim`."""
     counted = dim_index(dim, input.array.ndim)
+    if input.array.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
 
     def ranked(x: Array) -> Any:
         return order(x, counted, descending) if x.ndim else np.zeros((), np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -33,6 +34,41 @@ def in_place(cls: type[Operation]) -> Callable[..., Any]:
     method.__name__ = f"{cls.op}_"
     method.__doc__ = f"`{cls.op}`, in place."
     return method
+
+
+def refusing(**complaints: str | NotImplementedError) -> Callable[[_T], _T]:
+    """Let an operation refuse the dtypes that torch refuses, in its words: `@refusing(b="…", biu="…")`, by their kinds.
+
+    One word stands for the sentence about a missing kernel of that name, and may use attributes of the operation, as
+    `{self.dim}`. That sentence is a NotImplementedError, other complaints are RuntimeErrors unless given as the former.
+    """
+
+    def decorate(cls: _T) -> _T:
+        forward = inspect.getattr_static(cls, "forward")
+        static = isinstance(forward, staticmethod)
+        function = forward.__func__ if static else forward
+
+        def checked(*arguments: Any) -> Any:
+            node, arrays = (None, arguments) if static else (arguments[0], arguments[1:])
+            for array in arrays:
+                for kinds, complaint in complaints.items():
+                    if array.dtype.kind in kinds:
+                        raise refusal_of(array.dtype, complaint, node)
+            return function(*arguments)
+
+        cls.forward = staticmethod(checked) if static else checked
+        return cls
+
+    return decorate
+
+
+def refusal_of(dtype: Any, complaint: str | NotImplementedError, node: Any = None) -> RuntimeError:
+    """The exception that `refusing` means by a complaint."""
+    if isinstance(complaint, NotImplementedError):
+        return NotImplementedError(*complaint.args)
+    if " " in complaint:
+        return RuntimeError(complaint)
+    return NotImplementedError(f"\"{complaint.format(self=node)}\" not implemented for '{dtypes.scalar_name(dtype)}'")
 
 
 class Promoting(Operation):

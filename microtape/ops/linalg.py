@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from microtape.dtypes import scalar_name
 from microtape.operation import Operation, call
 from microtape.ops.complex_numbers import imag
+from microtape.ops.exponential import log
 from microtape.ops.index import IndexBackward0
 from microtape.ops.kinds import Promoting
 from microtape.ops.product import matmul
@@ -201,7 +203,9 @@ def slogdet(input: Any) -> Any:
 
 def logdet(input: Any) -> Any:
     """The logarithm of the determinant, NaN if that is negative."""
-    sign, logabsdet = slogdet(input)
+    sign, logabsdet = slogdet(check_square("logdet", input))
+    if sign.dtype.kind == "c":
+        return logabsdet + log(sign)
     return where(sign == -1, np.nan, logabsdet)
 
 
@@ -222,7 +226,8 @@ def cholesky(input: Any, *, upper: bool = False) -> Any:
 
 def matrix_power(input: Any, n: int) -> Any:
     """The matrix times itself, `n` times; of its inverse for a negative `n`."""
-    check_square("linalg.matrix_power", input)
+    if check_matrix("linalg.matrix_power", input).shape[-1] != input.shape[-2]:
+        check_square("linalg.matrix_power", input)
     if n < 0:
         return matrix_power(inv(input), -n)
     if n == 0:
@@ -234,12 +239,25 @@ def matrix_power(input: Any, n: int) -> Any:
 
 def check_square(name: str, x: Any) -> Any:
     """The matrix. Raises RuntimeError if it is not square, or of whole numbers."""
-    if x.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices"
         )
+    return check_floating(name, x)
+
+
+def check_matrix(name: str, x: Any) -> Any:
+    """The matrix. Raises RuntimeError if it is none."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    return x
+
+
+def check_floating(name: str, x: Any) -> Any:
+    """The matrix. Raises RuntimeError if it has whole numbers, or fewer bits than LAPACK can compute with."""
     if x.dtype.kind not in "fc":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input.")
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {scalar_name(x.dtype)}")
+    if x.dtype == np.float16:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
     return x

@@ -10,7 +10,7 @@ import numpy as np
 from microtape.operation import call
 from microtape.ops.activation import sigmoid, softplus
 from microtape.ops.exponential import exp, log, xlogy
-from microtape.ops.kinds import Promoting
+from microtape.ops.kinds import Promoting, refusing
 from microtape.ops.reduction import mean, sum
 from microtape.ops.rounding import abs
 from microtape.ops.selection import clamp
@@ -49,6 +49,7 @@ class PairLoss(Promoting):
         return 1 / self.count if self.reduction == "mean" and self.count else 1
 
 
+@refusing(biuc="mse_cpu")
 class MseLossBackward0(PairLoss):
     formula = "z = mean (x - y)²    ∂z/∂x = 2 (x - y) / n,  ∂z/∂y = -2 (x - y) / n"
 
@@ -87,6 +88,7 @@ class MseLossBackwardBackward0(Promoting):
         return g * (-self.factor * w)
 
 
+@refusing(biuc="smooth_l1_cpu")
 class SmoothL1LossBackward0(PairLoss):
     __slots__ = ("beta",)
     formula = "z = mean of d² / 2β where |d| < β, else |d| - β/2,  d = x - y    ∂z/∂x = d/β within [-1, 1], / n"
@@ -106,6 +108,7 @@ class SmoothL1LossBackward0(PairLoss):
         return g * (-self.share * clamp((x - y) / self.beta, -1, 1))
 
 
+@refusing(biuc="huber_cpu")
 class HuberLossBackward0(PairLoss):
     __slots__ = ("delta",)
     formula = "z = mean of d²/2 where |d| < δ, else δ · (|d| - δ/2),  d = x - y    ∂z/∂x = d within [-δ, δ], / n"
@@ -125,6 +128,7 @@ class HuberLossBackward0(PairLoss):
         return g * (-self.share * clamp(x - y, -self.delta, self.delta))
 
 
+@refusing(biuc="binary_cross_entropy")
 class BinaryCrossEntropyBackward0(PairLoss):
     __slots__ = ("weight",)
     formula = (
@@ -152,6 +156,7 @@ class BinaryCrossEntropyBackward0(PairLoss):
         return g * self.share if self.weight is None else g * self.share * self.weight
 
 
+@refusing(biuc="log_sigmoid_cpu")
 class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
     __slots__ = ("pos_weight", "weight")
     formula = "z = mean (x · (1 - y) + ln(1 + e⁻ˣ))    ∂z/∂x = (σ(x) - y) / n,  ∂z/∂y = -x / n"
@@ -221,6 +226,9 @@ def binary_cross_entropy_with_logits(
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     """Σ target · (ln target - input), for log-probabilities `input`; `reduction` may also be "batchmean"."""
+    if input.dtype.kind != "f" or target.dtype.kind != "f":
+        kind = "Complex" if input.dtype.kind == "c" else "Integral"
+        raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     losses = exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
     if reduction == "batchmean":
         return sum(losses) / input.shape[0]

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Operation, as_tensor, call
 from microtape.ops.arguments import plain
 from microtape.ops.shape import expand
 from microtape.several import zeros_like
 from microtape.tensor_state import TensorState
+
+SCATTER = "masked_scatter_ only supports boolean masks, but got mask with dtype {}"
 
 
 class MaskedFillBackward0(Operation):
@@ -100,7 +103,7 @@ class MaskedScatterBackward0(Operation):
         part = masked_select(g, mask)
         taken = np.arange(math.prod(self.y_shape)) < part.shape[0]
         zeros = zeros_like(g, self.y_shape, g.dtype)
-        return call(MaskedScatterBackward0(as_mask(taken.reshape(self.y_shape), g)), zeros, part)
+        return call(MaskedScatterBackward0(as_mask(taken.reshape(self.y_shape), g, SCATTER)), zeros, part)
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
@@ -118,7 +121,7 @@ def masked_fill_(x: TensorState, mask: Any, value: Any) -> Any:
 
 def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
     """The common part of `masked_fill` and `masked_fill_`."""
-    mask = as_mask(mask, x)
+    mask = as_mask(mask, x, "masked_fill_ only supports boolean masks, but got mask with dtype {}")
     if not isinstance(value, TensorState):
         return run(MaskedFillBackward0(mask, value), x)
     if value.array.ndim:
@@ -131,7 +134,7 @@ def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
 
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of `input` where `mask` is True, in one dimension; both broadcast."""
-    return call(MaskedSelectBackward0(as_mask(mask, input)), input)
+    return call(MaskedSelectBackward0(as_mask(mask, input, "masked_select: expected BoolTensor for mask")), input)
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
@@ -146,12 +149,12 @@ def masked_scatter_(x: TensorState, mask: Any, source: Any) -> Any:
 
 def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
     """The common part of `masked_scatter` and `masked_scatter_`."""
-    return run(MaskedScatterBackward0(as_mask(mask, x)), x, source)
+    return run(MaskedScatterBackward0(as_mask(mask, x, SCATTER)), x, source)
 
 
-def as_mask(mask: Any, x: Any) -> Any:
-    """The mask as x is: an array or a Tensor. Raises RuntimeError if it is not of dtype bool."""
+def as_mask(mask: Any, x: Any, complaint: str) -> Any:
+    """The mask as x is: an array or a Tensor. Raises RuntimeError with that complaint if it is not of dtype bool."""
     mask = as_tensor(mask, type(x)) if isinstance(x, TensorState) else np.asarray(mask)
     if mask.dtype.kind != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+        raise RuntimeError(complaint.format(scalar_name(mask.dtype)))
     return mask

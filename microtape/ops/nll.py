@@ -13,7 +13,7 @@ from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
 from microtape.ops.division import over_number
 from microtape.ops.index import IndexBackward0
-from microtape.ops.kinds import named
+from microtape.ops.kinds import named, refusing
 from microtape.ops.loss import array_of, check_reduction
 from microtape.ops.reduction import add_up, sum
 from microtape.ops.shape import reshape
@@ -21,6 +21,7 @@ from microtape.ops.softmax import log_softmax
 from microtape.tensor_state import TensorState
 
 
+@refusing(biuc="nll_loss_out_frame")
 class NllLossBackward0(Operation):
     """Each entry's share is the weight of its class, 0 if it is to be ignored, divided by their sum for the mean."""
 
@@ -74,6 +75,7 @@ class NllLossBackwardBackward0(Operation):
         return call(IndexBackward0(self.key), g)
 
 
+@refusing(biuc="nll_loss2d_forward_out_frame")
 @named("NllLoss2DBackward0")
 class NllLoss2D(NllLossBackward0):
     """Of x with more dimensions than one for the batch and one for the classes."""
@@ -132,6 +134,10 @@ def cross_entropy(
     much of the probability evenly to all classes.
     """
     dim = min(input.ndim - 1, 1)
+    if tuple(target.shape) == tuple(input.shape) and input.ndim and target.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {scalar_name(target.dtype)}"
+        )
     logs = log_softmax(input, dim)
     if target.dtype.kind == "f":
         return cross_entropy_of_probabilities(logs, target, dim, weight, reduction, label_smoothing)

@@ -10,6 +10,7 @@ import numpy as np
 from microtape.in_place import write
 from microtape.operation import Operation, call
 from microtape.ops.exponential import rsqrt
+from microtape.ops.kinds import refusing
 from microtape.ops.reduction import mean, sum
 from microtape.ops.shape import reshape
 
@@ -54,11 +55,13 @@ class Normalization(Operation):
         return g
 
 
+@refusing(biuc="LayerNormKernelImpl")
 class NativeLayerNormBackward0(Normalization):
     __slots__ = ()
     op = "layer_norm"
 
 
+@refusing(biuc="batch_norm")
 class NativeBatchNormBackward0(Normalization):
     """The parameters have an element for each channel, the second dimension."""
 

@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
 from microtape.ops.convolution import Geometry
+from microtape.ops.kinds import refusing
 from microtape.ops.reduction import mean
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.tensor_state import Array, TensorState, new_tensor
@@ -77,6 +78,7 @@ class Window(Operation):
         return view.reshape((g.x_shape[0], *g.out_size, math.prod(self.kernel)))
 
 
+@refusing(bc="max_pool2d")
 class MaxPool2DWithIndicesBackward0(Window):
     __slots__ = ("places",)
     formula = "z = the largest of each window    ∂x = g where it stood, 0 elsewhere"
@@ -150,6 +152,7 @@ class PickFlat(Operation):
 PickFlat.__name__ = "GatherBackward0"
 
 
+@refusing(b="avg_pool2d")
 class AvgPool2DBackward0(Window):
     __slots__ = ("count_padding", "divisor")
     formula = "z = the mean of each window    ∂x = g / n, added up over the windows"

@@ -11,7 +11,7 @@ from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.casting import contiguous
-from microtape.ops.kinds import Promoting
+from microtape.ops.kinds import Promoting, refusal_of, refusing
 from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, reshape, unsqueeze
 from microtape.ops.transposition import t, transpose
 from microtape.tensor_state import TensorState
@@ -63,6 +63,7 @@ class BmmBackward0(Binary):
         return bmm(transpose(x, 1, 2), g)
 
 
+@refusing(b="addmm_impl_cpu_")
 class AddmmBackward0(Promoting):
     __slots__ = ("alpha", "beta")
     operands = ("x", "y", "w")
@@ -74,8 +75,8 @@ class AddmmBackward0(Promoting):
 
     def forward(self, x: Any, y: Any, w: Any) -> Any:
         product = y @ w
-        product = product if self.alpha == 1 else product * self.alpha
-        return product + (x if self.beta == 1 else x * self.beta)
+        product = product if self.alpha == 1 else product * product.dtype.type(self.alpha)
+        return product + (x if self.beta == 1 else x * product.dtype.type(self.beta))
 
     def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
         return scaled(g, self.beta)
@@ -87,6 +88,7 @@ class AddmmBackward0(Promoting):
         return scaled(mm(t(y), g), self.alpha)
 
 
+@refusing(b="baddbmm")
 class BaddbmmBackward0(AddmmBackward0):
     """Stacks of matrices."""
 
@@ -111,7 +113,7 @@ def mm(input: Any, mat2: Any) -> Any:
     if input.shape[1] != mat2.shape[0]:
         (n, m), (p, q) = input.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    check_one_dtype("expected m1 and m2", input, mat2)
+    check_one_dtype("expected m1 and m2", input, mat2, "addmm_impl_cpu_")
     return binary(MmBackward0, input, mat2)
 
 
@@ -122,7 +124,7 @@ def mv(input: Any, vec: Any) -> Any:
     if input.shape[1] != vec.shape[0]:
         (n, m), k = input.shape, vec.shape[0]
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({k})")
-    check_one_dtype("expected mat and vec", input, vec)
+    check_one_dtype("expected mat and vec", input, vec, "addmv_impl_cpu")
     return binary(MvBackward0, input, vec)
 
 
@@ -130,7 +132,7 @@ def dot(input: Any, tensor: Any) -> Any:
     """The inner product of two vectors. Raises RuntimeError where they do not fit."""
     if input.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
-    check_one_dtype("dot : expected both vectors", input, tensor)
+    check_one_dtype("dot : expected both vectors", input, tensor, "dot")
     if input.shape != tensor.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor {list(input.shape)} and src {list(tensor.shape)} to have the "
@@ -149,12 +151,14 @@ def bmm(input: Any, mat2: Any) -> Any:
             f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but "
             f"got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
-    check_one_dtype("expected scalar types", input, mat2)
+    check_one_dtype("expected scalar types", input, mat2, "bmm")
     return binary(BmmBackward0, input, mat2)
 
 
-def check_one_dtype(what: str, x: Any, y: Any) -> None:
-    """Raise RuntimeError for Tensors of different dtypes: matrix products do not promote."""
+def check_one_dtype(what: str, x: Any, y: Any, kernel: str) -> None:
+    """Raise RuntimeError for Tensors of different dtypes, as products do not promote, and of bools."""
+    if x.dtype.kind == "b" and x.dtype == y.dtype:
+        raise refusal_of(x.dtype, kernel)
     if isinstance(x, TensorState) and x.array.dtype != y.array.dtype:
         raise RuntimeError(
             f"{what} to have the same dtype, but got {scalar_name(x.array.dtype)} and {scalar_name(y.array.dtype)}"
@@ -166,7 +170,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     if mat1.shape[-1] != mat2.shape[0]:
         (n, m), (p, q) = mat1.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    check_one_dtype("mat1 and mat2", mat1, mat2)
+    check_one_dtype("mat1 and mat2", mat1, mat2, "addmm_impl_cpu_")
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
 

@@ -14,6 +14,7 @@ from microtape.ops.casting import ContiguousCopy
 from microtape.ops.index import IndexBackward0
 from microtape.ops.index_along import index_select
 from microtape.ops.joining import cat
+from microtape.ops.kinds import refusing
 from microtape.ops.parts import diagonal, narrow
 from microtape.ops.reduction import sum
 from microtape.ops.shape import expand, reshape, unsqueeze
@@ -172,6 +173,7 @@ class DiagonalCopy(Operation):
 DiagonalCopy.__name__ = "DiagonalBackward0_copy"
 
 
+@refusing(b="trace")
 class TraceBackward0(Operation):
     __slots__ = ("x_shape",)
     formula = "z = Σ xᵢᵢ    ∂x = g on the diagonal, 0 elsewhere"
@@ -180,7 +182,7 @@ class TraceBackward0(Operation):
         if x.ndim != 2:
             raise RuntimeError("trace: expected a matrix")
         self.x_shape = x.shape
-        return np.trace(x)
+        return np.trace(x, dtype=np.int64 if x.dtype.kind in "biu" else None)
 
     def grad_x(self, g: Any) -> Any:
         return expand(g, self.x_shape) * np.eye(*self.x_shape, dtype=g.dtype)
@@ -317,7 +319,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         input = cat([one for one in (prepend, input, append) if one is not None], dim)
     for _ in range(min(n, input.shape[dim])):
         length = input.shape[dim] - 1
-        input = narrow(input, dim, 1, length) - narrow(input, dim, 0, length)
+        here, before = narrow(input, dim, 1, length), narrow(input, dim, 0, length)
+        input = here ^ before if input.dtype.kind == "b" else here - before
     return input
 
 

@@ -11,6 +11,7 @@ from microtape.dtypes import scalar_name
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.division import over_number
+from microtape.ops.kinds import refusing
 from microtape.ops.shape import expand, repeated, unsqueeze
 from microtape.tensor_state import TensorState
 
@@ -82,6 +83,7 @@ class MeanBackward0(MeanBackward1):
     __slots__ = ()
 
 
+@refusing(c="max_values_cpu")
 class AmaxBackward0(Reduction):
     __slots__ = ()
     formula = "z = max x    ∂z/∂x = 1 at the largest, shared at ties"
@@ -95,12 +97,18 @@ class AmaxBackward0(Reduction):
         return self.spread(g / sum(chosen, self.dim, self.keepdim)) * chosen
 
 
+@refusing(c="max_all")
 class MaxBackward1(AmaxBackward0):
     """Over all dimensions."""
 
     __slots__ = ()
 
+    def forward(self, x: Any) -> Any:
+        self.x_shape = check_not_empty(self.op, x, self.dim)
+        return np.max(x)
 
+
+@refusing(c="min_values_cpu")
 class AminBackward0(AmaxBackward0):
     __slots__ = ()
     formula = "z = min x    ∂z/∂x = 1 at the smallest, shared at ties"
@@ -110,10 +118,15 @@ class AminBackward0(AmaxBackward0):
         return np.min(x, self.dim, keepdims=self.keepdim)
 
 
+@refusing(c="min_all")
 class MinBackward1(AminBackward0):
     """Over all dimensions."""
 
     __slots__ = ()
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = check_not_empty(self.op, x, self.dim)
+        return np.min(x)
 
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:

@@ -8,11 +8,12 @@ import numpy as np
 
 from microtape.in_place import call_
 from microtape.operation import Operation, Unary, call, unary
-from microtape.ops.kinds import in_place
+from microtape.ops.kinds import in_place, refusing
 from microtape.ops.selection import where
 from microtape.tensor_state import TensorState
 
 
+@refusing(b="abs_cpu")
 class AbsBackward0(Unary):
     formula = "z = |x|    ∂z/∂x = sign x"
     floating = False
@@ -31,12 +32,17 @@ class Flat(Unary):
         return g * 0
 
 
+@refusing(
+    c=NotImplementedError(
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    )
+)
 class SignBackward0(Flat):
     formula = "z = sign x    ∂z/∂x = 0"
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return np.subtract(x > 0, x < 0, dtype=x.dtype)  # 0 for NaN too
+        return (x > 0).astype(x.dtype) if x.dtype.kind in "bu" else np.subtract(x > 0, x < 0, dtype=x.dtype)  # NaN: 0
 
 
 class SgnBackward0(Unary):
@@ -57,26 +63,34 @@ class SgnBackward0(Unary):
         return where(length == 0, 0.0, turned)
 
 
+@refusing(b="floor_vml_cpu", c=NotImplementedError("floor is not supported for complex inputs"))
 class FloorBackward0(Flat):
     formula = "z = ⌊x⌋    ∂z/∂x = 0"
     forward = staticmethod(np.floor)
 
 
+@refusing(b="ceil_vml_cpu", c=NotImplementedError("ceil is not supported for complex inputs"))
 class CeilBackward0(Flat):
     formula = "z = ⌈x⌉    ∂z/∂x = 0"
     forward = staticmethod(np.ceil)
 
 
+@refusing(b="trunc_vml_cpu", c=NotImplementedError("trunc is not supported for complex inputs"))
 class TruncBackward0(Flat):
     formula = "z = x without its fraction    ∂z/∂x = 0"
     forward = staticmethod(np.trunc)
 
 
+@refusing(b="round_vml_cpu", c="round_vml_cpu")
 class RoundBackward0(Flat):
     formula = "z = the nearest whole number, at ties the even one    ∂z/∂x = 0"
-    forward = staticmethod(np.rint)
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.rint(x) if x.dtype.kind == "f" else x.copy()
 
 
+@refusing(biuc="round_cpu")
 class RoundBackward1(Operation):
     """To so many decimals."""
 
@@ -94,6 +108,7 @@ class RoundBackward1(Operation):
         return g * 0
 
 
+@refusing(biuc="frac_cpu")
 class FracBackward0(Unary):
     formula = "z = the fraction of x    ∂z/∂x = 1"
     floating = False
@@ -151,5 +166,12 @@ def round_(x: TensorState, *, decimals: int | None = None) -> Any:
     return call_(RoundBackward0() if decimals is None else RoundBackward1(decimals), x)
 
 
-abs_, sign_, sgn_ = in_place(AbsBackward0), in_place(SignBackward0), in_place(SgnBackward0)
+def abs_(x: TensorState) -> Any:
+    """The absolute value, in place. Raises RuntimeError for complex numbers, whose absolute value is real."""
+    if x.array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return call_(AbsBackward0(), x)
+
+
+sign_, sgn_ = in_place(SignBackward0), in_place(SgnBackward0)
 floor_, ceil_, trunc_, frac_ = map(in_place, (FloorBackward0, CeilBackward0, TruncBackward0, FracBackward0))

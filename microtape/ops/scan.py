@@ -10,6 +10,7 @@ from microtape.in_place import call_
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.joining import cat, stack
+from microtape.ops.kinds import refusal_of
 from microtape.ops.parts import narrow, unbind
 from microtape.ops.rearrange import flip
 from microtape.ops.reduction import Reduction
@@ -119,12 +120,19 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 def cumsum_(x: TensorState, dim: int) -> Any:
     """Add up along `dim` in place."""
-    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), x.array.dtype), x)
+    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), in_itself("cumsum", x)), x)
 
 
 def cumprod_(x: TensorState, dim: int) -> Any:
     """Multiply up along `dim` in place."""
-    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), x.array.dtype), x)
+    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), in_itself("cumprod", x)), x)
+
+
+def in_itself(name: str, x: TensorState) -> Any:
+    """The dtype of x, in which it is written over. Raises NotImplementedError for bools."""
+    if x.array.dtype.kind == "b":
+        raise refusal_of(x.array.dtype, f"{name}_out_cpu")
+    return x.array.dtype
 
 
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:

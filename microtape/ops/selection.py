@@ -10,7 +10,7 @@ from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, as_tensor, binary, call
 from microtape.ops.arguments import plain
-from microtape.ops.kinds import Promoting, WithNumber
+from microtape.ops.kinds import Promoting, WithNumber, refusing
 from microtape.tensor_state import TensorState, new_tensor
 
 
@@ -33,6 +33,7 @@ class WhereBackward0(Promoting):
         return where(condition, 0.0, g)
 
 
+@refusing(c="maximum not implemented for complex tensors.")
 class MaximumBackward0(Binary):
     formula = "z = max(x, y)    ∂z/∂x = 1 where x > y, ½ where x = y"
     forward = staticmethod(np.maximum)
@@ -44,6 +45,7 @@ class MaximumBackward0(Binary):
         return where(y < x, 0.0, where(x == y, g / 2, g))
 
 
+@refusing(c="minimum not implemented for complex tensors.")
 class MinimumBackward0(Binary):
     formula = "z = min(x, y)    ∂z/∂x = 1 where x < y, ½ where x = y"
     forward = staticmethod(np.minimum)
@@ -55,6 +57,7 @@ class MinimumBackward0(Binary):
         return where(y > x, 0.0, where(x == y, g / 2, g))
 
 
+@refusing(c=NotImplementedError("clamp is not supported for complex types"))
 class ClampBackward1(WithNumber):
     """Bounds that are numbers or None."""
 
@@ -77,6 +80,7 @@ class ClampBackward1(WithNumber):
         return g if self.max is None else where(x <= self.max, g, 0.0)
 
 
+@refusing(c="maximum_cpu")
 class ClampMinBackward1(Promoting):
     """A bound that is a tensor."""
 
@@ -92,6 +96,7 @@ class ClampMinBackward1(Promoting):
         return where(x < lowest, g, 0.0)
 
 
+@refusing(c="minimum_cpu")
 class ClampMaxBackward1(Promoting):
     """A bound that is a tensor."""
 
@@ -119,6 +124,7 @@ class ClampMaxBackward0(ClampBackward1):
     op = "clamp_max"
 
 
+@refusing(b="clamp_cpu", c=NotImplementedError("clamp is not supported for complex types"))
 class ClampBackward0(Promoting):
     """Bounds that are tensors; one that is missing is infinite."""
 
@@ -228,5 +234,6 @@ def clamped_above(run: Any, x: Any, max: Any) -> Any:
 def bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
     """Both bounds as tensors; one that is None is beyond every number."""
     dtype = x.array.dtype
-    lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    whole = dtype.kind in "iu"
+    lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if whole else (-np.inf, np.inf)
     return as_operand(lowest if min is None else min, x), as_operand(highest if max is None else max, x)

@@ -10,18 +10,26 @@ from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_tuple
 from microtape.ops.casting import cast
 from microtape.ops.exponential import exp
-from microtape.ops.kinds import Promoting, floating
+from microtape.ops.kinds import Promoting, floating, refusing
 from microtape.ops.reduction import Reduction, add_up, sum
 from microtape.tensor_state import TensorState
 
 
-class SoftmaxBackward0(Operation):
-    __slots__ = ("dim",)
-    formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
+class AlongDim(Operation):
+    """Common to softmax and its logarithm: the dimension, in a tuple; none for a scalar."""
 
-    def __init__(self, dim: tuple[int, ...] | None) -> None:
+    __slots__ = ("dim", "kernel")
+
+    def __init__(self, dim: tuple[int, ...] | None, ndim: int) -> None:
         super().__init__()
         self.dim = dim
+        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch has two, which messages name
+
+
+@refusing(biuc="softmax_{self.kernel}_impl")
+class SoftmaxBackward0(AlongDim):
+    __slots__ = ()
+    formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
 
     def forward(self, x: Any) -> Any:
         e = np.exp(shifted(x, self.dim))
@@ -53,14 +61,11 @@ class SoftmaxBackwardDataBackward0(Promoting):
         return g * (x - sum(x * y, self.dim, True)) - x * sum(g * y, self.dim, True)
 
 
-class LogSoftmaxBackward0(Operation):
-    __slots__ = ("dim",)
+@refusing(biuc="log_softmax_{self.kernel}_impl")
+class LogSoftmaxBackward0(AlongDim):
+    __slots__ = ()
     formula = "z = x - ln Σ eˣ    ∂x = g - eᶻ · Σ g"
     op = "log_softmax"
-
-    def __init__(self, dim: tuple[int, ...] | None) -> None:
-        super().__init__()
-        self.dim = dim
 
     def forward(self, x: Any) -> Any:
         x = shifted(x, self.dim)
@@ -110,18 +115,17 @@ class LogsumexpBackward0(Reduction):
 
 def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
     """x with its largest element along `dim` at 0: eˣ cannot overflow, and softmax is the same."""
-    x = floating(x)
     return x - np.maximum.reduce(x, dim, keepdims=True, initial=-np.inf)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """`eˣ / Σ eˣ` along `dim`: positive numbers that add up to 1."""
-    return call(SoftmaxBackward0(dim_tuple(dim, input.ndim)), in_dtype(input, dtype))
+    return call(SoftmaxBackward0(dim_tuple(dim, input.ndim), input.ndim), in_dtype(input, dtype))
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The logarithm of softmax along `dim`."""
-    return call(LogSoftmaxBackward0(dim_tuple(dim, input.ndim)), in_dtype(input, dtype))
+    return call(LogSoftmaxBackward0(dim_tuple(dim, input.ndim), input.ndim), in_dtype(input, dtype))
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:

@@ -178,8 +178,7 @@ def spread_node(
     cls: type[Spread], x: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None = None
 ) -> Any:
     """The node that the arguments mean. Raises RuntimeError for whole numbers."""
-    if x.dtype.kind not in "fc":
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+    check_floating("std and var", x)
     if isinstance(dim, bool):  # `x.var(False)`
         dim, unbiased = None, dim
     if correction is None:
@@ -187,13 +186,21 @@ def spread_node(
     return cls(dim_tuple(dim, x.ndim), keepdim, correction)
 
 
+def check_floating(name: str, x: Any) -> None:
+    """Raise RuntimeError for whole numbers."""
+    if x.dtype.kind not in "fc":
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+
+
 def var_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The variance and the mean, as a pair; the arguments are those of `var`."""
+    check_floating("var_mean", input)
     return call_several(VarMeanBackward0(spread_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input)
 
 
 def std_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The standard deviation and the mean, as a pair; the arguments are those of `std`."""
+    check_floating("std_mean", input)
     return call_several(StdMeanBackward0(spread_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input)
 
 

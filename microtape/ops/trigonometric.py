@@ -9,7 +9,7 @@ import numpy as np
 from microtape.operation import Binary, Unary, binary, unary
 from microtape.ops.arithmetic import plus_number
 from microtape.ops.exponential import rsqrt, sqrt
-from microtape.ops.kinds import floating, in_place
+from microtape.ops.kinds import floating, in_place, refusing
 
 
 class SinBackward0(Unary):
@@ -60,6 +60,7 @@ class AtanBackward0(Unary):
         return g / plus_number(x * x, 1)
 
 
+@refusing(c="atan2_cpu")
 class Atan2Backward0(Binary):
     formula = "z = angle of the point (y, x)    ∂z/∂x = y / (x² + y²),  ∂z/∂y = -x / (x² + y²)"
     op = "atan2"

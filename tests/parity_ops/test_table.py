@@ -21,9 +21,7 @@ def test_no_two_rows_have_one_name():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
-def test_a_row_is_as_in_torch(row):
-    import torch
-
+def test_a_row_is_as_in_torch(row, torch):
     found = differences(observed(row, torch), observed(row, microtape))
     if row.differs:
         assert found, f"this no longer differs: {row.differs}"

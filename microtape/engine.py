@@ -6,13 +6,15 @@ buffer, and deliver what it returns along its edges, where gradients add up. A n
 ready. That is all of `GraphTask.run`; the rest of this file is care.
 
 Note [The ready queue]
-  A heap of nodes, which compare by sequence number, the highest first. AccumulateGrad nodes come before all others, in
-  the order in which they became ready, so they wait in a line of their own.
+  A heap of pairs (minus the sequence number, node): the highest number comes first. AccumulateGrad nodes come before
+  all others, in the order in which they became ready, so they wait in a line of their own.
 
 Note [Who owns a gradient]
   The first gradient to arrive in a buffer is borrowed: somebody else may hold the same array. The first addition makes
-  a new array, which the buffer owns, and later ones add into it in place. An AccumulateGrad takes over what is owned
-  and copies what is borrowed.
+  an array that the buffer owns, and later ones add into it in place. An AccumulateGrad takes over what is owned and
+  copies what is borrowed. What a formula of ours returns is *fresh*, held by nobody else, unless it is the very
+  gradient that arrived or a view: the first addition uses its memory, and an AccumulateGrad takes it over as well. So
+  large arrays are rarely copied, and new memory, which costs more than an addition, is rarely asked for.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ from microtape.node import AccumulateGrad, Edge, Node
 from microtape.ops.broadcast import unbroadcast
 from microtape.saved import unpack
 from microtape.tangents import followed
-from microtape.tensor_state import TensorState, is_leaf, requires_grad
+from microtape.tensor_state import TensorState, as_number, is_leaf, requires_grad
 from microtape.watch import watch
+
+_float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
 
 next_task_id = itertools.count().__next__
 
@@ -82,7 +86,7 @@ class GraphTask:
         self.as_tensors = (
             create_graph or followed()
         )  # gradients that are recorded, or carry tangents, travel as Tensors
-        self.root = GraphRoot(roots, gradients if self.as_tensors else [one.array for one in gradients])
+        self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(one.array) for one in gradients])
         self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
         self.capture = capture
         self.accumulate = accumulate
@@ -94,22 +98,23 @@ class GraphTask:
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
         self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
-        self.ready: list[Node] = []  # see Note [The ready queue]
+        self.ready: list[tuple[int, Node]] = []  # see Note [The ready queue]
         self.ready_leaves: deque[Node] = deque()
         self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
 
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
         self.count_dependencies()
-        self.deliver(self.root, self.root.gradients)
+        self.deliver(self.root, self.root.gradients, None)
         watcher = watch.watcher
         if watcher is not None:
             watcher.task_started(self)
         before, mode.enabled = mode.enabled, self.create_graph
         try:
             with np.errstate(all="ignore"):  # NaN and Inf are results here, as in torch
-                while self.ready or self.ready_leaves:
-                    self.step(self.ready_leaves.popleft() if self.ready_leaves else heappop(self.ready))
+                ready, leaves, step = self.ready, self.ready_leaves, self.step
+                while leaves or ready:
+                    step(leaves.popleft() if leaves else heappop(ready)[1])
                 while self.callbacks:
                     self.callbacks.pop(0)()
         except BaseException as error:
@@ -131,15 +136,20 @@ class GraphTask:
             return
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
-        arrived = gradient
-        if node.kind == "function":
-            gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
-        if watcher is not None:
-            watcher.node_started(self, node, gradient)
-        gradients = self.evaluate(node, gradient)
+        arrived, dtype = gradient, node.dtype
+        if gradient is not None and (dtype is _float32 or dtype is _float64) and type(node) is not AccumulateGrad:
+            if watcher is not None:
+                watcher.node_started(self, node, gradient)
+            gradients = node.apply(gradient, self.as_tensors)  # as nearly always: one real output, with a gradient
+        else:
+            if node.kind == "function":
+                gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
+            if watcher is not None:
+                watcher.node_started(self, node, gradient)
+            gradients = self.evaluate(node, gradient)
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, all_fitted(node, self.wanted(node, gradients)), arrived)
-        self.deliver(node, gradients)
+        self.deliver(node, gradients, gradient)
         freed = not self.keep_graph and node.release()
         if watcher is not None:
             watcher.node_finished(self, node, gradients, freed)
@@ -175,55 +185,62 @@ class GraphTask:
         if node.hooks is not None and node.hooks.post_accumulate:
             run_post_accumulate_hooks(node, node.variable)
 
-    def deliver(self, node: Node, gradients: Sequence[Any]) -> None:
-        """Add each gradient into the buffer behind its edge and count the delivery; after the last, a node is ready."""
-        dependencies, buffers, owned, watcher = self.dependencies, self.buffers, self.owned, watch.watcher
+    def deliver(self, node: Node, gradients: Sequence[Any], arrived: Any) -> None:
+        """Add each gradient into the buffer behind its edge and count the delivery; after the last, a node is ready.
+
+        `arrived` is what `node` has made them from.
+        """
+        dependencies, buffers, watcher = self.dependencies, self.buffers, watch.watcher
         for output, edge in enumerate(node.next_edges):
             receiver: Any = edge[0]
-            left = dependencies.get(receiver)
-            if left is None:
+            if receiver not in dependencies:
                 continue  # no gradient is wanted there
             term = gradients[output]
             if term is not None:
-                if receiver.multi_output:
-                    term = self.add_to_slot(node, output, edge, term)
+                if term.shape != receiver.shape or term.dtype is not receiver.dtype:
+                    term = fitted(node, output, term, *receiver.output_spec(edge[1]))
+                    if receiver.multi_output and receiver not in buffers:
+                        buffers[receiver] = [None] * receiver.output_count
+                if receiver not in buffers:
+                    buffers[receiver] = term
+                elif receiver in self.owned:
+                    total = buffers[receiver]
+                    total += term
                 else:
-                    if term.shape != receiver.shape or term.dtype is not receiver.dtype:
-                        term = fitted(node, output, term, receiver.shape, receiver.dtype)
-                    total = buffers.get(receiver)
-                    if total is None:
-                        buffers[receiver] = term
-                    elif receiver in owned:
-                        total += term
-                    else:
-                        buffers[receiver] = self.added(receiver, total, term)
-            dependencies[receiver] = left = left - 1
+                    self.add(edge, term, is_fresh(node, term, arrived))
+            dependencies[receiver] = left = dependencies[receiver] - 1
             if watcher is not None:
                 watcher.delivered(self, node, output, term, self.buffered(edge))
             if left == 0:
-                if receiver.kind == "accumulate":
+                if type(receiver) is AccumulateGrad:
+                    if is_fresh(node, term, arrived) and buffers[receiver] is term:
+                        self.owned.add(receiver)
                     self.ready_leaves.append(receiver)
                 else:
-                    heappush(self.ready, receiver)
+                    heappush(self.ready, (-receiver.sequence_nr, receiver))
 
-    def add_to_slot(self, node: Node, output: int, edge: Edge, term: Any) -> Any:
-        """Like the single-output case of `deliver`, for a node with a buffer for each of its outputs."""
+    def add(self, edge: Edge, term: Any, fresh: bool) -> None:
+        """Add to what a buffer holds; see Note [Who owns a gradient]."""
         receiver, input_nr = edge
         assert receiver is not None
-        term = fitted(node, output, term, *receiver.output_spec(input_nr))
-        slots = self.buffers.setdefault(receiver, [None] * receiver.output_count)
-        slots[input_nr] = term if slots[input_nr] is None else self.added(edge, slots[input_nr], term)
-        return term
-
-    def added(self, buffer: Edge | Node, total: Any, term: Any) -> Any:
-        """The sum of what a buffer holds and what arrives; see Note [Who owns a gradient]."""
-        if buffer in self.owned:
+        held = self.buffers[receiver]
+        buffer, total = (edge, held[input_nr]) if type(held) is list else (receiver, held)
+        if total is None:
+            total = term
+        elif buffer in self.owned:
             total += term
-            return total
-        total = total + term
-        if type(total) is np.ndarray:
+        elif fresh:
+            term += total
+            total = term
             self.owned.add(buffer)
-        return total
+        else:
+            total = total + term
+            if type(total) is np.ndarray:
+                self.owned.add(buffer)
+        if type(held) is list:
+            held[input_nr] = total
+        else:
+            self.buffers[receiver] = total
 
     def buffered(self, edge: Edge) -> Any:
         """What has been added up behind `edge` so far."""
@@ -232,26 +249,30 @@ class GraphTask:
 
     def ready_nodes(self) -> list[Node]:
         """The nodes that can run, the next one first."""
-        return [*self.ready_leaves, *sorted(self.ready)]
+        return [*self.ready_leaves, *[node for _, node in sorted(self.ready)]]
 
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
-        dependencies, wanted = self.dependencies, None
-        if self.capture is not None:
-            self.running = self.leading_to_capture()
-            wanted = self.running | self.captures.keys()
-            if len(self.root.next_edges) == 1:  # as in torch, a single root's hooks run in any case
-                wanted.update(node for node, _ in self.root.next_edges if node is not None)
-        stack: list[Node] = [self.root]
-        while stack:
-            for node, _ in stack.pop().next_edges:
-                if node is None or (wanted is not None and node not in wanted):
-                    continue
-                if node in dependencies:
-                    dependencies[node] += 1
-                else:
-                    dependencies[node] = 1
-                    stack.append(node)
+        wanted = None if self.capture is None else self.wanted_nodes()
+        dependencies: dict[Any, int] = {None: 0}  # an edge to nowhere is counted too, so as not to ask each time
+        nodes: list[Node] = [self.root]
+        for node in nodes:  # it grows on the way
+            for receiver, _ in node.next_edges:
+                if receiver in dependencies:
+                    dependencies[receiver] += 1
+                elif wanted is None or receiver in wanted:
+                    dependencies[receiver] = 1
+                    nodes.append(receiver)  # type: ignore[arg-type]
+        del dependencies[None]
+        self.dependencies = dependencies
+
+    def wanted_nodes(self) -> set[Node]:
+        """With `capture`: the nodes that have to run, and those whose gradients are asked for."""
+        self.running = self.leading_to_capture()
+        wanted = self.running | self.captures.keys()
+        if len(self.root.next_edges) == 1:  # as in torch, a single root's hooks run in any case
+            wanted.update(node for node, _ in self.root.next_edges if node is not None)
+        return wanted
 
     def leading_to_capture(self) -> set[Node]:
         """The nodes that have to run: what leads to a captured edge and, if that is to accumulate, its own node."""
@@ -280,6 +301,19 @@ class GraphTask:
         for edge in self.captures.get(node, ()):
             self.captured[edge] = gradient[edge[1]] if node.multi_output else gradient
         return runs
+
+
+def is_fresh(node: Node, term: Any, arrived: Any) -> bool:
+    """Whether nobody else holds the array that `node` has made of `arrived`; see Note [Who owns a gradient]."""
+    return (
+        type(term) is np.ndarray
+        and term.base is None
+        and term is not arrived
+        and arrived is not None  # the first gradients are the caller's
+        and node.kind == "operation"
+        and node.hooks is None
+        and watch.watcher is None
+    )
 
 
 def all_fitted(node: Node, gradients: Sequence[Any]) -> list[Any]:

@@ -46,7 +46,10 @@ _quiet.run(np.seterr, all="ignore")
 quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
 
 
-_NEITHER = (False, False)
+_ONE = (True,)  # which of the operands require grad
+_BOTH, _FIRST, _SECOND = (True, True), (True, False), (False, True)
+_ndarray = np.ndarray
+new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
 
 Plan: TypeAlias = "tuple[int | str | None, ...]"
 """For each saved name: an operand's number, -1 (-2, ...) for the first (second, ...) result, the name of an attribute
@@ -62,6 +65,7 @@ class Operation(Node):
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
     plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # which operands require grad -> what to save
+    all_operands: ClassVar[Plan] = ()  # the very object that is the plan where all of them are saved
 
     forward: Any
 
@@ -81,13 +85,15 @@ class Operation(Node):
         cls.saved_names = tuple(name.lstrip("_") for name in names[0])
         assert all(tuple(name.lstrip("_") for name in row) == cls.saved_names for row in names), cls
         cls.sources = tuple(cls.operands.index(name) if name in cls.operands else -1 for name in cls.saved_names)
+        cls.all_operands = tuple(range(len(cls.operands)))
         cls.plans = {mask: cls._plan(names, mask) for mask in itertools.product((False, True), repeat=len(names))}
 
     @classmethod
     def _plan(cls, names: list[tuple[str, ...]], mask: tuple[bool, ...]) -> Plan:
         """What to save if these operands require grad."""
         used = {name for row, wanted in zip(names, mask, strict=True) if wanted for name in row}
-        return tuple(cls._source(name) if name in used else None for name in cls.saved_names)
+        plan = tuple(cls._source(name) if name in used else None for name in cls.saved_names)
+        return cls.all_operands if plan == cls.all_operands else plan
 
     @classmethod
     def _source(cls, name: str) -> int | str:
@@ -181,7 +187,7 @@ def call(node: Operation, *operands: Any) -> Any:
             break
     else:
         return node.forward(*operands)
-    tensors = [as_tensor(operand, like) for operand in operands]
+    tensors = tuple([as_tensor(operand, like) for operand in operands])
     edges = tuple([operand.edge or edge_of(operand) for operand in tensors]) if mode.enabled else ()
     mask = tuple([edge is not NO_EDGE for edge in edges])
     output = new_tensor(like, compute(node, tensors))
@@ -225,10 +231,12 @@ def unary(cls: type[Unary], x: Any) -> Any:
     array = x.array
     if array.dtype.kind in "biu" and cls.floating:
         array = array.astype(dtypes.get_default_dtype())
-    edge = (x.edge or edge_of(x)) if mode.enabled else NO_EDGE
-    output = new_tensor(type(x), as_array(quietly().run(cls.forward, array)))
-    if edge is not NO_EDGE:
-        return record(cls(), (x,), (edge,), (True,), output, sys._getframe(2))
+    array = quietly().run(cls.forward, array)
+    output = new_tensor(type(x), array if type(array) is _ndarray else np.asarray(array))
+    if mode.enabled:
+        edge = x.edge or edge_of(x)
+        if edge is not NO_EDGE:
+            return record(new_node(cls), (x,), (edge,), _ONE, output, sys._getframe(2))
     return output if watch.watcher is None else told(cls(), (x,), output)
 
 
@@ -247,10 +255,6 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         x = number_operand(x, y)
         if x is NotImplemented:
             return x
-    mask = _NEITHER
-    if mode.enabled:
-        to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
-        mask = (to_x is not NO_EDGE, to_y is not NO_EDGE)
     a, b = x.array, y.array
     if a.dtype is not b.dtype:
         a, b = cls.promoted(a, b)
@@ -258,9 +262,14 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         array = quietly().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:
         raise refusal(error, a, b) from None
-    output = new_tensor(type(x), as_array(array))
-    if True in mask:
-        return record(cls(), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
+    output = new_tensor(type(x), array if type(array) is _ndarray else np.asarray(array))
+    if mode.enabled:
+        to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
+        if to_y is not NO_EDGE:
+            mask = _BOTH if to_x is not NO_EDGE else _SECOND
+            return record(new_node(cls), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
+        if to_x is not NO_EDGE:
+            return record(new_node(cls), (x, y), (to_x, to_y), _FIRST, output, sys._getframe(2))
     return output if watch.watcher is None else told(cls(), (x, y), output)
 
 
@@ -274,7 +283,7 @@ def told(node: Operation, operands: Sequence[TensorState], output: _T) -> _T:
 
 def record(
     node: Operation,
-    operands: Sequence[TensorState],
+    operands: tuple[TensorState, ...],
     edges: tuple[Edge, ...],
     mask: tuple[bool, ...],
     output: _T,
@@ -283,10 +292,17 @@ def record(
     """Make `node` the history of `output`; `mask` says which of the operands require grad."""
     attach(node, edges, output.array, frame)
     if node.saved_names:
-        save(node, node.plans[mask], operands, output)
+        plan = node.plans[mask]
+        if plan is node.all_operands:
+            node.saved = operands
+            for operand in operands:
+                if operand.version is not None and operand.version.number:
+                    keep_versions(node)
+        else:
+            save(node, plan, operands, output)
     output.edge = (node, 0)
     if watch.watcher is not None:
-        watch.watcher.operation(node, tuple(operands), (output,), False)
+        watch.watcher.operation(node, operands, (output,), False)
     return output
 
 
@@ -296,10 +312,13 @@ def attach(node: Node, edges: tuple[Edge, ...], array: Array, frame: Any) -> Non
     node.sequence_nr = next_sequence_nr()
     node.shape = array.shape
     node.dtype = array.dtype
+    node.saved = ()
+    node.versions = node.hooks = node._metadata = None
     code = frame.f_code
     if code.co_filename in LIBRARY_FILES:
         frame = user_frame(frame)
         if frame is None:
+            node.code = None
             return
         code = frame.f_code
     node.code = code
@@ -312,14 +331,14 @@ def save(node: Operation, plan: Plan, operands: Sequence[TensorState], *outputs:
     written = False
     for source in plan:
         item: Any
-        if isinstance(source, int):
-            item = operands[source] if source >= 0 else saved_output(outputs, -1 - source)
-        else:
-            item = getattr(node, source) if source is not None else None
-        if item is None:
+        if source is None:
             kept.append(None)
             continue
-        if item.version is not None and item.version.number:
+        if isinstance(source, str):
+            item = getattr(node, source)
+        else:
+            item = operands[source] if source >= 0 else saved_output(outputs, -1 - source)
+        if item is not None and item.version is not None and item.version.number:
             written = True
         kept.append(item)
     node.saved = tuple(kept)

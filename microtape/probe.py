@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from types import FrameType, TracebackType
 
 from microtape.engine import GraphTask
@@ -69,9 +69,8 @@ def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
     """The nodes that are still to be evaluated in this order, from `node`, the current one, on."""
     left = dict(task.dependencies)
     ready, leaves, order = list(task.ready), deque(task.ready_leaves), []
-    heapify(ready)
     if node is None and (ready or leaves):
-        node = leaves.popleft() if leaves else heappop(ready)
+        node = leaves.popleft() if leaves else heappop(ready)[1]
     while node is not None:
         order.append(node)
         for receiver, _ in node.next_edges:
@@ -80,6 +79,6 @@ def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
                 if left[receiver] == 0 and receiver.kind == "accumulate":
                     leaves.append(receiver)
                 elif left[receiver] == 0:
-                    heappush(ready, receiver)
-        node = leaves.popleft() if leaves else heappop(ready) if ready else None
+                    heappush(ready, (-receiver.sequence_nr, receiver))
+        node = leaves.popleft() if leaves else heappop(ready)[1] if ready else None
     return order

@@ -20,6 +20,7 @@ from microtape.tensor_state import (
     Array,
     TensorState,
     Version,
+    as_number,
     ensure_version,
     history_of,
     new_tensor,
@@ -107,12 +108,13 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
             continue
         if item.version is not None and item.version.touched:
             touched = True
-        values.append(item.array)
+        array = item.array
+        values.append(array if array is None or array.ndim else array[()])  # a number, see `as_number`
     if touched:
         for i in node.saved_order or range(len(saved)):
             check_unchanged(node, i)
             if type(saved[i]) is PackedTensor:
-                values[i] = saved[i].unpack().array
+                values[i] = as_number(saved[i].unpack().array)
     return values
 
 

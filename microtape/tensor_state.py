@@ -184,3 +184,8 @@ def version_number(tensor: Any) -> int:
 def as_array(value: Any) -> Array:
     """`value` as an ndarray: numpy gives scalars for 0-d results, and a tensor always holds an array."""
     return value if type(value) is np.ndarray else np.asarray(value)
+
+
+def as_number(array: Array) -> Any:
+    """The number inside a 0-d array, as numpy's scalar, which it computes with several times as fast; else `array`."""
+    return array if array.ndim else array[()]

@@ -10,7 +10,7 @@ from microtape.recording.summary import summarize
 from tui.bars import TimeBar
 from tui.breakpoints import Breakpoints, not_finite
 from tui.cursor import StepCursor
-from tui.expression import Condition, ExpressionError, Facts
+from microtape.recording.condition import Condition, ExpressionError, Facts
 
 
 def facts(grad=None, value=None, **more):

@@ -9,9 +9,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from microtape.recording.condition import Condition, Facts
 from microtape.recording.model import BackwardStep, NodeRecord, Summary, Value
+from microtape.recording.until import has_nan
 from tui.cursor import StepCursor
-from tui.expression import Condition, Facts
 from tui.timeline import Timeline
 
 Kind: TypeAlias = Literal["break", "watch"]
@@ -117,29 +118,27 @@ def _moments(timeline: Timeline) -> Iterator[tuple[int, int, BackwardStep | None
 def _facts(timeline: Timeline, node: int, step: BackwardStep | None) -> Facts:
     record, recording = timeline.node(node), timeline.recording
     ref = timeline.leaf_ref.get(record.variable) if record.variable is not None else next(iter(record.outputs), None)
-    grads = step.grad_outputs if step is not None else ()
-    return Facts(
-        grad=next((value for value in grads if value is not None), None),
-        value=recording.value(ref),
-        op=record.op,
-        name=recording.label(node),
-        node=node,
-        line=record.place.line if record.place is not None else None,
-        step=None if step is None else step.index + 1,
-    )
+    return Facts.of(recording, node, step, ref)
 
 
 def not_finite(timeline: Timeline) -> tuple[int, ...]:
     """The moments at which a NaN or an infinity was computed, forward or backward."""
-    found = []
+    return tuple(_where(timeline, _is_not_finite))
+
+
+def first_nan(timeline: Timeline) -> int | None:
+    """The first moment at which a NaN was computed."""
+    return next(_where(timeline, has_nan), None)
+
+
+def _where(timeline: Timeline, test: Callable[[Value | None], bool]) -> Iterator[int]:
     for moment, node, step in _moments(timeline):
         if step is None:
             values = [timeline.recording.value(ref) for ref in timeline.node(node).outputs]
         else:
             values = [one.term for one in step.deliveries]
-        if any(_is_not_finite(value) for value in values):
-            found.append(moment)
-    return tuple(found)
+        if any(test(value) for value in values):
+            yield moment
 
 
 def _is_not_finite(value: Value | None) -> bool:

@@ -15,8 +15,8 @@ DESCRIPTION = "See how autograd works: record a program's backward pass and step
 EPILOG = """\
 FILE is a Python script, which is run in a process of its own and recorded first, or a .tape file.
 What follows a script's name belongs to the script, except for the options of the command; after -- all of it does.
---pass chooses among the calls of backward() and grad(), counted from 1: 2, 3-5 or all. Unless it is given, a script
-is recorded up to the end of its first backward() and stopped there.
+--pass chooses among the calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first
+one where something happens. Without either, a script is recorded up to the end of its first backward().
 
 exit codes:
 """ + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
@@ -41,6 +41,13 @@ def _count(text: str) -> int:
 
 Options = Sequence[tuple[tuple[str, ...], dict[str, Any]]]
 PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "which passes, from 1: 2, 3-5 or all"})
+UNTIL = (
+    ("--until",),
+    {
+        "metavar": "WHAT",
+        "help": "the pass where it happens: nan, error, or a condition such as 'grad.max() > 10'; others are not kept",
+    },
+)
 STEP = (
     ("--step",),
     {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first"},
@@ -156,8 +163,14 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
     picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf, .dot or .txt: what to write"})
     page = (("-o", "--out"), {"metavar": "FILE", "help": "run.html or run.gif: what to write"})
-    add("step", commands.step, "open the stepper on a script or a recording", (PASS, KEEP, WATCH, THEME, ASCII), "FILE")
-    trace = (STEP, NODE, WHY, PASS, KEEP, JSON, ASCII)
+    add(
+        "step",
+        commands.step,
+        "open the stepper on a script or a recording",
+        (PASS, UNTIL, KEEP, WATCH, THEME, ASCII),
+        "FILE",
+    )
+    trace = (STEP, NODE, WHY, PASS, UNTIL, KEEP, JSON, ASCII)
     add(
         "trace",
         commands.trace,
@@ -165,9 +178,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         trace,
         "FILE",
     )
-    add("record", commands.record, "run a script and write its recording to a file", (out, PASS, KEEP), "SCRIPT")
-    filmed: Options = (page, PASS, *PICTURE)
-    drawn: Options = (picture, STEP, PASS, *DRAW)
+    add("record", commands.record, "run a script and write its recording to a file", (out, PASS, UNTIL, KEEP), "SCRIPT")
+    filmed: Options = (page, PASS, UNTIL, *PICTURE)
+    drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
     add("draw", commands.draw, "draw the graph as it is after some steps", drawn, "FILE")
     add("film", commands.film, "write a page that plays backward step by step", filmed, "FILE")
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))

@@ -14,7 +14,6 @@ from tui.exits import CommandError, Exit, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
-    from tui.opening import Origin
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "microtape" / "examples"
 
@@ -30,14 +29,14 @@ def version() -> int:
 def step(arguments: argparse.Namespace) -> int:
     """Open the stepper; where there is no terminal, print the trace."""
     from tui.launch import has_terminal
-    from tui.opening import choose_passes, open_origin
+    from tui.opening import Origin, choose_passes, open_origin
 
     terminal = has_terminal()
-    origin = _origin(arguments)
+    origin = Origin.asked_for(arguments)
     if arguments.watch and origin.is_recording:
         raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")
     recording, code = open_origin(origin, quiet=not terminal)
-    passes = choose_passes(recording, arguments.passes)
+    passes = choose_passes(recording, arguments.passes, arguments.until)
     if not terminal:
         _print_trace(recording, passes, arguments)
         return code
@@ -52,6 +51,7 @@ def step(arguments: argparse.Namespace) -> int:
         ascii=_ascii(arguments),
         origin=origin,
         watches=arguments.watch,
+        until=arguments.until,
     )
     app.run()
     return app.return_code or code
@@ -59,10 +59,10 @@ def step(arguments: argparse.Namespace) -> int:
 
 def trace(arguments: argparse.Namespace) -> int:
     """Print the recording, or one step of it, as text or JSON."""
-    from tui.opening import choose_passes, open_origin
+    from tui.opening import Origin, choose_passes, open_origin
 
-    recording, code = open_origin(_origin(arguments), quiet=True)
-    passes = choose_passes(recording, arguments.passes)
+    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+    passes = choose_passes(recording, arguments.passes, arguments.until)
     if arguments.why is not None or arguments.node is not None:
         _print_about(recording, passes, arguments)
     elif arguments.step is not None:
@@ -79,11 +79,11 @@ def trace(arguments: argparse.Namespace) -> int:
 def record(arguments: argparse.Namespace) -> int:
     """Run a script and keep its recording."""
     from microtape.errors import RecordingError
-    from tui.opening import check, load_all
+    from tui.opening import Origin, check, load_all
 
     out = arguments.out or f"{Path(arguments.file).stem}.tape"
     try:
-        ended = _origin(arguments).record(out)
+        ended = Origin.asked_for(arguments).record(out)
         check(ended)
         recording = load_all(out)
     except RecordingError as error:
@@ -111,7 +111,7 @@ def film(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
     arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []
-    arguments.passes, arguments.keep, arguments.watch = None, None, False
+    arguments.passes, arguments.keep, arguments.until, arguments.watch = None, None, None, False
     return step(arguments)
 
 
@@ -120,12 +120,6 @@ def learn(arguments: argparse.Namespace) -> int:
     from tui.learn import learn as open_course
 
     return open_course(arguments, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
-
-
-def _origin(arguments: argparse.Namespace) -> Origin:
-    from tui.opening import Origin
-
-    return Origin(arguments.file, tuple(arguments.script_args), arguments.passes, arguments.keep)
 
 
 def _print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import gc
 import os
@@ -15,9 +16,11 @@ from pathlib import Path
 from typing import IO
 
 from microtape.errors import RecordingError
+from microtape.recording.condition import ExpressionError
 from microtape.recording.file import ELEMENT_BUDGET, load
 from microtape.recording.model import Recording
 from microtape.recording.run import ScriptRun, parse_passes, record_script
+from microtape.recording.until import Until
 from tui.exits import CommandError, Exit, say
 
 
@@ -29,6 +32,19 @@ class Origin:
     script_args: tuple[str, ...] = ()
     passes: str | None = None
     keep: int | None = None  # arrays of more elements are kept as a summary
+    until: str | None = None  # in place of passes: up to the one where this happens
+
+    @classmethod
+    def asked_for(cls, arguments: argparse.Namespace) -> Origin:
+        """What the command line asks for.
+
+        Raises:
+            CommandError: it contradicts itself.
+        """
+        if arguments.until is not None and arguments.passes is not None:
+            raise CommandError("--pass and --until both choose a pass: give one of them")
+        keep = getattr(arguments, "keep", None)
+        return cls(arguments.file, tuple(arguments.script_args), arguments.passes, keep, arguments.until)
 
     @property
     def is_recording(self) -> bool:
@@ -51,6 +67,7 @@ class Origin:
             self.script_args,
             out=out,
             passes=self.passes,
+            until=self.until,
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,
             started=started,
@@ -105,12 +122,23 @@ def check(ended: ScriptRun) -> None:
         say(ended.message)
 
 
-def choose_passes(recording: Recording, passes: str | None) -> list[int]:
+def choose_passes(recording: Recording, passes: str | None, until: str | None = None) -> list[int]:
     """The indices into `recording.passes` of those that were asked for; all of them for None.
+
+    `until` asks for the first one where it happens.
 
     Raises:
         CommandError: none of them is there.
     """
+    if until is not None and recording.passes:
+        try:
+            looked_for = Until.read(until)
+        except ExpressionError as error:
+            raise CommandError(f"--until: say nan, error or a condition: {error}") from None
+        found = next((i for i in range(len(recording.passes)) if looked_for.happens_in(recording, i)), None)
+        if found is None and recording.error is None:
+            raise CommandError(f"{recording.title} {looked_for.never(len(recording.passes))}", Exit.NOTHING_RECORDED)
+        return [found if found is not None else len(recording.passes) - 1]
     if passes is None:
         return list(range(len(recording.passes)))
     try:

@@ -50,7 +50,7 @@ def film(arguments: argparse.Namespace) -> int:
         try:
             made = viz.film(
                 recording,
-                pass_index=passes if arguments.passes else None,
+                pass_index=passes if arguments.passes or arguments.until else None,
                 progress=lambda done, of: bar.show(done / of, f"{done} of {of}"),
                 **_given({"theme": arguments.theme}),
                 **_contents(arguments),
@@ -63,9 +63,8 @@ def film(arguments: argparse.Namespace) -> int:
 
 
 def _opened(arguments: argparse.Namespace) -> tuple[Recording, list[int], int]:
-    origin = Origin(arguments.file, tuple(arguments.script_args), arguments.passes)
-    recording, code = open_origin(origin, quiet=True)
-    return recording, choose_passes(recording, arguments.passes), code
+    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+    return recording, choose_passes(recording, arguments.passes, arguments.until), code
 
 
 def _most_interesting(recording: Recording, passes: list[int]) -> int:

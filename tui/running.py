@@ -7,7 +7,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
 
-from tui.breakpoints import Breakpoints, Kind, not_finite
+from tui.breakpoints import Breakpoints, Kind, first_nan, not_finite
 from tui.cursor import StepCursor
 
 PAUSE = 0.3  # seconds before every number is looked at: the first paint comes first
@@ -74,6 +74,21 @@ class RunningScreen(Screen[None]):
             return
         count = len(self.breakpoints.every[-1].moments)
         self.notify(f"{what} at {text.strip()}: stops {count} times; c runs on, C back", timeout=4, markup=False)
+
+    def go_until(self, what: str) -> None:
+        """To the first moment where it happens: `nan`, `error` or a condition, at which a breakpoint is set."""
+        if self.cursor is None:
+            return
+        timeline = self.cursor.timeline
+        if what == "nan":
+            moment = first_nan(timeline)
+        elif what == "error":
+            moment = timeline.last
+        else:
+            self.breakpoints = (self.breakpoints or Breakpoints(timeline)).toggle(self.cursor, what)
+            moment = next(iter(self.breakpoints.moments), None)
+        if moment is not None:
+            self.cursor = self.cursor.to_moment(moment)
 
     def action_run(self, by: int) -> None:
         """To the next breakpoint, or the one before."""

@@ -15,12 +15,12 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Footer, Static
 
+from microtape.recording.condition import ExpressionError
 from microtape.recording.model import Recording
 from tui.array_view import ArrayScreen, arrays_of
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
 from tui.cursor import StepCursor
-from tui.expression import ExpressionError
 from tui.finding import FindingScreen
 from tui.help import HelpScreen
 from tui.opening import Origin
@@ -38,13 +38,15 @@ PANES = ("node", "source", "leaves", "engine")
 
 
 class StepperOptions(TypedDict, total=False):
-    """How a stepper opens: on which pass, in ASCII, without telling what runs next; from where, and following it."""
+    """How a stepper opens: on which pass, in ASCII, without telling what runs next; of which program, whether
+    to follow its changes; where what happens."""
 
     pass_index: int
     ascii: bool
     hides_next: bool
     origin: Origin | None
     watches: bool
+    until: str | None
 
 
 class StepperScreen(FindingScreen):
@@ -96,9 +98,11 @@ class StepperScreen(FindingScreen):
         hides_next: bool = False,
         origin: Origin | None = None,
         watches: bool = False,
+        until: str | None = None,
     ) -> None:
         super().__init__(ascii=ascii, origin=origin, watches=watches)
         self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
+        self._until = until
 
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
@@ -124,6 +128,8 @@ class StepperScreen(FindingScreen):
     def on_mount(self) -> None:
         """Open where the reader wants to begin; let the garbage collector forget what stays, or steps would stutter."""
         self.cursor = self._opening
+        if self._until is not None:
+            self.go_until(self._until)
         if len(self._opening.timeline.rows) <= self.app.size.height // 3 and self.app.size.height >= 40:
             self.view = "both"  # where the tape leaves half of its place empty
         self.query_one(TapeView).focus()

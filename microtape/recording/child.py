@@ -24,9 +24,12 @@ from microtape.call_site import LIBRARY_FILES
 from microtape.errors import RecordingError
 from microtape.recording.file import save
 from microtape.recording.recorder import Recorder
+from microtape.recording.until import Until
 from microtape.watch import Watcher, watch
 
 LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
+FOUND = "the program was stopped at pass {number}, where {until} came true; what went before is not kept"
+MOST_KEPT = 16  # passes of one graph, while looking for one
 PATIENCE = 3  # how often a script may swallow the exception that stops it
 
 
@@ -41,6 +44,7 @@ class Order(NamedTuple):
     last: int | None  # 0: up to the first backward(), None: all
     element_budget: int
     total_budget: int
+    until: str | None
 
 
 class StopScript(SystemExit):
@@ -58,6 +62,7 @@ class Session:
             wants=self.wants,
             after_pass=self.after_pass,
         )
+        self.until = Until.read(order.until) if order.until is not None else None
         self.process = os.getpid()
         self.complete = False  # every pass that was asked for is recorded
         self.stops = 0
@@ -69,6 +74,9 @@ class Session:
 
     def after_pass(self, index: int) -> None:
         """Save and stop, if this was the last pass asked for. A failed one is left to end the script itself."""
+        if self.until is not None:
+            self.look(self.until)
+            return
         passes = self.recorder.passes
         ended = passes[-1] if self.wants(index) else None
         if self.order.last == 0:
@@ -77,8 +85,20 @@ class Session:
             self.complete = self.recorder.count >= self.order.last
         if not self.complete:
             return
-        failed = ended is not None and ended.error is not None
-        self.save(() if failed else (LEFT_OUT,))
+        self.end(LEFT_OUT, failed=ended is not None and ended.error is not None)
+
+    def look(self, until: Until) -> None:
+        """End it if what is looked for has happened; else forget what nobody will come back to."""
+        recording, last = self.recorder.recording, self.recorder.passes[-1]
+        if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
+            self.complete = True
+            self.end(FOUND.format(number=last.index + 1, until=until.text), failed=last.error is not None)
+        elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= MOST_KEPT:
+            self.recorder.forget()
+
+    def end(self, note: str, *, failed: bool) -> None:
+        """Save what was asked for, and stop the script unless it is about to end by itself."""
+        self.save(() if failed else (note,))
         self.write_report("stopped", None)  # already now, since the script may end its process in a `finally` block
         watch.set((_AfterTheEnd(self),))
         if not failed:
@@ -113,7 +133,7 @@ class Session:
         recording = dataclasses.replace(
             recording,
             notes=(*recording.notes, *notes),
-            options={"args": sys.argv[1:], "passes": self.order.passes},
+            options={"args": sys.argv[1:], "passes": self.order.passes, "until": self.order.until},
         )
         try:
             with _uninterrupted():
@@ -134,7 +154,9 @@ class Session:
         if not self.complete:
             if error is not None and not any(one.error is not None for one in self.recorder.passes):
                 self.recorder.error = self.recorder.error_record(error)
-            self.save()
+            if self.until is None or error is not None:
+                self.save()
+            self.complete = self.until is not None and self.until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}
         with open(self.order.report, "w", encoding="utf-8") as file:

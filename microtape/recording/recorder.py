@@ -64,6 +64,7 @@ class Recorder(Watcher):
         self.open: list[_OpenPass] = []  # more than one where backward is called inside of backward
         self.error: ErrorRecord | None = None
         self._thread = threading.get_ident()
+        self._stale = False  # what there is may be forgotten
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
@@ -91,12 +92,23 @@ class Recorder(Watcher):
             freed=tuple(self.tape.freed),
         )
 
+    def forget(self) -> None:
+        """Forget the passes and the tape so far as soon as there is something new; the count of passes goes on."""
+        self._stale = True
+
+    def _begin_anew(self) -> None:
+        self._stale = False
+        self.passes.clear()
+        self.tape = Tape(self.sources)
+
     # Watcher
 
     def operation(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
         if self._elsewhere():
             return
+        if self._stale:
+            self._begin_anew()
         current = self.open[-1] if self.open else None
         made_by = current.node if current is not None else None
         made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
@@ -122,6 +134,8 @@ class Recorder(Watcher):
         """See Watcher."""
         if self._elsewhere():
             return
+        if self._stale:
+            self._begin_anew()
         self.tape.adopt(task.dependencies)
         for tensor in [one for one in task.inputs if one is not None]:
             self.tape.adopt_tensor(tensor)

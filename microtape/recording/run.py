@@ -28,7 +28,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from microtape.errors import RecordingError
+from microtape.recording.condition import ExpressionError
 from microtape.recording.file import ELEMENT_BUDGET, TOTAL_BUDGET
+from microtape.recording.until import Until
 
 NOTHING_RECORDED = 3
 
@@ -52,6 +54,7 @@ def record_script(
     passes: str | None = None,
     element_budget: int = ELEMENT_BUDGET,
     total_budget: int = TOTAL_BUDGET,
+    until: str | None = None,
     output: IO[bytes] | None = None,
     started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
 ) -> ScriptRun:
@@ -69,16 +72,20 @@ def record_script(
             `backward()`, so the `grad()` calls that lead to it are there as well.
         element_budget: see `save`.
         total_budget: see `save`.
+        until: in place of `passes`, the first pass where something happens: `"nan"` (a NaN was computed), `"error"`, or
+            a condition such as `"grad.max() > 10"` (see `condition`). Passes that share its graph are kept with it,
+            those before are not kept in memory either.
         output: where all that the script prints goes; then it has nothing to read from either. None: it has the
             terminal, as ever.
         started: told the process, which may be killed.
 
     Raises:
-        RecordingError: nothing was run (no such script, `out` cannot be written, `passes` makes no sense), or the
-            recording could not be written.
+        RecordingError: nothing was run (no such script, `out` cannot be written, `passes` or `until` makes no sense),
+            or the recording could not be written.
     """
     script, out = os.fspath(path), os.fspath(out)
-    first, last = parse_passes(passes)
+    first, last = parse_passes("all" if until is not None else passes)
+    looked_for = _parse_until(until, passes)
     _check_readable(script)
     _check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
@@ -92,10 +99,11 @@ def record_script(
             "last": last,
             "element_budget": element_budget,
             "total_budget": total_budget,
+            "until": until,
         }
         status = _run([script, *args], order, output, started)
         report = _read_report(report_path)
-    return _result(os.path.basename(script), out, status, report, passes)
+    return _result(os.path.basename(script), out, status, report, passes, looked_for)
 
 
 def parse_passes(passes: str | None) -> tuple[int, int | None]:
@@ -112,6 +120,17 @@ def parse_passes(passes: str | None) -> tuple[int, int | None]:
     if not 1 <= first <= last:
         raise RecordingError(f"pass {passes!r}: give a number from 1, a range such as 3-5, or all")
     return first, last
+
+
+def _parse_until(until: str | None, passes: str | None) -> Until | None:
+    if until is None:
+        return None
+    if passes is not None:
+        raise RecordingError("choose a pass by its number, or by what happens in it: not both")
+    try:
+        return Until.read(until)
+    except ExpressionError as error:
+        raise RecordingError(f"until {until!r}: say nan, error or a condition: {error}") from None
 
 
 def _check_readable(script: str) -> None:
@@ -200,7 +219,9 @@ def _read_report(path: str) -> dict[str, Any] | None:
     return report
 
 
-def _result(script: str, out: str, status: int, report: dict[str, Any] | None, passes: str | None) -> ScriptRun:
+def _result(
+    script: str, out: str, status: int, report: dict[str, Any] | None, passes: str | None, until: Until | None
+) -> ScriptRun:
     if report is not None and report["problem"] is not None:
         raise RecordingError(report["problem"])
     recording = out if report is not None and report["saved"] else None
@@ -217,7 +238,8 @@ def _result(script: str, out: str, status: int, report: dict[str, Any] | None, p
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
-        return ScriptRun(None, NOTHING_RECORDED, f"{script} {_why_nothing(count, passes)}")
+        why = until.never(count) if until is not None and count else _why_nothing(count, passes)
+        return ScriptRun(None, NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
     return ScriptRun(recording, status, None)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.recording.model import Summary, Value
+from microtape.recording.model import BackwardStep, Recording, Summary, TensorRef, Value
 
 HELP = (
     "grad, value, shape, dtype, op, name, node, line, step, isnan(), isinf(), abs(), .max() .min() .mean() .norm() ..."
@@ -57,6 +57,21 @@ class Facts:
     node: int
     line: int | None
     step: int | None
+
+    @classmethod
+    def of(cls, recording: Recording, node: int, step: BackwardStep | None, ref: TensorRef | None) -> Facts:
+        """What is true when a node is recorded, or evaluated in a step; `ref` is its output, or its leaf."""
+        record = recording.nodes[node]
+        grads = step.grad_outputs if step is not None else ()
+        return cls(
+            grad=next((value for value in grads if value is not None), None),
+            value=recording.value(ref),
+            op=record.op,
+            name=recording.label(node),
+            node=node,
+            line=record.place.line if record.place is not None else None,
+            step=None if step is None else step.index + 1,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
 
 import microtape as mt
+from microtape.recording.condition import Condition, ExpressionError, Facts
 from microtape.recording.summary import summarize
 from tui.bars import TimeBar
 from tui.breakpoints import Breakpoints, not_finite
 from tui.cursor import StepCursor
-from microtape.recording.condition import Condition, ExpressionError, Facts
 
 
 def facts(grad=None, value=None, **more):

@@ -453,10 +453,10 @@ def test_where_history_ends_is_recorded():
 
     assert borders_of(recorded(run)) == [
         ("detach", "detach", ["h@0"], ["target@0"]),
-        ("no_grad", "mul", ["h@0", "@0"], ["scale@0"]),
-        ("constant", "add", ["scale@0", "@0"], ["larger@0"]),
-        ("not differentiable", "greater", ["h@0", "@0"], ["mask@0"]),
-        ("inference_mode", "mul", ["h@0", "@0"], ["aside@0"]),
+        ("no_grad", "mul", ["h@0", "2.0"], ["scale@0"]),
+        ("constant", "add", ["scale@0", "1.0"], ["larger@0"]),
+        ("not differentiable", "greater", ["h@0", "1.0"], ["mask@0"]),
+        ("inference_mode", "mul", ["h@0", "3.0"], ["aside@0"]),
         ("constant", "to", ["mask@0"], ["@0"]),
     ]
 

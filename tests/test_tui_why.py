@@ -117,7 +117,10 @@ aside = unused * x
 before = x * 7
 within = before.detach() * x
 middle = middle + within
-loss = middle * 2
+lonely = mt.tensor(2.0, requires_grad=True)
+with mt.no_grad():
+    alone = lonely * 2
+loss = middle * 2 * alone
 loss.backward()
 """
 
@@ -135,6 +138,7 @@ loss.backward()
             "loss was not computed from it. What was computed from it is used there, but without its history, which "
             "ends here: program.py:14 before.detach() This takes it off the tape",
         ),
+        ("lonely", "without its history, which ends here: program.py:18 lonely * 2 This ran under no_grad"),
         ("unused", "unused has no gradient in this pass: loss was not computed from it."),
         ("aside", "aside (%6) has no gradient in this pass: loss was not computed from it. program.py:12 unused * x"),
     ],

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from microtape.recording.behind import borders_by_output, crossing, cut_off
-from microtape.recording.model import BorderKind, Place, Recording
+from microtape.recording.model import BorderKind, BorderRecord, Place, Recording
 from microtape.recording.words import format_value
 from tui.cursor import StepCursor
 from tui.sentence import title
@@ -37,14 +37,12 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
             yield line(*name, f" is not on the way from {roots} to what was asked for, so backward left it out.")
         else:
             yield line(*name, f" has no gradient in this pass: {roots} was not computed from it.")
-        border = cut_off(cursor.recording, node, pass_.nodes)
-        place = border.place if border is not None else cursor.timeline.node(node).place
+        record = cursor.timeline.node(node)
+        border = cut_off(cursor.recording, node, record.variable, pass_.nodes)
         if border is not None:
-            yield line("What was computed from it is used there, but without its history, which ends here:")
-        if place is not None:
-            yield _look(cursor.recording, place)
-        if border is not None:
-            yield line(REASONS[border.kind])
+            yield from _ends(cursor.recording, border)
+        elif record.place is not None:
+            yield _look(cursor.recording, record.place)
     elif pass_.error is not None and cursor.position == cursor.timeline.last:
         yield line(*name, " has no gradient because the pass failed before it was reached.")
     elif cursor.has_run(node):
@@ -72,10 +70,22 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
         yield from why_none(cursor, record.node)
     else:
         yield line(name, " requires a gradient, and nothing that backward went through was computed from it.")
+        evaluated = cursor.timeline.pass_.nodes if cursor.timeline.pass_ is not None else ()
+        border = cut_off(recording, None, tensor, evaluated)
+        if border is not None:
+            yield from _ends(recording, border)
 
 
 def _look(recording: Recording, place: Place) -> Line:
     return line(Span(f"{place.file}:{place.line}  ", "dim"), Span(expression(recording, place), "strong"))
+
+
+def _ends(recording: Recording, border: BorderRecord) -> Iterator[Line]:
+    """Where the history of something ends that is used nevertheless."""
+    yield line("What was computed from it is used there, but without its history, which ends here:")
+    if border.place is not None:
+        yield _look(recording, border.place)
+    yield line(REASONS[border.kind])
 
 
 def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:

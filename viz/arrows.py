@@ -24,7 +24,7 @@ def make_arrows(
     arrows = []
     for link in plan.links:
         home, head = boxes[link.tail], boxes[link.head]
-        tail, port = home.id, link.uses[0].output if home.ports else None
+        tail, port = home.id, link.uses[0].output if home.ports and link.uses else None
         if counts[link.tail] > MOST_ARROWS and ranks[link.head] > ranks[link.tail] + 1:
             tail, port = f"{home.id}at{head.id.removeprefix('n')}", None
             title = home.title.partition(" = ")[0] if home.kind == "operation" else home.title
@@ -41,8 +41,10 @@ def make_arrows(
 
 def _travel(now: Moment, link: Link) -> tuple[ArrowKind, str]:
     """Whether gradients have travelled along the arrow, and which."""
-    if not any(now.is_there(use.by) for use in link.uses):
+    if link.uses and not any(now.is_there(use.by) for use in link.uses):
         return "absent", ""
+    if not link.uses or all(use.ended for use in link.uses):
+        return "border", "✂"
     edges = [use for use in link.uses if use.edge is not None]
     if not edges:
         return "value", _count(link)
@@ -64,6 +66,8 @@ def _count(link: Link) -> str:
 
 
 def _tooltip(link: Link, kind: ArrowKind, text: str, home: Box, head: Box) -> str:
+    if not link.uses:
+        return f"{head.title}: the history of {home.title} ends here"
     use = link.uses[0]
     if len(link.uses) > 1:
         inside = f"each repetition of {head.title} uses the one before" if link.tail == link.head else ""
@@ -74,6 +78,7 @@ def _tooltip(link: Link, kind: ArrowKind, text: str, home: Box, head: Box) -> st
         gradients = f"gradient {text}"
     away = {
         "value": "no gradient goes back here",
+        "border": "it was detached before, so no gradient goes back here",
         "future": "no gradient has travelled here yet",
         "undefined": "an undefined gradient (None) travelled here: it counts down the wait, and adds nothing",
     }.get(kind, gradients)

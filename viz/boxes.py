@@ -10,6 +10,7 @@ import numpy as np
 from microtape.recording.model import NodeRecord, SavedRecord, Summary, TensorRef, Value
 from microtape.recording.moment import Moment
 from microtape.recording.words import format_shape, format_value
+from viz.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
 from viz.characters import visible
 from viz.graph import Box, BoxState, Port, Row
 from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
@@ -40,6 +41,7 @@ class BoxMaker:
             rows += self._value(single)
             rows += self._gradient(node.id, 0)
         rows += self._saved(node)
+        rows += detached_rows(self.now, node)
         rows += self._hooks(*node.hooks, *(self.now.recording.tensors[single.tensor].hooks if single else ()))
         rows += self._source(node)
         rows += _hidden(hidden)
@@ -60,23 +62,36 @@ class BoxMaker:
         )
 
     def constant(self, ref: TensorRef, rank: int) -> Box:
-        """The box of a tensor that needs no gradient."""
+        """The box of a tensor that needs no gradient, or of a leaf that is not on the tape."""
         tensor = self.now.recording.tensors[ref.tensor]
+        if tensor.requires_grad:
+            return self._unused(ref, rank)
+        found = ended(self.now, ref)
         return Box(
             id=f"t{ref.tensor}v{ref.version}",
-            kind="constant",
+            kind="border" if found is not None else "constant",
             state="",
-            title=tensor_name(self.now, ref),
-            note=self._shape(ref.tensor) if tensor.name else "",
-            rows=tuple(self._value(ref)),
+            title=tensor_name(self.now, ref) if found is None else border_title(self.now, ref, found.border),
+            note=self._shape(ref.tensor) if tensor.name or found is not None else "",
+            rows=(*(border_rows(self.now, found) if found is not None else ()), *self._value(ref)),
             ports=(),
             tooltip=(f"{visible(tensor.name, 200) or 'a tensor'} needs no gradient", self._type(ref.tensor)),
             rank=rank,
             node=None,
         )
 
+    def _unused(self, ref: TensorRef, rank: int) -> Box:
+        """A leaf that was used off the tape alone: backward cannot know of it."""
+        name = visible(self.now.recording.tensors[ref.tensor].name, NAME_WIDTH)
+        about = f"{name or 'this leaf'} was used only where nothing was recorded: backward cannot know of it"
+        rows = (*self._value(ref), Row(".grad", NO_GRADIENT, "muted"))
+        return Box(f"t{ref.tensor}v{ref.version}", "leaf", "outside", name or "a leaf", self._shape(ref.tensor), rows,
+                   (), (about,), rank, None)  # fmt: skip
+
     def _leaf(self, node: NodeRecord, variable: int, rank: int, hidden: int) -> Box:
         now, tensor = self.now, self.now.recording.tensors[variable]
+        ref = self.leaves.get(variable, TensorRef(variable, max(tensor.values, default=0)))
+        found = ended_leaf(now, node.id)
         return Box(
             id=f"n{node.id}",
             kind="leaf",
@@ -84,7 +99,9 @@ class BoxMaker:
             title=visible(tensor.name, NAME_WIDTH) or f"%{node.id}",
             note=self._shape(variable),
             rows=(
-                *self._value(self.leaves.get(variable, TensorRef(variable, max(tensor.values, default=0)))),
+                *(border_rows(now, found) if found is not None else ()),
+                *written_rows(now, ref),
+                *self._value(ref),
                 *self._arriving(node),
                 *self._leaf_gradient(node, variable),
                 *self._hooks(*tensor.hooks, *node.hooks),

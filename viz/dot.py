@@ -130,6 +130,7 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
         "leaf": "rounded,filled",
         "folded leaves": "rounded,filled",
         "constant": "filled,dashed",
+        "border": "filled,dashed",
         "folded constants": "filled,dashed",
         "again": "rounded,filled,dashed",
         "seed": "rounded,filled",
@@ -139,6 +140,7 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
         "folded leaves": (theme.leaf_line, theme.leaf),
         "folded constants": (theme.line, theme.constant),
         "constant": (theme.line, theme.constant),
+        "border": (theme.muted, theme.constant),
         "again": (theme.line, theme.background),
         "seed": (theme.gradient, theme.background),
         "error": (theme.alarm, theme.failed),
@@ -177,6 +179,7 @@ def _arrow_looks(arrow: Arrow, theme: Theme) -> dict[str, str]:
     looks: Mapping[str, dict[str, str]] = {
         "future": {},
         "value": {"style": "dashed", "arrowhead": "open"},
+        "border": {"style": "dashed", "dir": "both", "arrowhead": "open", "arrowtail": "tee"},
         "done": {"dir": "back", "color": theme.gradient, "penwidth": "1.6"},
         "now": {"dir": "back", "color": theme.current_line, "penwidth": "3", "fontcolor": theme.current_line},
         "undefined": {"dir": "back", "color": theme.gradient, "style": "dashed", "arrowtail": "empty"},

@@ -90,7 +90,8 @@ _MARKERS = (
         f'markerHeight="{size * 0.8:g}" orient="auto-start-reverse"><path d="M0,0L10,4L0,8z"/></marker>'
         for id, size in (("down", 7), ("up", 9), ("now", 12), ("wrong", 9))
     )
-    + "</defs></svg>"
+    + '<marker id="cut" viewBox="0 0 4 12" refX="2" refY="6" markerUnits="userSpaceOnUse" markerWidth="4" '
+    'markerHeight="12" orient="auto"><path d="M1,0H3V12H1z"/></marker></defs></svg>'
 )
 
 
@@ -119,6 +120,7 @@ def _legend_item(item: LegendItem) -> str:
         "leaf": "▭",
         "operation": "□",
         "constant": "┄",
+        "border": "✂",
         "again": "┄",
         "fold": "▣",
         "folded leaves": "▣",

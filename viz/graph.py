@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 BoxKind: TypeAlias = Literal[
-    "leaf", "operation", "constant", "again", "seed", "error", "fold", "folded leaves", "folded constants"
+    "leaf", "operation", "constant", "border", "again", "seed", "error", "fold", "folded leaves", "folded constants"
 ]
-"""`again` stands for a box drawn elsewhere: a value used in many places is not dragged across the whole picture."""
+"""`border`: computed from what has a history, and has none itself. `again` stands for a box drawn elsewhere: a value
+used in many places is not dragged across the whole picture."""
 
 BoxState: TypeAlias = Literal[
     "", "future", "ready", "receiving", "current", "partly", "done", "failed", "outside", "absent"
 ]
 """Where backward is with it; empty where the program never called backward. `absent`: in a film, not there yet."""
 
-ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "overwrote", "note", "absent"]
-"""future: no gradient yet; now: in the step just taken; undefined: a None travelled; value: no gradient ever will."""
+ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "border", "overwrote", "note", "absent"]
+"""future: no gradient yet; now: in the step just taken; undefined: a None travelled; value: no gradient ever will;
+border: nor will one, though there is something that could have had it."""
 
 SPACE = "\u00a0"  # one that does not break, and is not dropped at an end
 WIDE_SPACE = "\u2007"  # as wide as a digit, in fonts where letters differ

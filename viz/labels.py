@@ -104,12 +104,14 @@ def _swatch(item: LegendItem, theme: Theme) -> str:
             "done": ("↑", theme.gradient),
             "now": ("⬆", theme.current_line),
             "undefined": ("⇡", theme.gradient),
+            "border": ("✂", theme.muted),
             "overwrote": ("⇢", theme.alarm),
         }[item.name]
         return _styled(sign, colour, bold=True)
     line, fill, style = {
         "leaf": (theme.leaf_line, theme.leaf, "ROUNDED"),
         "constant": (theme.line, theme.constant, "DASHED"),
+        "border": (theme.muted, theme.constant, "DASHED"),
         "again": (theme.line, theme.background, "ROUNDED,DASHED"),
         "": (theme.recorded_line, theme.recorded, ""),
     }.get(item.name, (theme.line, theme.operation, ""))

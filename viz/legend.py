@@ -10,6 +10,7 @@ _BOXES: dict[BoxKind, str] = {
     "leaf": "leaf: yours, collects .grad",
     "operation": "operation",
     "constant": "needs no gradient",
+    "border": "history ends: no gradient",
     "again": "drawn above, used again",
     "fold": "folded: happens so many times",
     "folded leaves": "leaves, one or more for each time",
@@ -30,6 +31,7 @@ _ARROWS: dict[ArrowKind, str] = {
     "now": "gradient in this step",
     "undefined": "None came back: adds nothing",
     "value": "value; never a gradient",
+    "border": "detached or not recorded",
     "overwrote": "overwrote a saved tensor",
 }
 

@@ -26,6 +26,8 @@ def tensor_name(now: Moment, ref: TensorRef | None) -> str:
     if made is not None:
         node, output = made
         return f"%{node}.{output}" if len(recording.nodes[node].outputs) > 1 else f"%{node}"
+    if made is None and (border := now.timeline.borders.get(ref)) is not None:
+        return f"{visible(border.op, NAME_WIDTH)}(…)"
     value = recording.value(ref)
     if value is not None and not tensor.shape:
         return format_value(value, 10)
@@ -39,21 +41,26 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 def operation_title(now: Moment, node: NodeRecord) -> str:
     """The operation as a line of code: `z = mul(x, y)`."""
-    operation = visible(node.op, NAME_WIDTH)
-    if node.in_place and node.kind == "operation" and not operation.endswith("_"):
-        operation += "_"
+    op = node.op
+    if node.in_place and node.kind == "operation" and not op.endswith("_"):
+        op += "_"
     outputs = ", ".join(tensor_name(now, ref) for ref in node.outputs) or f"%{node.id}"
-    operands = [_operand(now, operand) for operand in node.operands]
-    outputs = visible(outputs, TITLE_WIDTH // 2)
-    room = TITLE_WIDTH - len(outputs) - len(operation) - len(" = ()")
+    return call_title(outputs, op, [operand_name(now, operand) for operand in node.operands])
+
+
+def call_title(outputs: str, op: str, operands: list[str]) -> str:
+    """`outputs = op(operands)`, with as many operands as there is room for."""
+    outputs, op = visible(outputs, TITLE_WIDTH // 2), visible(op, NAME_WIDTH)
+    room = TITLE_WIDTH - len(outputs) - len(op) - len(" = ()")
     shown = len(operands)
     while shown > 1 and len(", ".join(operands[:shown])) > room:
         shown -= 1
     more = ["…"] if shown < len(operands) else []
-    return f"{outputs} = {operation}({', '.join(operands[:shown] + more)})"
+    return f"{outputs} = {op}({', '.join(operands[:shown] + more)})"
 
 
-def _operand(now: Moment, operand: Operand) -> str:
+def operand_name(now: Moment, operand: Operand) -> str:
+    """What to call an operand: the name of the tensor, or the text of the constant."""
     return visible(operand.text, NAME_WIDTH) if operand.ref is None else tensor_name(now, operand.ref)
 
 

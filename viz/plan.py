@@ -11,7 +11,7 @@ from microtape.recording.model import Recording, TensorRef
 from viz.folds import operations
 from viz.graph import Frame
 from viz.opening import Group, Sight
-from viz.uses import Use
+from viz.uses import Cut, Use
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,7 +42,7 @@ class Link:
 
     tail: Key
     head: Key
-    uses: tuple[Use, ...]
+    uses: tuple[Use, ...]  # none where it is a border: no gradient will ever go back
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -56,7 +56,9 @@ class Plan:
     frames: Mapping[Key, tuple[Frame, ...]]
 
 
-def make_plan(recording: Recording, nodes: Sequence[int], uses: Sequence[Use], sight: Sight) -> Plan:
+def make_plan(
+    recording: Recording, nodes: Sequence[int], uses: Sequence[Use], sight: Sight, cuts: Sequence[Cut] = ()
+) -> Plan:
     """Distribute nodes, and what they use, over boxes."""
     key_of: dict[int | TensorRef, Key] = {}
     repetition: dict[int, tuple[Group, int]] = {}
@@ -83,9 +85,13 @@ def make_plan(recording: Recording, nodes: Sequence[int], uses: Sequence[Use], s
             around = [key_of[user] for user in users[one]]
             place[key] = min((place[user] for user in around), default=0) - 0.5
             frames[key] = _common([frames[user] for user in around])
+    for cut in cuts:
+        if isinstance(cut.of, TensorRef) and cut.of not in key_of and key_of.get(cut.into) == cut.into:
+            key_of[cut.of], place[cut.of] = cut.of, place[cut.into] - 0.25
+            frames[cut.of] = frames[cut.into]
     order = sorted(place, key=lambda key: (place[key], not isinstance(key, TensorRef)))
     drawn = [use for use in uses if use.by not in repetition or repetition[use.by] != repetition.get(_node(use))]
-    return Plan(sight, tuple(order), key_of, tuple(_links(drawn, key_of)), frames)
+    return Plan(sight, tuple(order), key_of, (*_links(drawn, key_of), *_cuts(cuts, key_of, order)), frames)
 
 
 def _node(use: Use) -> int:
@@ -126,6 +132,15 @@ def _common(frames: Sequence[tuple[Frame, ...]]) -> tuple[Frame, ...]:
     while frames and all(len(one) > depth and one[depth] == frames[0][depth] for one in frames):
         depth += 1
     return frames[0][:depth] if frames else ()
+
+
+def _cuts(cuts: Sequence[Cut], key_of: Mapping[int | TensorRef, Key], order: Sequence[Key]) -> list[Link]:
+    """The borders between two boxes; one inside of a fold is not seen."""
+    position = {key: at for at, key in enumerate(order)}
+    ends = dict.fromkeys(
+        (key_of[one.of], one.into) for one in cuts if one.of in key_of and key_of.get(one.into) == one.into
+    )
+    return [Link(tail, head, ()) for tail, head in ends if position[tail] < position[head]]
 
 
 def _links(uses: Sequence[Use], key_of: Mapping[int | TensorRef, Key]) -> list[Link]:

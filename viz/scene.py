@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from microtape.recording.model import TensorRef
 from microtape.recording.moment import Moment
+from viz.borders import find_cuts
 from viz.errors import DrawError, TooLargeError
 from viz.extent import Extent, extent, some_root
 from viz.failure import overwriters
@@ -57,8 +59,10 @@ def make_scene(
     which = extent(now, around, radius, max_boxes)
     uses = find_uses(now, which.nodes, constants=True)
 
+    cuts = list(find_cuts(now, frozenset(which.nodes), _inputs(now, which, uses)))
+
     def plan_of(seen: Sight) -> Plan:
-        return make_plan(now.recording, which.nodes, uses, seen)
+        return make_plan(now.recording, which.nodes, uses, seen, cuts)
 
     if around is None and (fold or asked or (fold is None and len(which.nodes) > FOLD_ABOVE)):
         items = _items(now, which, plan_of)
@@ -73,11 +77,18 @@ def make_scene(
     shown = details(show, len(plan.order))
     if "constants" not in shown:
         uses = [use for use in uses if isinstance(use.of, int)]
+        cuts = [cut for cut in cuts if isinstance(cut.into, int)]
         plan = plan_of(plan.sight)
     users: dict[Key, list[Key]] = {}
     for link in plan.links:
         users.setdefault(link.tail, []).append(link.head)
     return Scene(which, shown, uses, plan, layers(plan.order, users), (*which.notes, *_folded_note(which, plan)))
+
+
+def _inputs(now: Moment, which: Extent, uses: Sequence[Use]) -> dict[int | TensorRef, None]:
+    """The leaves, and the tensors that need no gradient."""
+    leaves = (node for node in which.nodes if now.recording.nodes[node].variable is not None)
+    return dict.fromkeys([*leaves, *(use.of for use in uses if isinstance(use.of, TensorRef))])
 
 
 def _items(now: Moment, which: Extent, plan_of: Callable[[Sight], Plan]) -> tuple[Item, ...]:

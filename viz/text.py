@@ -51,6 +51,7 @@ def _way(arrow: Arrow, names: Mapping[str, str]) -> str:
     return {
         "future": f"← {tail}",
         "value": f"← {tail} (no gradient goes back)",
+        "border": f"✂ {tail} (its history ends here)",
         "done": f"→ {tail}: {arrow.text}",
         "now": f"→ {tail}: {arrow.text}",
         "undefined": f"→ {tail}: None, which adds nothing",

@@ -17,6 +17,16 @@ class Use:
     output: int
     by: int
     edge: int | None
+    ended: bool = False  # it was detached in place before it was used
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """That a leaf or a constant was computed from a value without being recorded."""
+
+    of: int | TensorRef  # a leaf that no recorded operation used is not on the tape, so it has no node
+    output: int
+    into: int | TensorRef
 
 
 def find_uses(now: Moment, nodes: Sequence[int], constants: bool) -> list[Use]:
@@ -45,8 +55,9 @@ def _without_gradient(now: Moment, node: NodeRecord, drawn: Collection[int], con
         tensor = now.recording.tensors[operand.ref.tensor]
         maker, output = now.timeline.producer.get(operand.ref, (tensor.node, 0))
         if maker is not None and maker in drawn and maker < node.id:
-            found.setdefault((maker, output), Use(maker, output, node.id, None))
-        elif maker is None and constants and _worth_a_box(tensor):
+            ended = operand.ref in now.timeline.borders
+            found.setdefault((maker, output), Use(maker, output, node.id, None, ended))
+        elif maker is None and constants and (_worth_a_box(tensor) or operand.ref in now.timeline.borders):
             found.setdefault((operand.ref, 0), Use(operand.ref, 0, node.id, None))
     return list(found.values())
 

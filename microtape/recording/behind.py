@@ -29,14 +29,16 @@ def crossing(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) 
     return next((one for one in way_back(border, by_output) if one.kind != "constant"), border)
 
 
-def cut_off(recording: Recording, node: int, evaluated: Iterable[int]) -> BorderRecord | None:
-    """The border between a node and those that a pass evaluates, where what they use was computed from the node."""
+def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated: Iterable[int]) -> BorderRecord | None:
+    """The border between a node or a leaf tensor and the nodes of a pass, where they use what was computed from it.
+
+    A leaf that no recorded operation used has no node.
+    """
     later = {node}
-    for record in recording.nodes[node + 1 :]:
+    for record in recording.nodes[node + 1 :] if node is not None else ():
         if any(edge.node in later for edge in record.edges):
             later.add(record.id)
-    computed = {ref for one in later for ref in recording.nodes[one].outputs}
-    leaf = recording.nodes[node].variable
+    computed = {ref for one in later if one is not None for ref in recording.nodes[one].outputs}
     beyond: dict[TensorRef, BorderRecord] = {}
     for border in recording.borders:
         refs = [operand.ref for operand in border.operands if operand.ref is not None]

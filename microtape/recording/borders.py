@@ -10,7 +10,7 @@ from microtape.call_site import CallSite, user_frame
 from microtape.grad_mode import mode
 from microtape.recording.model import BorderKind, BorderRecord, Operand, Place, TensorRef
 from microtape.recording.places import Sources
-from microtape.tensor_state import TensorState, requires_grad, version_number
+from microtape.tensor_state import NUMBER, TensorState, requires_grad, version_number
 
 DETACHING = ("detach", "detach_", "data")
 
@@ -38,18 +38,20 @@ class Borders:
     def __init__(self) -> None:
         self._found: list[_Border] = []
         self._behind: dict[int, _Border] = {}  # id of a tensor that lies behind a border -> the one that it came from
+        self._before: set[int] = set()  # ids of those that something behind a border was computed from
 
     def __contains__(self, tensor: TensorState) -> bool:
-        return id(tensor) in self._behind
+        """Whether the tensor stands at a border, on either side."""
+        return id(tensor) in self._behind or id(tensor) in self._before
 
     def crossed(self, op: str, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool, tape: int) -> None:
         """Something was computed that leaves no history: of interest if an operand has one, or lost it earlier."""
         made = [one for one in outputs if isinstance(one, TensorState)]
         written = made[0] if in_place else None  # the first operand is it, or a copy of what was there
-        values = [written if i == 0 and in_place else one for i, one in enumerate(operands)]
+        values = [written if i == 0 and in_place else plain(one) for i, one in enumerate(operands)]
         tensors = [one for one in values if isinstance(one, TensorState)]
         has_history = any(requires_grad(one) for one in tensors)
-        if not has_history and not any(one in self for one in tensors):
+        if not has_history and not any(id(one) in self._behind for one in tensors):
             return
         if op in DETACHING:
             written = None  # nothing was
@@ -65,6 +67,7 @@ class Borders:
                 tape=tape,
             )
         )
+        self._before.update(id(one) for one in tensors)
         if not in_place:
             self._behind.update((id(one), self._found[-1]) for one in made)
 
@@ -103,6 +106,11 @@ class Borders:
             )
             for one in reversed(kept)
         )
+
+
+def plain(operand: Any) -> Any:
+    """The operand, but a number for a tensor that an operation has put around one."""
+    return operand.array.item() if isinstance(operand, TensorState) and operand.meta is NUMBER else operand
 
 
 def _at(tensor: TensorState, before: bool = False) -> _Version:

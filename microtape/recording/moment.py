@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from microtape.recording.model import BackwardStep, Delivery, Pass, Recording, TensorRef, Value
+from microtape.recording.behind import borders_by_output
+from microtape.recording.model import BackwardStep, BorderRecord, Delivery, Pass, Recording, TensorRef, Value
 
 SEED = -1  # the "step" that put the first gradient into a root's buffer
 
@@ -135,6 +136,11 @@ class Timeline:
         """A tensor at a version -> (the node that computed it, which of its outputs)."""
         nodes = self.recording.nodes
         return {ref: (node.id, k) for node in nodes for k, ref in enumerate(node.outputs) if ref is not None}
+
+    @cached_property
+    def borders(self) -> Mapping[TensorRef, BorderRecord]:
+        """A tensor at a version -> the border that it came out of."""
+        return borders_by_output(self.recording)
 
     @cached_property
     def written(self) -> Mapping[int, int]:

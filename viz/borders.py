@@ -1,0 +1,96 @@
+"""Where history ends, in a picture: what was detached, or computed off the tape, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from microtape.recording.behind import crossing, way_back
+from microtape.recording.model import BorderKind, BorderRecord, NodeRecord, TensorRef
+from microtape.recording.moment import Moment
+from viz.graph import Row
+from viz.naming import call_title, operand_name, tensor_name, where
+from viz.uses import Cut
+
+WORDS: dict[BorderKind, str] = {
+    "detach": "detached",
+    "no_grad": "under no_grad",
+    "inference_mode": "in inference mode",
+    "not differentiable": "not differentiable",
+    "constant": "off the tape",
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ended:
+    """A tensor that has no history, though what it was computed from has."""
+
+    border: BorderRecord
+    crossed: BorderRecord  # where that left the tape: the border itself, or one before it
+    length: int  # how many operations off the tape led to it
+    sources: tuple[TensorRef, ...]  # what it was computed from that does have a history
+
+
+def ended(now: Moment, ref: TensorRef) -> Ended | None:
+    """The border that a tensor came out of at that version, None where there is none."""
+    by_output = now.timeline.borders
+    border = by_output.get(ref)
+    if border is None or (border.in_place and border.kind != "detach"):
+        return None
+    way = way_back(border, by_output)
+    refs = (operand.ref for one in way if one.kind != "constant" for operand in one.operands)
+    tensors = now.recording.tensors
+    kept = (one for one in refs if one is not None and one not in by_output)
+    sources = dict.fromkeys(one for one in kept if one in now.timeline.producer or tensors[one.tensor].requires_grad)
+    return Ended(border, crossing(border, by_output), len(way), tuple(sources) or (ref,))
+
+
+def find_cuts(now: Moment, nodes: Collection[int], inputs: Iterable[int | TensorRef]) -> Iterator[Cut]:
+    """From what has a history to the leaves and constants among `inputs` that were computed from it without one."""
+    for one in inputs:
+        found = ended(now, one) if isinstance(one, TensorRef) else ended_leaf(now, one)
+        for source in found.sources if found is not None else ():
+            maker, output = now.timeline.producer.get(source, (now.recording.tensors[source.tensor].node, 0))
+            if maker is not None and maker in nodes and maker != one:
+                yield Cut(maker, output, one)
+            elif maker is None and source != one:
+                yield Cut(source, 0, one)
+
+
+def ended_leaf(now: Moment, node: int) -> Ended | None:
+    """`ended`, for a leaf that was made by detaching something."""
+    variable = now.recording.nodes[node].variable
+    refs = (ref for ref, border in now.timeline.borders.items() if ref.tensor == variable and not border.in_place)
+    return next((found for ref in refs if (found := ended(now, ref)) is not None), None)
+
+
+def border_title(now: Moment, ref: TensorRef, border: BorderRecord) -> str:
+    """What it was computed from, as a line of code: `target = detach(h)`."""
+    operands = [operand_name(now, operand) for operand in border.operands]
+    called = call_title(tensor_name(now, ref), border.op, operands)
+    return called if now.recording.tensors[ref.tensor].name else called.partition(" = ")[2]
+
+
+def border_rows(now: Moment, found: Ended) -> list[Row]:
+    """Which border, and where in the program."""
+    crossed, length = found.crossed, found.length
+    place = f", {where(now.recording, crossed.place)}" if crossed.place is not None else ""
+    rows = [Row("", f"✂ {WORDS[crossed.kind]}{place}: no gradient goes back", "muted")]
+    if length > 1:
+        rows.append(Row("", f"the last of {length} operations off the tape", "muted"))
+    return rows
+
+
+def detached_rows(now: Moment, node: NodeRecord) -> list[Row]:
+    """That a result was detached in place after the node had computed it."""
+    found = [ended(now, ref) for ref in node.outputs if ref is not None]
+    return [row for one in found if one is not None for row in border_rows(now, one)]
+
+
+def written_rows(now: Moment, ref: TensorRef) -> list[Row]:
+    """That a leaf was written to off the tape, as gradient descent does, before this picture's operations used it."""
+    border = now.timeline.borders.get(ref)
+    if border is None or not border.in_place or border.kind == "detach":
+        return []
+    place = f", {where(now.recording, border.place)}" if border.place is not None else ""
+    return [Row("written", f"v{ref.version - 1} → v{ref.version} {WORDS[border.kind]}{place}", "muted")]

@@ -17,6 +17,7 @@ from rendering import needs_graphviz
 
 import viz
 from viz import _render, render
+from viz.render import _run
 
 SLOW = (
     "digraph { "
@@ -73,6 +74,13 @@ def test_whoever_waits_is_told_how_long() -> None:
     assert len(told) >= 2
     assert all(0 < elapsed < 5 and limit == 1 for elapsed, limit in told)
     assert told == sorted(told)
+
+
+def test_a_child_that_is_slow_to_start_still_gets_a_long_text() -> None:
+    slow = "import sys, time; time.sleep(0.6); sys.stdout.write(sys.stdin.read())"
+    done = _run([sys.executable, "-c", slow], "x" * 300_000, 20.0, lambda elapsed, limit: None)
+    assert done is not None
+    assert len(done.stdout) == 300_000
 
 
 @needs_graphviz

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -71,23 +72,27 @@ def _system_dot() -> str | None:
 def _run(
     command: list[str], dot: str, time_limit: float, waiting: Waiting
 ) -> subprocess.CompletedProcess[bytes] | None:
-    """The finished child; None where it could not even start."""
-    pipe = subprocess.PIPE
-    try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=Path(_render.__file__).anchor)
-    except OSError:
-        return None
+    """The finished child; None where it could not even start.
+
+    NB: it reads from a file. `communicate` forgets what is left of its input when it has timed out once.
+    """
+    with tempfile.TemporaryFile() as given:
+        given.write(dot.encode("utf-8"))
+        given.seek(0)
+        pipe, anywhere = subprocess.PIPE, Path(_render.__file__).anchor
+        try:
+            process = subprocess.Popen(command, stdin=given, stdout=pipe, stderr=pipe, cwd=anywhere)
+        except OSError:
+            return None
     start = time.monotonic()
-    given: bytes | None = dot.encode("utf-8")
     with process:
         try:
             while True:
                 left = time_limit - (time.monotonic() - start)
                 try:
-                    said = process.communicate(given, timeout=max(min(left, TICK), 0.001))
+                    said = process.communicate(timeout=max(min(left, TICK), 0.001))
                     return subprocess.CompletedProcess(command, process.returncode, *said)
                 except subprocess.TimeoutExpired:
-                    given = None  # it is on its way
                     if left <= 0:
                         raise GraphvizError(
                             f"Graphviz was stopped after {time_limit:g} seconds: draw less with around=, show less "

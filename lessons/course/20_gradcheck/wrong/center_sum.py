@@ -1,0 +1,64 @@
+"""In Center, you subtract the sum of what came in. It is divided by how many there are: the
+mean.
+"""
+
+# Finding a wrong backward: one way to write it.
+#
+# Softplus had forgotten what came in. Center had forgotten that every number
+# takes part in the mean: a gradient that comes in at one goes out to all.
+
+import microtape as mt
+
+
+def numerical(f, x, h):
+    columns = []
+    for i in range(len(x)):
+        push = mt.zeros(len(x), dtype=x.dtype)
+        push[i] = h
+        columns.append((f(x + push) - f(x - push)) / (2 * h))
+    return mt.stack(columns, 1).tolist()
+
+
+def suspects(functions, x):
+    return [name for name, f in functions.items() if not mt.autograd.gradcheck(f, (x,), raise_exception=False)]
+
+
+class Sigmoid(mt.autograd.Function):
+    """z = 1 / (1 + e⁻ˣ)"""
+
+    @staticmethod
+    def forward(ctx, x):
+        z = 1 / (1 + (-x).exp())
+        ctx.save_for_backward(z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (z,) = ctx.saved_tensors
+        return grad_z * z * (1 - z)
+
+
+class Softplus(mt.autograd.Function):
+    """z = log(1 + eˣ)"""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (1 + x.exp()).log()
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (x,) = ctx.saved_tensors
+        return grad_z / (1 + (-x).exp())
+
+
+class Center(mt.autograd.Function):
+    """z = x - the mean of x"""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x - x.mean()
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        return grad_z - grad_z.sum()

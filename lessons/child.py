@@ -18,6 +18,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from lessons.model import AT_RANDOM
 from lessons.plain import plain
 
 
@@ -50,21 +53,28 @@ def main() -> None:
     check = _run(order["check"], "check")
     for path in order["files"]:
         report("file", path=path)
-        _try(path, check, order["names"], report)
+        _try(path, _trials(check, order["names"], order["seeds"]), report)
     report("end")
     _flush()
     os._exit(0)
 
 
-def _try(path: str, check: types.ModuleType, names: list[str], report: Reporter) -> None:
-    """Run the file, then give its module to one check after the other."""
+def _trials(check: types.ModuleType, names: list[str], seeds: list[int]) -> dict[str, Callable[[Any], Any]]:
+    """What is to be called with the learner's module: the checks, then `at_random` with each of the seeds."""
+    trials = {name: getattr(check, name) for name in names}
+    for seed in seeds:
+        trials[f"{AT_RANDOM} {seed}"] = partial(getattr(check, AT_RANDOM), random=np.random.default_rng(seed))
+    return trials
+
+
+def _try(path: str, trials: dict[str, Callable[[Any], Any]], report: Reporter) -> None:
+    """Run the file, then give its module to one trial after the other."""
     report("begin", name=None)
     module = _watched(path, report, partial(_run, path, "exercise"))
     if module is None:
         return
-    for name in names:
+    for name, function in trials.items():
         report("begin", name=name)
-        function = getattr(check, name)
         observed = _watched(path, report, partial(_observed, function, module))
         if observed is not None:
             report("observed", name=name, value=plain(observed[0]))

@@ -5,7 +5,8 @@
         program.py    what the learner steps through
         exercise.py   what the learner completes
         solution.py   one right answer; what it does is what is expected
-        check.py      functions that are given the learner's module and return what it did
+        check.py      functions that are given the learner's module and return what it did; `at_random(exercise,
+                      random)` does so with input from a numpy generator, to tell the harmless mutants of the solution
         hints.md      hints from faint to plain, between lines of ---
         right/*.py    other right answers, written differently; the docstring says what is different
         wrong/*.py    known wrong answers; the docstring says what is wrong
@@ -22,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.header import LessonError, read_header
-from lessons.model import Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
+from lessons.model import AT_RANDOM, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
 
 COURSE = Path(__file__).resolve().parent / "course"
 """The course that comes with microtape."""
@@ -93,6 +94,7 @@ def _exercise(folder: Path) -> Exercise:
         solution=_file(folder, "solution.py"),
         check=check,
         checks=_checks(check),
+        has_random_inputs=any(one.name == AT_RANDOM for one in _functions(check)),
         right_answers=tuple(
             RightAnswer(path.stem, path, _docstring(path, _parse(path), "begin with a docstring: what is different"))
             for path in sorted((folder / "right").glob("*.py"))
@@ -102,8 +104,12 @@ def _exercise(folder: Path) -> Exercise:
     )
 
 
+def _functions(path: Path) -> list[ast.FunctionDef]:
+    return [one for one in _parse(path).body if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")]
+
+
 def _checks(path: Path) -> tuple[Check, ...]:
-    functions = [one for one in _parse(path).body if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")]
+    functions = [one for one in _functions(path) if one.name != AT_RANDOM]
     if not functions:
         raise LessonError(f"{path}: there is no check; write a function that takes the learner's module")
     return tuple(

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+AT_RANDOM = "at_random"
+"""The function of `check.py` that is no check: it tries a module on random input, `at_random(exercise, random)`."""
+
 
 class Check(NamedTuple):
     """One thing that is tried with a learner's file: a function of `check.py`. Its docstring is the title."""
@@ -53,6 +56,7 @@ class Exercise:
     solution: Path
     check: Path
     checks: tuple[Check, ...]
+    has_random_inputs: bool  # whether `check.py` has an `at_random`
     right_answers: tuple[RightAnswer, ...]
     wrong_answers: tuple[WrongAnswer, ...]
     hints: tuple[str, ...]

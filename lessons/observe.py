@@ -65,14 +65,17 @@ class Observation(NamedTuple):
     output: str  # what it printed, the beginning
 
 
-def observe(exercise: Exercise, files: Sequence[Path], *, seconds: float = SECONDS) -> list[Observation]:
+def observe(
+    exercise: Exercise, files: Sequence[Path], *, seconds: float = SECONDS, seeds: Sequence[int] = ()
+) -> list[Observation]:
     """Try files, one after the other in one process; give a file that you do not trust a call of its own.
 
     Args:
         exercise: whose checks to use.
         files: what to try.
-        seconds: how long each may take. The process is stopped when their sum is used up, counted from when the first
-            one begins, and everything that it has started with it.
+        seconds: how long each may take. After that the process is stopped, and everything that it has started with it.
+        seeds: for each of them, besides the checks, `at_random` of `check.py` is called with a generator of random
+            numbers; its outcomes are named `at_random 0` and so on.
 
     Returns:
         One observation a file. Where the process ended early, the files after that have an empty one.
@@ -83,9 +86,10 @@ def observe(exercise: Exercise, files: Sequence[Path], *, seconds: float = SECON
         "names": [check.name for check in exercise.checks],
         "files": [str(file) for file in files],
         "memory": MEMORY,
+        "seeds": list(seeds),
     }
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
-        return _Observer(order, len(files) * seconds, folder).run()
+        return _Observer(order, seconds, folder).run()
 
 
 class _Observer:
@@ -147,7 +151,7 @@ class _Observer:
                 continue
             if event["event"] == "end":
                 return events, "finished"
-            if not events:
+            if event["event"] == "file":
                 deadline = time.monotonic() + self.seconds
             events.append(event)
 

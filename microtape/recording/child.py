@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import dataclasses
 import gc
+import importlib
 import importlib.machinery
 import json
 import os
@@ -45,6 +46,7 @@ class Order(NamedTuple):
     element_budget: int
     total_budget: int
     until: str | None
+    within: str | None
 
 
 class StopScript(SystemExit):
@@ -63,6 +65,7 @@ class Session:
             after_pass=self.after_pass,
         )
         self.until = Until.read(order.until) if order.until is not None else None
+        self.within = _context_manager(order.within)
         self.process = os.getpid()
         self.complete = False  # every pass that was asked for is recorded
         self.stops = 0
@@ -122,7 +125,7 @@ class Session:
             code = compile(file.read(), script, "exec", dont_inherit=True)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_stop_watching)
-        with self.recorder:
+        with self.within, self.recorder:
             exec(code, main.__dict__)
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
@@ -178,8 +181,8 @@ class _AfterTheEnd(Watcher):
 def main() -> None:
     """Run the script that the command line names, as `python script.py` would, and leave a recording and a report."""
     _, root, order, *sys.argv = sys.argv
-    sys.path.remove(root)
     session = Session(Order(**json.loads(order)))
+    sys.path.remove(root)
     gc.set_threshold(50_000, 20, 50)  # a recording is many small objects and no cycles: a third of the time less
     if not os.environ.get("PYTHONSAFEPATH"):
         sys.path.insert(0, os.path.dirname(os.path.realpath(session.order.script)))
@@ -199,6 +202,15 @@ def main() -> None:
         session.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
+
+
+def _context_manager(name: str | None) -> contextlib.AbstractContextManager[None]:
+    """The context manager that `module:function:argument` names."""
+    if name is None:
+        return contextlib.nullcontext()
+    module, function, argument = name.split(":")
+    made: contextlib.AbstractContextManager[None] = getattr(importlib.import_module(module), function)(argument)
+    return made
 
 
 def _stop_watching() -> None:

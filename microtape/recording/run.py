@@ -57,6 +57,7 @@ def record_script(
     until: str | None = None,
     output: IO[bytes] | None = None,
     started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+    within: str | None = None,
 ) -> ScriptRun:
     """Run a Python script in a child process, record its backward passes, and stop it when they are recorded.
 
@@ -78,6 +79,8 @@ def record_script(
         output: where all that the script prints goes; then it has nothing to read from either. None: it has the
             terminal, as ever.
         started: told the process, which may be killed.
+        within: a context manager of ours in which the script runs, as `module:function:argument`; the wrong engines of
+            the lessons are made so.
 
     Raises:
         RecordingError: nothing was run (no such script, `out` cannot be written, `passes` or `until` makes no sense),
@@ -100,6 +103,7 @@ def record_script(
             "element_budget": element_budget,
             "total_budget": total_budget,
             "until": until,
+            "within": within,
         }
         status = _run([script, *args], order, output, started)
         report = _read_report(report_path)

@@ -46,3 +46,11 @@ def not_changed(exercise):
 def _try(exercise, from_shape, to_shape):
     gradient = np.arange(1.0, 1.0 + np.prod(from_shape)).reshape(from_shape)
     return np.asarray(exercise.unbroadcast(gradient, to_shape))
+
+
+def at_random(exercise, random):
+    to_shape = tuple(random.integers(1, 4, random.integers(0, 4)).tolist())
+    repeated = [size if size > 1 else int(random.integers(1, 4)) for size in to_shape]
+    added = random.integers(1, 4, random.integers(0, 3)).tolist()
+    gradient = random.normal(size=(*added, *repeated))
+    return np.asarray(exercise.unbroadcast(gradient, to_shape))

@@ -56,3 +56,12 @@ def _with_gradient():
     w = mt.tensor(3.0, requires_grad=True)
     (w * 2).backward()
     return w
+
+
+def at_random(exercise, random):
+    w, other, rate = random.normal(size=3).tolist()
+    w = mt.tensor(w, requires_grad=True)
+    loss = exercise.loss_for(w * other, w + other)
+    loss.backward()
+    exercise.step(w, rate)
+    return {"loss": loss.item(), "w": w.item(), "w.grad": w.grad}

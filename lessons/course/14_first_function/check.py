@@ -26,14 +26,14 @@ def gradients_without_bias(exercise):
     return {"input.grad": input.grad, "weight.grad": weight.grad}
 
 
-def only_what_is_needed(exercise):
+def only_the_weight(exercise):
     """What backward returns where only the weight needs a gradient"""
-    ctx = _Context()
-    exercise.Linear.forward(ctx, *_tensors())
-    ctx.needs_input_grad = (False, True, False)
-    with mt.no_grad():
-        for_input, for_weight, for_bias = exercise.Linear.backward(ctx, mt.ones(3, 2))
-    return {"for the input": for_input, "for the weight": for_weight, "for the bias": for_bias}
+    return _returned(exercise, (False, True, False))
+
+
+def all_but_the_weight(exercise):
+    """What backward returns where only the input and the bias need one"""
+    return _returned(exercise, (True, False, True))
 
 
 def overwritten(exercise):
@@ -58,6 +58,15 @@ class _Context:
 
     def save_for_backward(self, *tensors):
         self.saved_tensors = tensors
+
+
+def _returned(exercise, needed):
+    ctx = _Context()
+    exercise.Linear.forward(ctx, *_tensors())
+    ctx.needs_input_grad = needed
+    with mt.no_grad():
+        gradients = exercise.Linear.backward(ctx, mt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    return dict(zip(("for the input", "for the weight", "for the bias"), gradients, strict=True))
 
 
 def _tensors():

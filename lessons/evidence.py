@@ -1,0 +1,134 @@
+"""What the proofs look at: each thing about a lesson is found out once, when it is first wanted."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from lessons.checker import does_the_same
+from lessons.header import LessonError
+from lessons.model import Course, Lesson
+from lessons.mutants import Mutant, mutants
+from lessons.observe import Observation, observe
+from lessons.plain import difference
+from lessons.record import record_program
+from microtape.recording.model import Recording
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SEEDS = range(40)  # of the random input on which a mutant is compared with the solution
+MUTANT_SECONDS = 3.0
+PROSE_SECONDS = 60.0
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.blocks import main; main()"
+
+
+class Block(NamedTuple):
+    """A piece of a lesson's text between two lines of ```."""
+
+    kind: str  # "python", "output" or "text"
+    text: str
+
+
+class Evidence:
+    """A lesson, and what its files do."""
+
+    def __init__(self, lesson: Lesson, course: Course) -> None:
+        self.lesson = lesson
+        self.course = course
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The lesson's program. Raises LessonError where it cannot be recorded."""
+        return record_program(self.lesson.program, self.lesson.passes)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The blocks of the text."""
+        return [Block(*found) for found in BLOCK.findall(self.lesson.prose)]
+
+    @cached_property
+    def printed(self) -> list[str]:
+        """What each Python block of the text prints, one after the other in one namespace."""
+        return run_blocks([block.text for block in self.blocks if block.kind == "python"])
+
+    @cached_property
+    def observations(self) -> dict[Path, Observation]:
+        """What each file of the exercise does."""
+        exercise = self.lesson.exercise
+        others = [*exercise.right_answers, *exercise.wrong_answers]
+        files = [exercise.path, exercise.solution, *(other.path for other in others)]
+        return dict(zip(files, observe_all(self.lesson, files), strict=True))
+
+    @property
+    def solution(self) -> Observation:
+        """What the solution does."""
+        return self.observations[self.lesson.exercise.solution]
+
+    def passes(self, one: Observation) -> bool:
+        """Whether a file does what the solution does."""
+        return finished(one) and all(
+            outcome.raised is None and difference(outcome.value, self.solution.outcomes[name].value) is None
+            for name, outcome in one.outcomes.items()
+        )
+
+    @cached_property
+    def survivors(self) -> list[Mutant]:
+        """The mutants of the solution that pass the checks, although on random input they do something else.
+
+        Those that do the same on random input too are taken to be right answers. Without an `at_random` in `check.py`
+        none can be told to be one.
+        """
+        exercise = self.lesson.exercise
+        found = mutants(exercise.solution.read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+            files = [Path(folder) / f"mutant_{i}.py" for i in range(len(found))]
+            for file, mutant in zip(files, found, strict=True):
+                file.write_text(mutant.text, encoding="utf-8")
+            observed = observe_all(self.lesson, files)
+            passing = [i for i, one in enumerate(observed) if self.passes(one)]
+            if exercise.has_random_inputs and passing:
+                solution, *others = observe_all(self.lesson, [exercise.solution, *(files[i] for i in passing)], SEEDS)
+                passing = [i for i, one in zip(passing, others, strict=True) if not does_the_same(one, solution)]
+        return [found[i] for i in passing]
+
+
+def finished(one: Observation) -> bool:
+    """Whether a file came to the end of its checks."""
+    return one.broken is None and one.ended == "finished"
+
+
+def observe_all(lesson: Lesson, files: Sequence[Path], seeds: Sequence[int] = ()) -> list[Observation]:
+    """What files do. One that does not come to an end takes none of the others with it."""
+    done: list[Observation] = []
+    while len(done) < len(files):
+        observed = observe(lesson.exercise, files[len(done) :], seconds=MUTANT_SECONDS, seeds=seeds)
+        ended = next((i for i, one in enumerate(observed) if one.ended != "finished"), len(observed))
+        done += observed[: ended + 1]
+    return done
+
+
+def run_blocks(blocks: list[str]) -> list[str]:
+    """What blocks of Python print, run in a process of their own.
+
+    Raises LessonError where they do not come to an end.
+    """
+    root = str(Path(__file__).resolve().parent.parent)
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-P", "-X", "utf8", "-c", _START, root],
+                input=json.dumps(blocks), capture_output=True, text=True, encoding="utf-8", check=False,
+                timeout=PROSE_SECONDS, cwd=folder,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise LessonError("the Python in the text does not come to an end") from None
+    if ended.returncode:
+        raise LessonError(f"the Python in the text ends its process with status {ended.returncode}")
+    printed: list[str] = json.loads(ended.stdout)
+    return printed

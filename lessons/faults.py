@@ -1,0 +1,123 @@
+"""Wrong engines: the real one, with one of its parts replaced by a mistake that people make when they write their own.
+
+A fault is one replacement of one named function or method of `microtape`, made while a program runs and taken back
+afterwards. Everything else is the engine that learners use, and so are the recordings that are made of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import microtape.engine
+import microtape.saved
+from microtape.engine import GraphTask
+from microtape.node import AccumulateGrad, Node
+
+
+class Fault(NamedTuple):
+    """One mistake, and where it is made."""
+
+    owner: Any  # the class or module whose attribute is replaced
+    attribute: str
+    wrong: Callable[[Callable[..., Any]], Callable[..., Any]]  # from the right function to the wrong one
+    what: str  # said when it has been found
+
+
+def overwrite(_: Callable[..., Any]) -> Callable[..., Any]:
+    """The sum of what a buffer holds and what arrives is just what arrives."""
+
+    def added(self: GraphTask, buffer: Any, total: Any, term: Any) -> Any:
+        return term
+
+    return added
+
+
+def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
+    """A leaf forgets its `.grad` before it takes a new one."""
+
+    @functools.wraps(right)
+    def apply(self: AccumulateGrad, gradient: Any, create_graph: bool) -> Any:
+        if gradient is not None:
+            self.variable.grad = None  # type: ignore[attr-defined]
+        return right(self, gradient, create_graph)
+
+    return apply
+
+
+def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
+    """A node gets in line as soon as anything has arrived for it, and nobody looks at the tape.
+
+    The ready line of the leaves is first come, first served; here all nodes stand in it.
+    """
+
+    @functools.wraps(right)
+    def deliver(self: GraphTask, node: Node, gradients: Any) -> None:
+        line = list(self.ready_leaves)
+        right(self, node, gradients)
+        seen: set[Node] = vars(self).setdefault("seen", set())
+        for receiver, _ in node.next_edges:
+            if receiver is not None and receiver in self.dependencies and receiver not in seen:
+                seen.add(receiver)
+                line.append(receiver)
+        self.ready.clear()
+        self.ready_leaves.clear()
+        self.ready_leaves.extend(line)
+
+    return deliver
+
+
+def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:
+    """What was stretched on the way forward stays as large as it is."""
+
+    def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
+        return gradient
+
+    return unbroadcast
+
+
+def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
+    """Nobody looks whether what was kept has been written to since."""
+
+    def check_unchanged(node: Node, index: int) -> None:
+        return None
+
+    return check_unchanged
+
+
+FAULTS: dict[str, Fault] = {
+    "overwrite": Fault(
+        GraphTask, "added", overwrite,
+        "It overwrites: where a second gradient arrives, the first is lost.",
+    ),
+    "overwrite_grad": Fault(
+        AccumulateGrad, "apply", overwrite_grad,
+        "It overwrites .grad: what an earlier backward left there is lost.",
+    ),
+    "no_reverse_order": Fault(
+        GraphTask, "deliver", in_order_of_arrival,
+        "It does not rewind the tape: a row runs as soon as something has arrived, and what comes later is lost.",
+    ),
+    "no_unbroadcast": Fault(
+        microtape.engine, "unbroadcast", not_unbroadcast,
+        "It does not sum over what was stretched: the gradient has the shape of the result, not of the operand.",
+    ),
+    "no_version_check": Fault(
+        microtape.saved, "check_unchanged", versions_unchecked,
+        "It does not look at versions: numbers that were written over are used as if nothing had happened.",
+    ),
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def injected(name: str) -> Iterator[None]:
+    """While this lasts, the engine has the fault of that name. Raises KeyError where there is none."""
+    fault = FAULTS[name]
+    right = getattr(fault.owner, fault.attribute)
+    setattr(fault.owner, fault.attribute, fault.wrong(right))
+    try:
+        yield
+    finally:
+        setattr(fault.owner, fault.attribute, right)

@@ -1,0 +1,200 @@
+"""What is proven of every lesson, by our tests of our own course and by `microtape learn verify` of a teacher's.
+
+A proof is a function that yields one line for each thing that is wrong; its docstring is what it proves.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lessons.checker import does_the_same
+from lessons.evidence import Evidence, finished, run_blocks
+from lessons.header import LessonError
+from lessons.plain import difference
+from lessons.predict import right_answer
+
+PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 62, 80  # what fits beside the text, into it, and a terminal
+MAIN = 'if __name__ == "__main__":'
+
+
+def program_has_a_pass(found: Evidence) -> Iterator[str]:
+    """The program can be recorded and has a backward pass to step through."""
+    if not found.recording.passes:
+        yield "program.py: it never calls backward"
+    for number, one in enumerate(found.recording.passes, 1):
+        if not one.steps:
+            yield f"program.py: pass {number} has no step"
+
+
+def files_fit(found: Evidence) -> Iterator[str]:
+    """Titles, texts and programs fit where they are shown."""
+    lesson = found.lesson
+    for path in (lesson.program, lesson.exercise.path):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if len(line) > PROGRAM_WIDTH:
+                yield f"{path.name}: line {number} has {len(line)} characters, and there is room for {PROGRAM_WIDTH}"
+    for line in lesson.prose.splitlines():
+        if len(line) > TEXT_WIDTH:
+            yield f"lesson.md: {line[:20]!r}... has {len(line)} characters, and there is room for {TEXT_WIDTH}"
+    for line in (line for block in found.blocks for line in block.text.splitlines()):
+        if len(line) > BLOCK_WIDTH:
+            yield f"lesson.md: {line[:20]!r}... has {len(line)} characters, and a block has room for {BLOCK_WIDTH}"
+    if len(lesson.title) > 60 or len(lesson.summary) > 68:
+        yield "lesson.md: the title may have 60 characters and the summary 68, to fit the list"
+    if not lesson.prose.startswith(f"# {lesson.title}\n"):
+        yield f"lesson.md: begin the text with its title: # {lesson.title}"
+
+
+def predictions_have_answers(found: Evidence) -> Iterator[str]:
+    """There is a question about the program, and the recording answers every one, by a name and not by a number."""
+    if not found.lesson.predictions:
+        yield "lesson.md: ask at least one question, under [[predict]]"
+    for prediction in found.lesson.predictions:
+        try:
+            if right_answer(found.recording, prediction).startswith("%"):
+                yield f"lesson.md: {prediction.ask!r} is answered by a row that has no name"
+        except LessonError as error:
+            yield f"lesson.md: {prediction.ask!r}: {error}"
+
+
+def prose_is_true(found: Evidence) -> Iterator[str]:
+    """The Python of the text prints what the text shows, and what it prints is shown."""
+    shown = 0
+    printed = iter(found.printed)
+    for block, following in zip(found.blocks, [*found.blocks[1:], None], strict=True):
+        if block.kind not in ("python", "output", "text"):
+            yield f"lesson.md: a block is called {block.kind!r}: write ```python, ```output or ```text"
+        if block.kind != "python":
+            continue
+        expected = following.text if following is not None and following.kind == "output" else ""
+        shown += expected != ""
+        if (told := next(printed)) != expected:
+            first = block.text.strip().partition("\n")[0]
+            yield f"lesson.md: the block {first!r} prints {told!r}, and the text shows {expected!r}"
+    if not shown:
+        yield "lesson.md: show what some Python prints: a block of ```python and one of ```output"
+
+
+def exercise_fails_as_shipped(found: Evidence) -> Iterator[str]:
+    """The exercise as shipped is not solved, and says what is missing when it is run by itself."""
+    exercise = found.lesson.exercise
+    if found.passes(found.observations[exercise.path]):
+        yield "exercise.py: it passes as it is shipped"
+    text = exercise.path.read_text(encoding="utf-8")
+    if MAIN not in text:
+        yield f"exercise.py: end it with {MAIN} and something to try"
+    elif not run_blocks([text])[0].endswith("NotImplementedError\n"):
+        yield "exercise.py: run by itself, it does not come to a `raise NotImplementedError`"
+
+
+def solution_passes(found: Evidence) -> Iterator[str]:
+    """The solution goes through every check, gives back plain data, begins with a note and runs by itself."""
+    exercise, solution = found.lesson.exercise, found.solution
+    if solution.broken is not None:
+        yield f"solution.py: cannot be run: {solution.broken.summary}"
+    for check in exercise.checks:
+        outcome = solution.outcomes.get(check.name)
+        if outcome is None or outcome.raised is not None:
+            why = outcome.raised.summary if outcome is not None and outcome.raised is not None else "it is not reached"
+            yield f"check.py: {check.name} does not get through the solution: {why}"
+        elif "{'object'" in str(outcome.value):
+            yield f"check.py: {check.name} gives back something of the learner's own: give back plain data"
+    text = exercise.solution.read_text(encoding="utf-8")
+    if not text.startswith("#"):
+        yield "solution.py: begin with a comment: what is to be learnt from it"
+    if MAIN not in text:
+        yield f"solution.py: end it with {MAIN} and something to try"
+    elif re.search(r"^\w+(Error|Warning)\b", printed := run_blocks([text])[0], re.MULTILINE) or not printed:
+        yield f"solution.py: run by itself, it prints {printed[-80:]!r}"
+
+
+def right_answers_pass(found: Evidence) -> Iterator[str]:
+    """At least two right answers that are written differently pass."""
+    exercise = found.lesson.exercise
+    if len(exercise.right_answers) < 2:
+        yield "right: there have to be two other right answers at least, in right/*.py"
+    written = [ast.dump(ast.parse(exercise.solution.read_text(encoding="utf-8")))]
+    for right in exercise.right_answers:
+        observed = found.observations[right.path]
+        if not found.passes(observed):
+            failed = observed.broken.summary if observed.broken else "not " + ", ".join(_failures(found, right.path))
+            yield f"right/{right.path.name}: it does not pass: {failed}"
+        written.append(ast.dump(ast.parse(right.path.read_text(encoding="utf-8"))))
+        if written[-1] in written[:-1]:
+            yield f"right/{right.path.name}: it is written as another one is"
+
+
+def wrong_answers_are_known(found: Evidence) -> Iterator[str]:
+    """At least three wrong answers fail, and no two do the same, so that each has a diagnosis of its own."""
+    wrong = found.lesson.exercise.wrong_answers
+    if len(wrong) < 3:
+        yield "wrong: there have to be three wrong answers at least, in wrong/*.py"
+    for number, mistake in enumerate(wrong):
+        observed = found.observations[mistake.path]
+        if not finished(observed):
+            yield f"wrong/{mistake.path.name}: it cannot be run"
+        elif found.passes(observed):
+            yield f"wrong/{mistake.path.name}: it passes"
+        for other in wrong[:number]:
+            if does_the_same(observed, found.observations[other.path]):
+                yield f"wrong/{mistake.path.name}: it does the same as {other.path.name}"
+
+
+def every_check_is_needed(found: Evidence) -> Iterator[str]:
+    """Every check tells some wrong answer from the right one."""
+    exercise = found.lesson.exercise
+    failing = {name for mistake in exercise.wrong_answers for name in _failures(found, mistake.path)}
+    for check in exercise.checks:
+        if check.name not in failing:
+            yield f"check.py: no wrong answer fails {check.name}"
+
+
+def mutants_are_caught(found: Evidence) -> Iterator[str]:
+    """Every small mistake made in the solution is caught, unless on random input too it makes no difference."""
+    tell = "" if found.lesson.exercise.has_random_inputs else " (if that is right too, show it: write at_random)"
+    for mutant in found.survivors:
+        yield f"check.py: the solution passes with a mistake in line {mutant.line}: {mutant.mistake}{tell}"
+
+
+def there_are_hints(found: Evidence) -> Iterator[str]:
+    """At least two hints, all different."""
+    hints = found.lesson.exercise.hints
+    if len(set(hints)) < max(2, len(hints)):
+        yield "hints.md: write two hints at least, and none twice"
+
+
+Proof = Callable[[Evidence], Iterator[str]]
+PROOFS: tuple[Proof, ...] = (
+    program_has_a_pass,
+    files_fit,
+    predictions_have_answers,
+    prose_is_true,
+    exercise_fails_as_shipped,
+    solution_passes,
+    right_answers_pass,
+    wrong_answers_are_known,
+    every_check_is_needed,
+    mutants_are_caught,
+    there_are_hints,
+)
+
+
+def failures(proof: Proof, found: Evidence) -> list[str]:
+    """What is wrong, one line each."""
+    try:
+        return list(proof(found))
+    except LessonError as error:
+        return [str(error)]
+
+
+def _failures(found: Evidence, file: Path) -> list[str]:
+    """The checks that a file fails, by name."""
+    outcomes, expected = found.observations[file].outcomes, found.solution.outcomes
+    return [
+        name
+        for name, right in expected.items()
+        if name not in outcomes or outcomes[name].raised or difference(outcomes[name].value, right.value) is not None
+    ]

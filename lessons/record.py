@@ -1,0 +1,64 @@
+"""Recordings for the lessons: of a lesson's program, also on a wrong engine, and of a learner's file in a check.
+
+Each is made in a process of its own, quietly and with a time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from lessons.header import LessonError
+from lessons.model import Check, Exercise
+from microtape.errors import RecordingError
+from microtape.recording.file import load
+from microtape.recording.model import Recording
+from microtape.recording.run import record_script
+
+SECONDS = 30.0
+_DRIVER = Path(__file__).resolve().parent / "drive.py"
+
+
+def record_program(program: Path, passes: str | None = None, *, fault: str | None = None) -> Recording:
+    """A program, recorded; with a fault, on the engine that has it. Takes about half a second.
+
+    Raises:
+        LessonError: it cannot be recorded.
+    """
+    within = f"lessons.faults:injected:{fault}" if fault is not None else None
+    recording = _record(program, [], passes, within)
+    if isinstance(recording, str):
+        raise LessonError(f"{program} cannot be recorded: {recording}")
+    return recording
+
+
+def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:
+    """What a file does in one check, recorded; None if that never calls backward."""
+    recording = _record(_DRIVER, [str(file), str(exercise.check), check.name], "all", None)
+    return None if isinstance(recording, str) else replace(recording, title=file.name)
+
+
+def _record(script: Path, args: list[str], passes: str | None, within: str | None) -> Recording | str:
+    """The recording, or why there is none."""
+    timers: list[threading.Timer] = []
+
+    def started(process: subprocess.Popen[bytes]) -> None:
+        timers.append(threading.Timer(SECONDS, process.kill))
+        timers[0].start()
+
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder, open(os.devnull, "wb") as nowhere:
+        out = Path(folder) / "run.tape"
+        try:
+            ended = record_script(
+                script, args, out=out, passes=passes, output=nowhere, started=started, within=within
+            )  # fmt: skip
+            return load(out) if ended.recording is not None else ended.message or "there is nothing to record"
+        except RecordingError as error:
+            return str(error)
+        finally:
+            for timer in timers:
+                timer.cancel()

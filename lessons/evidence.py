@@ -61,8 +61,9 @@ class Evidence:
     def observations(self) -> dict[Path, Observation]:
         """What each file of the exercise does."""
         exercise = self.lesson.exercise
-        others = [*exercise.right_answers, *exercise.wrong_answers]
-        files = [exercise.path, exercise.solution, *(other.path for other in others)]
+        files = [exercise.path, exercise.solution]
+        files += [right.path for right in exercise.right_answers]
+        files += [wrong.path for wrong in exercise.wrong_answers]
         return dict(zip(files, observe_all(self.lesson, files), strict=True))
 
     @property

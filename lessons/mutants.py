@@ -34,6 +34,9 @@ OTHER_COMPARISON: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
+REMOVABLE = (
+    ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Continue, ast.Break, ast.Delete, ast.If, ast.For, ast.While
+)  # fmt: skip
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
@@ -173,10 +176,7 @@ def _of_statement(node: ast.stmt) -> Iterator[Alternative]:
         case ast.If(test=test, body=body, orelse=orelse):
             yield f"not `{line}`", ast.If(ast.UnaryOp(ast.Not(), test), body, orelse)
             yield f"`{line}` or not", ast.If(ast.Constant(True), body, [])
-    if isinstance(
-        node,
-        ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Continue | ast.Break | ast.Delete | ast.If | ast.For,
-    ):
+    if isinstance(node, REMOVABLE):
         yield f"without `{line}`", ast.Pass()
 
 

@@ -43,9 +43,9 @@ def bodies(source):
         ("return x and y", "return x or y"),
         ("return x if y else 3", "return x"),
         ("return 'mul'", "return 'mul?'"),
-        ("if x: return y", "if not x:\n        return y"),
-        ("with x: y()", "if True:\n        y()"),
-        ("for i in x: break", "for i in x:\n        pass"),
+        ("if x: return y", "if not x:\n    return y"),
+        ("with x: y()", "if True:\n    y()"),
+        ("for i in x: break", "for i in x:\n    pass"),
     ],
 )
 def test_a_mistake_that_is_made(right, wrong):
@@ -85,8 +85,8 @@ class TestSurvivors:
         longer = SOLUTION.replace("return 2 * x", "return x * 2 if x is None else 2 * x")
         lets_pass = self.survivors(tmp_path / "one", solution=longer)
         assert lets_pass
-        at_random = "\n\ndef at_random(exercise, random):\n    return exercise.double([random.integers(9)] * random.integers(5))"
-        assert self.survivors(tmp_path / "two", solution=longer, check=CHECK + at_random + "\n") == []
+        at_random = "\n\ndef at_random(exercise, random):\n    return exercise.double(random.normal())\n"
+        assert self.survivors(tmp_path / "two", solution=longer, check=CHECK + at_random) == []
 
     def test_random_input_shows_what_the_checks_do_not(self, tmp_path):
         narrow = 'def two(exercise):\n    """double(2)"""\n    return exercise.double(2)\n'
@@ -95,6 +95,7 @@ class TestSurvivors:
 
     def test_a_mutant_that_never_ends_takes_no_other_with_it(self, tmp_path, monkeypatch):
         monkeypatch.setattr("lessons.evidence.MUTANT_SECONDS", 0.5)
-        counting = "def double(x):\n    total, i = x, 1\n    while i < 2:\n        total += x\n        i += 1\n    return total\n"
+        loop = "    while i != 2:\n        total += x\n        i += 1\n"
+        counting = f"def double(x):\n    total, i = x, 1\n{loop}    return total\n"
         checks = 'def three(exercise):\n    """double(3)"""\n    return exercise.double(3)\n'
         assert self.survivors(tmp_path, solution=counting, check=checks) == []

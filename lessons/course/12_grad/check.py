@@ -65,3 +65,10 @@ def nothing_left(exercise):
 
 def _leaf(value):
     return mt.tensor(value, requires_grad=True)
+
+
+def at_random(exercise, random):
+    leaves = {name: _leaf(float(random.normal())) for name in "abcde"}
+    used = [leaf for leaf in leaves.values() if random.random() < 0.6]
+    loss = sum(leaf * leaf for leaf in used) + leaves["a"] * 3
+    return exercise.unused(loss, leaves)

@@ -64,3 +64,11 @@ def _read(exercise, count, every):
     letters = [mt.tensor(1.0 + i) for i in range(count)]
     h = exercise.read(lambda h, letter: weight * h + letter, loss, mt.tensor(2.0), letters, every)
     return {"weight.grad": weight.grad, "the last h": h.item(), "went back from": went_back}
+
+
+def at_random(exercise, random):
+    gradients = [None if random.random() < 0.3 else random.integers(-5, 6, 2).astype(float).tolist() for _ in range(3)]
+    length = sum(number**2 for one in gradients for number in one or ()) ** 0.5
+    most = random.choice([length, 2 * length, length / 2, float(random.uniform(0.1, 9.0))])  # also exactly as long
+    count = int(random.integers(1, 6))
+    return [_clip(exercise, float(most), *gradients), _read(exercise, count, int(random.integers(1, count + 2)))]

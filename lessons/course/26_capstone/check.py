@@ -1,4 +1,4 @@
-import random
+from random import Random
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def random_programs(exercise):
     """Random programs, on your tape and on the engine"""
     for length in range(1, LONGEST + 1):
         for seed in range(PROGRAMS // LONGEST):
-            lines = _write(random.Random(1000 * length + seed), length)
+            lines = _write(Random(1000 * length + seed), length)
             found = _compare(lines, exercise.Tensor)
             if found:
                 return f"not as the engine in   {'; '.join(lines)}: {found}"
@@ -143,3 +143,13 @@ def _compare(lines, tensor):
 
 def _short(value):
     return None if value is None else np.round(value, 4).tolist()
+
+
+def at_random(exercise, random):
+    lines = _write(Random(int(random.integers(1 << 30))), int(random.integers(1, 9)))
+    values = {name: np.asarray(random.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
+    names = {name: exercise.Tensor(value) for name, value in values.items()}
+    for line in lines[:-1]:
+        exec(line, {}, names)
+    eval(lines[-1], {}, names).backward()
+    return {name: _grad(names[name]) for name in LEAVES}

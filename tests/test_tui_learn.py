@@ -13,10 +13,11 @@ from lessons import Workspace, load_course
 from tui.cursor import StepCursor
 from tui.editor import run_in_terminal
 from tui.learn_app import CourseScreen, LearnApp
-from tui.learn_ask import PredictScreen, Questions, SureScreen
+from tui.learn_ask import Questions, SureScreen
 from tui.learn_exercise import ExerciseView
 from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward, record_program
+from tui.predict import PredictScreen
 
 REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)

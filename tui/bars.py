@@ -27,6 +27,7 @@ class Heading(Widget):
 
     cursor: reactive[StepCursor | None] = reactive(None)
     speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
+    score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
 
     def render(self) -> Content:
         """One line, the count on the right."""
@@ -34,9 +35,11 @@ class Heading(Widget):
             return Content("")
         playing = f"playing, {self.speed:g} a second   " if self.speed else ""
         left = _what(self.cursor)
-        right = Content.assemble((playing, "$text-accent"), (_count(self.cursor), "bold"))
-        room = self.size.width - right.cell_length - 2
-        return Content.assemble(" ", left.truncate(room - 1, ellipsis=True, pad=True), " ", right)
+        right, asked = self.score or (0, 0)
+        predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
+        count = Content.assemble((playing + predicts, "$text-accent"), (_count(self.cursor), "bold"))
+        room = self.size.width - count.cell_length - 2
+        return Content.assemble(" ", left.truncate(room - 1, ellipsis=True, pad=True), " ", count)
 
 
 class TimeBar(Widget):

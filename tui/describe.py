@@ -32,7 +32,7 @@ class Describer:
         """The current node: its rule, what came in, what it had kept, what went out to whom."""
         cursor = self.cursor
         if cursor.focus is None:
-            yield line(Span("The tape is empty.", "dim"))
+            yield line(Span("What runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
             return
         node = cursor.timeline.node(cursor.focus)
         yield self._heading(node)

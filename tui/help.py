@@ -26,6 +26,7 @@ KEYS = (
     ("b  w", "stop at a node, name, line or condition (grad.max() > 10); watch: stop when it changes"),
     ("c  C", "run on to the next stop, back to the one before; ! to the next NaN or infinity"),
     ("space", "play, at a speed that + and - change; any stop ends it"),
+    ("P", "predict: you are asked before each step, and a score is kept; again: no longer"),
     ("/  n N", "find an operation, a name, a shape 24×3; the next match, the one before"),
     ("f", "show only the rows in which a text is found; Esc shows all again"),
     ("z  Z", "fold what repeats, or unfold it; open the nearest fold (a click does, too)"),

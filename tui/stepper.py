@@ -25,6 +25,7 @@ from tui.finding import FindingScreen
 from tui.help import HelpScreen
 from tui.opening import Origin
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
+from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt, Purpose
 from tui.source_pane import SourcePane
 from tui.spans import shown
@@ -78,6 +79,7 @@ class StepperScreen(FindingScreen):
         Binding("minus", "faster(-1)", "slower", show=False),
         Binding("left_square_bracket", "turn_pass(-1)", "pass", show=False),
         Binding("right_square_bracket", "turn_pass(1)", "pass", show=False),
+        Binding("P", "predict", "predict", show=False),
         Binding("p", "next_pass", "next pass", show=False),
         *(Binding(str(i), f"show_pane('{name}')", name, show=False) for i, name in enumerate(PANES, 1)),
         Binding("tab", "turn_focus(1)", "pane", key_display="Tab"),
@@ -88,6 +90,7 @@ class StepperScreen(FindingScreen):
 
     pane: reactive[str] = reactive("node", repaint=False)
     view: reactive[str] = reactive("tape", repaint=False)
+    score: reactive[tuple[int, int] | None] = reactive(None, repaint=False)  # right and asked; None: not predicting
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class StepperScreen(FindingScreen):
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
-        yield Heading().data_bind(cursor, StepperScreen.speed)
+        yield Heading().data_bind(cursor, StepperScreen.speed, StepperScreen.score)
         yield Static(id="banner")
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Container(id="main"):
@@ -174,10 +177,36 @@ class StepperScreen(FindingScreen):
     # Moving in time
 
     def action_move(self, moments: int) -> None:
-        """Step on, or back."""
+        """Step on, or back; in predict mode, on after an answer."""
         self.stop_playing()
+        cursor = self.cursor
+        question = question_about(cursor) if cursor is not None and moments > 0 and self.score is not None else None
+
+        def go_on(right: bool | None) -> None:
+            if right is not None and self.score is not None:
+                self.score = (self.score[0] + right, self.score[1] + 1)
+            self._move(moments)
+
+        if question is None:
+            self._move(moments)
+        else:
+            self.app.push_screen(PredictScreen(question), go_on)
+
+    def _move(self, moments: int) -> None:
         if self.cursor is not None:
             self.cursor = self.cursor.move(moments)
+
+    def action_predict(self) -> None:
+        """Ask before every step of backward, and keep a score; or no longer."""
+        self.stop_playing()
+        if self.cursor is None:
+            return
+        self.score, before = ((0, 0) if self.score is None else None), self.score
+        self.cursor = replace(self.cursor, hides_next=self.score is not None)
+        if before is None:
+            self.notify("Predict: before each step you are asked about it. P ends it.", timeout=4)
+        elif before[1]:
+            self.notify(f"{before[0]} of {before[1]} predictions were right.", timeout=6)
 
     def action_move_inside(self, by: Literal[1, -1]) -> None:
         """The next moment inside of a step, or the one before."""

@@ -1,0 +1,154 @@
+"""Predict mode: before a step is shown, a question about it: who runs next, what shape, which number.
+
+The right answer is never worked out here; it is read from the recording.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from lessons.predict import is_right
+from microtape.recording.model import Delivery, Value
+from microtape.recording.words import format_shape, format_value
+from tui.cursor import StepCursor
+from tui.learn_text import marked
+from tui.sentence import title
+from tui.spans import plain
+from tui.working import worked
+
+MANY = 4  # numbers that one can be asked to work out in the head
+
+
+class Question(NamedTuple):
+    """A question about a step to come."""
+
+    ask: str  # with `names` in backticks
+    right: str
+    because: str
+    kind: Literal["order", "shape", "number"] = "number"
+    also: tuple[str, ...] = ()  # other ways to say it
+
+    def accepts(self, answer: str) -> bool:
+        """Whether an answer says what the right one says."""
+        if self.kind != "shape":
+            return any(is_right(answer, one) for one in (self.right, *self.also))
+        said = answer.strip().casefold()
+        if self.right == "scalar":
+            return said in ("scalar", "()", "[]", "0-d")
+        given = re.fullmatch(r"[(\[]?\s*(\d+(?:\s*[x×,*]\s*\d+)*)\s*,?\s*[)\]]?", said)
+        return given is not None and re.findall(r"\d+", given[1]) == re.findall(r"\d+", self.right)
+
+
+def question_about(cursor: StepCursor) -> Question | None:
+    """A question about the step that follows the cursor's, None where there is nothing to ask. They take turns."""
+    if cursor.is_forward or cursor.next_node is None:
+        return None
+    found = list(_questions(cursor, cursor.to_moment(cursor.position + 1)))
+    return found[(cursor.steps_done + 1) % len(found)] if found else None
+
+
+def _questions(before: StepCursor, after: StepCursor) -> Iterator[Question]:
+    step = after.step
+    assert step is not None
+    node = after.timeline.node(step.node)
+    name = plain(title(after, node.id))
+    if len(before.ready) > 1:
+        candidates = ", ".join(f"`{plain(title(before, one))}`" for one in sorted(before.ready)[:6])
+        why = ("Leaves that are ready go first." if node.variable is not None
+               else "Of all that are ready, the one recorded last goes first.")  # fmt: skip
+        yield Question(
+            f"Which runs next: {candidates}?", after.recording.label(node.id), why, "order", (f"%{node.id}", name)
+        )
+    if step.error is not None:
+        return
+    if node.variable is not None:
+        if _is_small(step.grad_after):
+            had = "None" if step.grad_before is None else format_value(step.grad_before, 30)
+            came = format_value(step.grad_outputs[0], 30)
+            why = ("It was None, so it becomes what came." if step.grad_before is None
+                   else f"Backward adds: {had} + {came}.")  # fmt: skip
+            yield Question(f"`{name}`.grad is {had}, and {came} comes. What is it then?",
+                           format_value(step.grad_after, 60), why)  # fmt: skip
+        return
+    for one in step.deliveries[:2]:
+        yield from _about_delivery(after, name, one)
+
+
+def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Question]:
+    step, to = after.step, plain(title(after, one.node))
+    if one.term is None or step is None:
+        return
+    given = next((value for value in step.grad_outputs if value is not None), None)
+    has = f"`{name}` has the gradient {format_value(given, 40)}"
+    if one.term.shape:
+        yield Question(f"{has}. What shape is what it sends to `{to}`?", format_shape(one.term.shape),
+                       f"A gradient always has the shape of the value it is for, here of `{to}`.", "shape")  # fmt: skip
+    if _is_small(one.term):
+        rule = worked(after, step, one.output)
+        why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}." if rule is not None else ""
+        yield Question(f"{has}. What does it send to `{to}`?", format_value(one.term, 60), why)
+
+
+def _is_small(value: Value | None) -> bool:
+    return isinstance(value, np.ndarray) and 0 < value.size <= MANY and value.dtype.kind in "fiu"
+
+
+class PredictScreen(ModalScreen[bool | None]):
+    """Asks one question, says whether the answer is right and why, and closes with that; with None for who skips it.
+
+    It lies below what it asks about, so that one can look while thinking. An empty answer shows the right one.
+    """
+
+    DEFAULT_CSS = """
+    PredictScreen { align: center bottom; background: $background 0%; }
+    PredictScreen > Vertical {
+        width: 78; max-width: 100%; height: auto; border: round $accent; background: $surface; padding: 0 1;
+        border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted;
+    }
+    PredictScreen Input, PredictScreen Input:focus {
+        margin: 1 0; border: none; height: 1; padding: 0 1; background: $panel;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "skip", show=False)]
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self._question = question
+        self._verdict: bool | None = None
+
+    def compose(self) -> ComposeResult:
+        """The question, a field, and room for what is to be said of the answer."""
+        with Vertical() as box:
+            box.border_title = "predict"
+            box.border_subtitle = "Enter answers, Esc skips"
+            yield Static(marked(self._question.ask))
+            yield Input(placeholder="your guess; a wrong one costs nothing")
+            yield Static(id="verdict")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """First what is right, then on to the step."""
+        event.stop()
+        if self._verdict is not None:
+            self.dismiss(self._verdict)
+            return
+        answer = event.value.strip()
+        self._verdict = self._question.accepts(answer)
+        said = (
+            ("Right", "bold $text-success") if self._verdict
+            else ("Not quite" if answer else "It is", "bold $text-warning")
+        )  # fmt: skip
+        self.query_one("#verdict", Static).update(
+            Content.assemble(said, f": {self._question.right}. ", marked(self._question.because))
+        )
+        self.query_one(Vertical).border_subtitle = "Enter shows it"

@@ -10,8 +10,7 @@
 # table: then Pick.apply(x, 1) is its second row. Pick has no need
 # to keep any tensor: put nothing on ctx that it can do without.
 #
-# Useful: `mt.zeros(shape)`, and `x[index].clone()` for a copy of
-# what is there.
+# Useful: `mt.zeros(shape)`.
 #
 # Complete all four methods.
 

@@ -9,7 +9,7 @@ import microtape as mt
 def numerical(f, x, h):
     columns = []
     for i in range(len(x)):
-        push = mt.zeros(len(x), dtype=x.dtype)
+        push = mt.zeros_like(x)
         push[i] = h
         columns.append((f(x + push) - f(x - push)) / (2 * h))
     return mt.stack(columns, 1).tolist()

@@ -20,7 +20,7 @@ class Pick(mt.autograd.Function):
     @staticmethod
     def forward(ctx, x, index):
         ctx.where = len(x), index, x.ndim
-        return x[index].clone()
+        return x[index]
 
     @staticmethod
     def backward(ctx, grad_z):

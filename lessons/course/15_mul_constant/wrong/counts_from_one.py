@@ -26,7 +26,7 @@ class Pick(mt.autograd.Function):
     def forward(ctx, x, index):
         ctx.shape = x.shape
         ctx.index = index
-        return x[index - 1].clone()
+        return x[index - 1]
 
     @staticmethod
     def backward(ctx, grad_z):

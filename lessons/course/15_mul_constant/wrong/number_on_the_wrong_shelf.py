@@ -25,7 +25,7 @@ class Pick(mt.autograd.Function):
     def forward(ctx, x, index):
         ctx.shape = x.shape
         ctx.index = index
-        return x[index].clone()
+        return x[index]
 
     @staticmethod
     def backward(ctx, grad_z):

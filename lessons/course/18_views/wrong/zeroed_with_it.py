@@ -20,4 +20,4 @@ def replaced(gradient, index, shape):
     for_y = gradient.copy()
     for_y[index] = 0.0
     for_v = for_y[index]
-    return for_y, for_v if for_v.shape == shape else np.array(for_v.sum())
+    return for_y, for_v if for_v.shape == shape else for_v.sum()

@@ -18,4 +18,4 @@ def replaced(gradient, index, shape):
     for_y = gradient.copy()
     for_y[index] = 0.0
     for_v = gradient[index].copy()
-    return for_y, for_v if for_v.shape == shape else np.array(for_v.sum())
+    return for_y, for_v if for_v.shape == shape else for_v.sum()

@@ -27,12 +27,16 @@ class Fault(NamedTuple):
 
 
 def overwrite(_: Callable[..., Any]) -> Callable[..., Any]:
-    """The sum of what a buffer holds and what arrives is just what arrives."""
+    """What arrives takes the place of what a buffer holds."""
 
-    def added(self: GraphTask, buffer: Any, total: Any, term: Any) -> Any:
-        return term
+    def add(self: GraphTask, edge: Any, term: Any, fresh: bool) -> None:
+        receiver, input_nr = edge
+        if receiver.multi_output:
+            self.buffers[receiver][input_nr] = term
+        else:
+            self.buffers[receiver] = term
 
-    return added
+    return add
 
 
 def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,9 +58,9 @@ def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(right)
-    def deliver(self: GraphTask, node: Node, gradients: Any) -> None:
+    def deliver(self: GraphTask, node: Node, *gradients: Any) -> None:
         line = list(self.ready_leaves)
-        right(self, node, gradients)
+        right(self, node, *gradients)
         seen: set[Node] = vars(self).setdefault("seen", set())
         for receiver, _ in node.next_edges:
             if receiver is not None and receiver in self.dependencies and receiver not in seen:
@@ -89,7 +93,7 @@ def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
 
 FAULTS: dict[str, Fault] = {
     "overwrite": Fault(
-        GraphTask, "added", overwrite,
+        GraphTask, "add", overwrite,
         "It overwrites: where a second gradient arrives, the first is lost.",
     ),
     "overwrite_grad": Fault(

@@ -21,11 +21,12 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.model import Prediction
+from lessons.faults import FAULTS
+from lessons.model import Prediction, WrongEngine
 from microtape.errors import RecordingError
 from microtape.recording.run import parse_passes
 
-KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict")
+KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict", "wrong_engine")
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+")
 ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME" or "grad NAME"'
 
@@ -43,6 +44,7 @@ class Header(NamedTuple):
     introduces: tuple[str, ...]
     passes: str | None
     predictions: tuple[Prediction, ...]
+    wrong_engine: WrongEngine | None
 
 
 def read_header(path: Path, text: str) -> tuple[Header, str]:
@@ -57,6 +59,7 @@ def read_header(path: Path, text: str) -> tuple[Header, str]:
         introduces=_words(path, table, "introduces"),
         passes=_passes(path, table.get("passes")),
         predictions=tuple(_prediction(path, one) for one in _tables(path, table, "predict")),
+        wrong_engine=_wrong_engine(path, table),
     )
     return header, prose
 
@@ -112,3 +115,19 @@ def _prediction(path: Path, table: dict[str, Any]) -> Prediction:
     if not ANSWER.fullmatch(answer):
         raise LessonError(f"{path}: a prediction's answer is {ANSWERS}, not {answer!r}")
     return Prediction(number, after, _text(path, table, "ask"), answer, _text(path, table, "because"))
+
+
+def _wrong_engine(path: Path, header: dict[str, Any]) -> WrongEngine | None:
+    table = header.get("wrong_engine")
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise LessonError(f"{path}: write wrong_engine as a table under [wrong_engine]")
+    fault = _text(path, table, "fault")
+    if fault not in FAULTS:
+        raise LessonError(f"{path}: a wrong engine's fault is one of {', '.join(FAULTS)}, not {fault!r}")
+    program = path.parent / str(table.get("program", "program.py"))
+    if not program.is_file():
+        raise LessonError(f"{path.parent}: {program.name} is missing")
+    passes = table.get("passes", header.get("passes") if "program" not in table else None)
+    return WrongEngine(fault, program, _passes(path, passes), _text(path, table, "because"))

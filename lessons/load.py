@@ -80,6 +80,7 @@ def _load_lesson(folder: Path) -> Lesson:
         predictions=header.predictions,
         needs=header.needs,
         introduces=header.introduces,
+        wrong_engine=header.wrong_engine,
         exercise=_exercise(folder),
     )
 

@@ -48,6 +48,15 @@ class Prediction(NamedTuple):
     because: str
 
 
+class WrongEngine(NamedTuple):
+    """A program that is run on an engine with a fault, so that the learner finds the first step that goes wrong."""
+
+    fault: str  # a name in `lessons.faults.FAULTS`
+    program: Path
+    passes: str | None
+    because: str  # what is to be learnt from it
+
+
 @dataclass(frozen=True)
 class Exercise:
     """A file to complete, and all that is needed to check it."""
@@ -77,6 +86,7 @@ class Lesson:
     predictions: tuple[Prediction, ...]
     needs: tuple[str, ...]  # the names of the earlier lessons that it builds on
     introduces: tuple[str, ...]  # words that no earlier lesson uses
+    wrong_engine: WrongEngine | None
     exercise: Exercise
 
 

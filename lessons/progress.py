@@ -26,6 +26,11 @@ class Record:
     attempts: int = 0
     hints: int = 0  # how many were shown
     solution_seen: bool = False
+    pieces: int = 0  # of the solution, that were shown one by one
+    fault_found: str | None = None  # when the fault of the wrong engine was found
+
+
+BLANK = asdict(Record())
 
 
 class Progress:
@@ -48,12 +53,10 @@ class Progress:
 
     def attempted(self, lesson: str, *, passed: bool) -> None:
         """An exercise was checked."""
-        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        solved = _now() if passed else None
         self._change(
             lesson,
-            lambda record: replace(
-                record, attempts=record.attempts + 1, solved=record.solved or (now if passed else None)
-            ),
+            lambda record: replace(record, attempts=record.attempts + 1, solved=record.solved or solved),
         )
 
     def hinted(self, lesson: str, count: int) -> None:
@@ -63,6 +66,14 @@ class Progress:
     def saw_solution(self, lesson: str) -> None:
         """The solution was shown."""
         self._change(lesson, lambda record: replace(record, solution_seen=True))
+
+    def saw_pieces(self, lesson: str, count: int) -> None:
+        """So many pieces of the solution have been shown."""
+        self._change(lesson, lambda record: replace(record, pieces=max(record.pieces, count)))
+
+    def found_fault(self, lesson: str) -> None:
+        """The fault of the lesson's wrong engine was found."""
+        self._change(lesson, lambda record: replace(record, fault_found=record.fault_found or _now()))
 
     def forget(self, lesson: str) -> None:
         """Begin a lesson anew."""
@@ -80,8 +91,9 @@ class Progress:
     def _change(self, lesson: str, change: Callable[[Record], Record]) -> None:
         data = self._read()
         entry = data["lessons"].get(lesson)
-        kept = entry if isinstance(entry, dict) else {}
-        data["lessons"][lesson] = kept | asdict(change(_record(entry)))
+        others = {key: value for key, value in entry.items() if key not in BLANK} if isinstance(entry, dict) else {}
+        changed = asdict(change(_record(entry)))
+        data["lessons"][lesson] = others | {key: value for key, value in changed.items() if value != BLANK[key]}
         write_atomically(self.path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
 
     def _read(self) -> dict[str, Any]:
@@ -132,14 +144,22 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise ProgressError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
 def _record(entry: Any) -> Record:
     """A record from whatever the file holds for a lesson."""
     if not isinstance(entry, dict):
         return Record()
-    solved, attempts, hints = entry.get("solved"), entry.get("attempts"), entry.get("hints")
+    counts = {name: entry.get(name) for name in ("attempts", "hints", "pieces")}
     return Record(
-        solved=solved if isinstance(solved, str) else None,
-        attempts=attempts if isinstance(attempts, int) else 0,
-        hints=hints if isinstance(hints, int) else 0,
+        solved=_text(entry.get("solved")),
         solution_seen=entry.get("solution_seen") is True,
+        fault_found=_text(entry.get("fault_found")),
+        **{name: count if type(count) is int else 0 for name, count in counts.items()},
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

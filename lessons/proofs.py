@@ -12,11 +12,14 @@ from pathlib import Path
 
 from lessons.checker import does_the_same
 from lessons.evidence import Evidence, finished, run_blocks
+from lessons.find import first_wrong
 from lessons.header import LessonError
 from lessons.plain import difference
 from lessons.predict import right_answer
+from lessons.record import record_program
 
 PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 62, 80  # what fits beside the text, into it, and a terminal
+WRONG_ENGINE = "## A wrong engine"
 MAIN = 'if __name__ == "__main__":'
 
 
@@ -32,7 +35,8 @@ def program_has_a_pass(found: Evidence) -> Iterator[str]:
 def files_fit(found: Evidence) -> Iterator[str]:
     """Titles, texts and programs fit where they are shown."""
     lesson = found.lesson
-    for path in (lesson.program, lesson.exercise.path):
+    programs = {lesson.program, lesson.wrong_engine.program} if lesson.wrong_engine else {lesson.program}
+    for path in (*sorted(programs), lesson.exercise.path):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if len(line) > PROGRAM_WIDTH:
                 yield f"{path.name}: line {number} has {len(line)} characters, and there is room for {PROGRAM_WIDTH}"
@@ -58,6 +62,18 @@ def predictions_have_answers(found: Evidence) -> Iterator[str]:
                 yield f"lesson.md: {prediction.ask!r} is answered by a row that has no name"
         except LessonError as error:
             yield f"lesson.md: {prediction.ask!r}: {error}"
+
+
+def wrong_engine_goes_wrong(found: Evidence) -> Iterator[str]:
+    """A wrong engine goes wrong on its program, the text tells of it, and the real engine does it otherwise."""
+    wrong = found.lesson.wrong_engine
+    if wrong is None:
+        return
+    if WRONG_ENGINE not in found.lesson.prose:
+        yield f"lesson.md: write a section {WRONG_ENGINE!r} that says what to look for"
+    faulty = record_program(wrong.program, wrong.passes, fault=wrong.fault)
+    if first_wrong(faulty, record_program(wrong.program, wrong.passes)) is None:
+        yield f"{wrong.program.name}: on the engine with the fault {wrong.fault} nothing goes wrong"
 
 
 def prose_is_true(found: Evidence) -> Iterator[str]:
@@ -171,6 +187,7 @@ PROOFS: tuple[Proof, ...] = (
     program_has_a_pass,
     files_fit,
     predictions_have_answers,
+    wrong_engine_goes_wrong,
     prose_is_true,
     exercise_fails_as_shipped,
     solution_passes,

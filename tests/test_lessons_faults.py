@@ -1,0 +1,137 @@
+"""Wrong engines: each is the real one with one fault, which does what its name says and is gone afterwards."""
+
+import numpy as np
+import pytest
+
+import microtape as mt
+from lessons import load_course
+from lessons.faults import FAULTS, injected
+from lessons.find import answer, first_wrong, parting
+from lessons.record import record_check, record_program
+
+COURSE = load_course()
+WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]
+
+
+def leaf(value):
+    return mt.tensor(value, requires_grad=True)
+
+
+def fan_out():
+    x = leaf(3.0)
+    u = x * 2
+    (u * u).backward()
+    return x.grad
+
+
+def shared():
+    x = leaf(1.0)
+    a = x * 3
+    b = a + 1
+    (a * (b * b)).backward()
+    return x.grad
+
+
+def stretched():
+    row = leaf([1.0, 2.0])
+    (row + mt.ones(3, 2)).sum().backward()
+    return row.grad
+
+
+def twice():
+    w = leaf(2.0)
+    (w * 4).backward()
+    (w * 6).backward()
+    return w.grad
+
+
+def written_to():
+    x = leaf(0.0)
+    y = x.exp()
+    y += 1
+    y.backward()
+    return x.grad
+
+
+@pytest.mark.parametrize(
+    ("fault", "program", "wrong", "right"),
+    [
+        ("overwrite", fan_out, 12.0, 24.0),
+        ("no_reverse_order", shared, 48.0, 120.0),
+        ("no_unbroadcast", stretched, np.ones((3, 2)), [3.0, 3.0]),
+        ("overwrite_grad", twice, 6.0, 10.0),
+    ],
+)
+def test_a_fault_gives_a_wrong_gradient_and_is_gone_afterwards(fault, program, wrong, right):
+    with injected(fault):
+        np.testing.assert_allclose(program().numpy(), wrong)
+    np.testing.assert_allclose(program().numpy(), right)
+
+
+def test_without_a_version_check_what_was_written_over_is_used():
+    with injected("no_version_check"):
+        assert written_to().item() == 2.0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        written_to()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_error_in_the_program_leaves_the_engine_as_it_was(fault):
+    one = FAULTS[fault]
+    before = getattr(one.owner, one.attribute)
+    with pytest.raises(ZeroDivisionError), injected(fault):
+        raise ZeroDivisionError
+    assert getattr(one.owner, one.attribute) is before
+
+
+def test_a_chain_cannot_tell_the_overwriting_engine(tmp_path):
+    program = tmp_path / "chain.py"
+    program.write_text("import microtape as mt\nx = mt.tensor(3.0, requires_grad=True)\n(x * 2).sin().backward()\n")
+    assert first_wrong(record_program(program, fault="overwrite"), record_program(program)) is None
+
+
+@pytest.fixture(params=WRONG, ids=[lesson.name for lesson in WRONG])
+def recordings(request):
+    wrong = request.param.wrong_engine
+    return record_program(wrong.program, wrong.passes, fault=wrong.fault), record_program(wrong.program, wrong.passes)
+
+
+def test_the_first_wrong_step_is_the_only_right_answer(recordings):
+    found = first_wrong(*recordings)
+    places = [(i, j) for i, one in enumerate(recordings[0].passes) for j in range(len(one.steps))]
+    for place in places:
+        said = answer(*recordings, *place)
+        assert said.right == (place == found[:2])
+        if not said.right:
+            assert ("Go on." in said.text) == (place < found[:2])
+            assert ("Go back." in said.text) == (place > found[:2])
+    assert places.index(found[:2]) > 0, "something is right before it goes wrong"
+
+
+def test_five_of_the_lessons_have_a_wrong_engine():
+    assert {lesson.wrong_engine.fault for lesson in WRONG} == set(FAULTS)
+
+
+class TestParting:
+    def part(self, name, lesson="first_function", check="gradients"):
+        """Where a wrong answer of a lesson does something else than its solution."""
+        exercise = COURSE.find(lesson).exercise
+        (one,) = (one for one in exercise.checks if one.name == check)
+        (wrong,) = (one for one in exercise.wrong_answers if one.name == name)
+        return parting(record_check(exercise, one, wrong.path), record_check(exercise, one, exercise.solution))
+
+    def test_a_gradient_that_is_not_summed_or_not_given(self):
+        lesson = COURSE.find("first_function").exercise
+        names = [wrong.name for wrong in lesson.wrong_answers]
+        found = {name: self.part(name) for name in names}
+        assert any(moment is not None and moment.step == 0 for moment in found.values())
+        assert any("the solution's" in moment.what for moment in found.values() if moment)
+
+    def test_the_solution_does_what_the_solution_does(self):
+        exercise = COURSE.find("first_function").exercise
+        one = record_check(exercise, exercise.checks[2], exercise.solution)
+        assert parting(one, one) is None
+
+    def test_what_calls_no_backward_has_no_recording(self):
+        exercise = COURSE.find("tape_of_numbers").exercise
+        assert record_check(exercise, exercise.checks[0], exercise.solution) is None

@@ -116,6 +116,25 @@ _SCALAR_NAMES = {
 }
 
 
+_CPP_NAMES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def cpp_name(dtype: DType) -> str:
+    """What some of torch's messages call a dtype: C++'s name."""
+    return _CPP_NAMES.get(dtype.name, dtype.name)
+
+
 def scalar_name(dtype: DType) -> str:
     """What torch's messages call a dtype: `Float` for float32."""
     return _SCALAR_NAMES.get(dtype.name, dtype.name.capitalize())

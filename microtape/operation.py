@@ -186,6 +186,7 @@ def call(node: Operation, *operands: Any) -> Any:
             like = type(operand)
             break
     else:
+        check_arrays(node.op, operands)
         return node.forward(*operands)
     tensors = tuple([as_tensor(operand, like) for operand in operands])
     edges = tuple([operand.edge or edge_of(operand) for operand in tensors]) if mode.enabled else ()
@@ -194,6 +195,12 @@ def call(node: Operation, *operands: Any) -> Any:
     if True in mask and output.array.dtype.kind in "fc":
         return record(node, tensors, edges, mask, output, sys._getframe(2))
     return output if watch.watcher is None else told(node, tensors, output)
+
+
+def check_arrays(op: str, operands: Sequence[Any]) -> None:
+    """Raise TypeError where a user calls an operation without a Tensor; gradient formulas call it on arrays."""
+    if not any([isinstance(operand, _ARRAYS) for operand in operands]):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(operands[0]).__name__}")
 
 
 def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
@@ -227,6 +234,7 @@ def refusal(error: Exception, *arrays: Array) -> RuntimeError:
 def unary(cls: type[Unary], x: Any) -> Any:
     """`call` for an operation without parameters on one operand, spelled out to be quick."""
     if not isinstance(x, TensorState):
+        check_arrays(cls.op, (x,))
         return cls.forward(x)
     array = x.array
     if array.dtype.kind in "biu" and cls.floating:
@@ -247,6 +255,7 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     """
     if not isinstance(y, TensorState):
         if not isinstance(x, TensorState):
+            check_arrays(cls.op, (x, y))
             return cls.forward(x, y)
         y = number_operand(y, x)
         if y is NotImplemented:

@@ -334,7 +334,9 @@ def logsigmoid(input: Any) -> Any:
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """x within [min_val, max_val]; at the bounds the derivative is 0."""
+    """x within [min_val, max_val]; at the bounds the derivative is 0. Raises ValueError if there is nothing between."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
     return (call_ if inplace else call)(HardtanhBackward0(min_val, max_val), input)
 
 

@@ -60,7 +60,8 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.ndim != x.ndim and x.ndim and math.prod(index.shape):
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+        whose = "input" if y is None else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
     for i, (size, most) in enumerate(zip(index.shape, x.shape, strict=False)):
         if i != dim and size > most:
             raise RuntimeError(
@@ -69,7 +70,9 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
             )
     if y is not None:
         if y.dtype != x.dtype:
-            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        if index.ndim != y.ndim and math.prod(index.shape):
+            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
         if any([size > most for size, most in zip(index.shape, y.shape, strict=False)]):
             raise RuntimeError(
                 f"Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart from dimension "
@@ -89,6 +92,12 @@ def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tu
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     count = math.prod(index.shape)
+    shapes = [tuple(one.shape[:dim]) + tuple(one.shape[dim + 1 :]) for one in (x, x if y is None else y)]
+    if x.ndim and y is not None and y.ndim and shapes[0] != shapes[1]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(x.shape)} source.shape = {list(y.shape)}"
+        )
     if y is not None and y.ndim and y.shape[dim] != count:
         raise RuntimeError(
             f"{name}(): Number of indices ({count}) should be equal to source.size(dim): ({y.shape[dim]}), for dim: "

@@ -179,6 +179,9 @@ def isclose(
 ) -> Any:
     """Where |input - other| ≤ atol + rtol · |other|. Raises RuntimeError for different dtypes."""
     check_one_dtype(input, other)
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     return undifferentiable(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), input, other, op="isclose")
 
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from microtape.dtypes import cpp_name, scalar_name
 from microtape.operation import call
 from microtape.ops.arguments import int_tuple
 from microtape.ops.kinds import Promoting, named
@@ -190,7 +191,14 @@ def convolution(
     if input.ndim == dims + 1:
         return squeeze(convolution(dims, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
     check_ranks(f"conv{dims}d", dims, input, weight)
+    check_dtypes(input, weight, bias)
     strides, dilations = int_tuple(stride, dims), int_tuple(dilation, dims)
+    if min(strides) < 1:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilations) < 1:
+        raise RuntimeError("dilation should be greater than zero")
+    if groups < 1:
+        raise RuntimeError("non-positive groups is not supported")
     if padding == "valid":
         padding = 0
     elif padding == "same":
@@ -201,6 +209,8 @@ def convolution(
             input = pad(input, [one for whole in reversed(wholes) for one in (0, whole % 2)])
         padding = [whole // 2 for whole in wholes]
     paddings = int_tuple(padding, dims)
+    if min(paddings) < 0:
+        raise RuntimeError("negative padding is not supported")
     outputs, channels = weight.shape[:2]
     if input.shape[1] != channels * groups:
         raise RuntimeError(
@@ -223,12 +233,24 @@ def convolution(
 
 def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
     """Raise RuntimeError where input or weight has the wrong number of dimensions."""
-    if input.ndim != dims + 2 or weight.ndim != dims + 2:
+    ranks = f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input"
+    if input.ndim != dims + 2:
+        raise RuntimeError(f"{ranks} to {name}, but got input of size: {list(input.shape)}")
+    if weight.ndim != dims + 2:
         raise RuntimeError(
-            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input and a {dims + 2}D weight to {name}, but "
-            "got "
-            f"input of size: {list(input.shape)} and weight of size: {list(weight.shape)}"
+            f"{ranks} and a {dims + 2}D weight to {name}, but got input of size: {list(input.shape)} and weight of "
+            f"size: {list(weight.shape)}"
         )
+
+
+def check_dtypes(input: Any, weight: Any, bias: Any) -> None:
+    """Raise RuntimeError where weight or bias has another dtype than the input: convolutions do not promote."""
+    if bias is not None and bias.dtype != input.dtype:
+        types = cpp_name(input.dtype), cpp_name(bias.dtype)
+        raise RuntimeError(f"Input type ({types[0]}) and bias type ({types[1]}) should be the same")
+    if weight.dtype != input.dtype:
+        found = scalar_name(weight.dtype)
+        raise RuntimeError(f"expected scalar type {scalar_name(input.dtype)} but found {found}")
 
 
 def conv1d(
@@ -269,6 +291,7 @@ def transposed_convolution(
         )
         return squeeze(whole, 0)
     check_ranks(f"conv_transpose{dims}d", dims, input, weight)
+    check_dtypes(input, weight, None)
     steps, paddings, extras, dilations = (int_tuple(one, dims) for one in (stride, padding, output_padding, dilation))
     each = zip(input.shape[2:], weight.shape[2:], steps, paddings, extras, dilations, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + extra + 1 for n, k, s, p, extra, d in each])

@@ -36,6 +36,11 @@ def einsum(equation: str, *operands: Any) -> Any:
 
 def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     """The labels of each operand and of the result; the dimensions of `...` are given capital letters of their own."""
+    for i, character in enumerate(equation):
+        if not (character.isascii() and character.isalpha()) and character not in " .,->":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {i} in the equation string, subscripts must be in [a-zA-Z]"
+            )
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(ndims):

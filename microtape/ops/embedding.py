@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.dtypes import scalar_name
 from microtape.operation import Operation, as_tensor, call
 from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
@@ -57,7 +58,14 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
 
     The row `padding_idx` gets no gradient. Raises IndexError for a number out of range.
     """
-    index = as_tensor(input, type(weight)) if isinstance(weight, TensorState) else np.asarray(input)
+    index: Any = as_tensor(input, type(weight)) if isinstance(weight, TensorState) else np.asarray(input)
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"microtape.{scalar_name(index.dtype)}Tensor instead (while checking arguments for embedding)"
+        )
     if out_of_range(index, weight.shape[0]) is not None:
         raise IndexError("index out of range in self")
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]

@@ -142,8 +142,10 @@ class MedianBackward0(AmaxBackward0):
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
+        if not x.size:
+            return np.asarray(np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min, x.dtype)
         flat = np.sort(x, None)
-        return flat[-1] if not x.size or np.isnan(flat[-1]) else flat[(x.size - 1) // 2]
+        return flat[-1] if np.isnan(flat[-1]) else flat[(x.size - 1) // 2]
 
 
 def order(x: Array, dim: int, descending: bool) -> Any:

@@ -98,12 +98,21 @@ class IndexPutImplBackward0(IndexPutBackward0):
     formula = "z = x with y added at [indices]    ∂x = g,  ∂y = g[indices]"
 
 
+def broadcast_shapes(found: re.Match[str]) -> str:
+    """numpy's list of shapes, "(2,) (3,)", as torch writes it: "[2], [3]"."""
+    shapes = re.findall(r"\(([\d,]*?),?\)", found[1])
+    return "broadcast together with shapes " + ", ".join(f"[{shape.replace(',', ', ')}]" for shape in shapes)
+
+
 def picked(x: Any, key: tuple[Any, ...]) -> Any:
     """`x[key]` for an array. Raises IndexError in torch's words."""
     try:
         return x[key]
     except IndexError as error:
-        text = re.sub(r"index -?\d+ is (.*) axis \d+ with size 0", r"index is \1 dimension with size 0", str(error))
+        text = re.sub(r"broadcast together with shapes (.*) $", broadcast_shapes, str(error)).replace(
+            "arrays", "tensors"
+        )
+        text = re.sub(r"index -?\d+ is (.*) axis \d+ with size 0", r"index is \1 dimension with size 0", text)
         raise IndexError(text.replace("for axis", "for dimension")) from None
 
 

@@ -62,6 +62,12 @@ class StackBackward0(Promoting):
         return [gradient[(*before, i)] if edge[0] is not None else None for i, edge in enumerate(self.next_edges)]
 
 
+def check_tensor(i: int, x: Any) -> None:
+    """Raise TypeError for what cannot be joined."""
+    if not isinstance(x, TensorState | np.ndarray | np.generic):
+        raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+
+
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """The tensors one behind the other along `dim`; their other sizes are equal.
 
@@ -71,6 +77,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     if not tensors:
         raise ValueError("microtape.cat(): expected a non-empty list of Tensors")
     for i, tensor in enumerate(tensors):
+        check_tensor(i, tensor)
         if not tensor.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     full = next((tensor for tensor in tensors if tuple(tensor.shape) != (0,)), tensors[0])
@@ -84,8 +91,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
             if one != dim and size != expected:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
-                    f"{size} "
-                    f"for tensor number {i} in the list."
+                    f"{size} for tensor number {i} in the list."
                 )
     return call(CatBackward0(dim), *tensors)
 
@@ -95,25 +101,30 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     tensors = tuple(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
+    check_tensor(0, tensors[0])
     shape = tensors[0].shape
     for i, tensor in enumerate(tensors):
+        check_tensor(i, tensor)
         if tensor.shape != shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(tensor.shape)} "
-                f"at entry {i}"
+                f"{list(tensor.shape)} at entry {i}"
             )
     return call(StackBackward0(dim_index(dim, len(shape) + 1)), *tensors)
 
 
 def hstack(tensors: Sequence[Any]) -> Any:
     """The tensors side by side: along the second dimension, or the first where there is only one."""
+    if not tensors:
+        raise RuntimeError("hstack expects a non-empty TensorList")
     given = [reshape(tensor, (1,)) if not tensor.ndim else tensor for tensor in tensors]
     return cat(given, 0 if given[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:
     """The tensors on top of each other: vectors as rows."""
+    if not tensors:
+        raise RuntimeError("vstack expects a non-empty TensorList")
     return cat(
         [reshape(one, (1, 1)) if not one.ndim else unsqueeze(one, 0) if one.ndim == 1 else one for one in tensors]
     )

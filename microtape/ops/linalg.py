@@ -37,8 +37,7 @@ class LinalgInvExBackward0(Operation):
     def forward(x: Any) -> Any:
         return solved(
             "linalg.inv: The diagonal element {} is zero, the inversion could not be completed because the input "
-            "matrix "
-            "is singular.",
+            "matrix is singular.",
             np.linalg.inv,
             x,
         )
@@ -91,7 +90,7 @@ class LinalgSolveExBackward0(Promoting):
         self.vector = vector
 
     def forward(self, x: Any, y: Any) -> Any:
-        message = "torch.linalg.solve: The solver failed because the input matrix is singular."
+        message = "microtape.linalg.solve: The solver failed because the input matrix is singular."
         z = solved(message, np.linalg.solve, x, y[..., None] if self.vector else y)
         return z[..., 0] if self.vector else z
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
 from microtape.operation import Operation, as_tensor, call
 from microtape.ops.arguments import plain
@@ -121,7 +121,7 @@ def masked_fill_(x: TensorState, mask: Any, value: Any) -> Any:
 
 def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
     """The common part of `masked_fill` and `masked_fill_`."""
-    mask = as_mask(mask, x, "masked_fill_ only supports boolean masks, but got mask with dtype {}")
+    mask = as_mask(mask, x, "masked_fill_ only supports boolean masks, but got mask with dtype {cpp}")
     if not isinstance(value, TensorState):
         return run(MaskedFillBackward0(mask, value), x)
     if value.array.ndim:
@@ -156,5 +156,5 @@ def as_mask(mask: Any, x: Any, complaint: str) -> Any:
     """The mask as x is: an array or a Tensor. Raises RuntimeError with that complaint if it is not of dtype bool."""
     mask = as_tensor(mask, type(x)) if isinstance(x, TensorState) else np.asarray(mask)
     if mask.dtype.kind != "b":
-        raise RuntimeError(complaint.format(scalar_name(mask.dtype)))
+        raise RuntimeError(complaint.format(scalar_name(mask.dtype), cpp=cpp_name(mask.dtype)))
     return mask

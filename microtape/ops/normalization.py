@@ -112,8 +112,7 @@ def layer_norm(
     if tuple(input.shape[-len(shape) :]) != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
-            "got "
-            f"input of size{list(input.shape)}"
+            f"got input of size{list(input.shape)}"
         )
     node = NativeLayerNormBackward0(tuple(range(input.ndim - len(shape), input.ndim)), eps)
     return call(node, input, *parameters(shape, input.dtype, weight, bias))
@@ -166,6 +165,8 @@ def parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tu
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """Each group of channels of `input` (n, channels, ...) with mean 0 and variance 1; times `weight` plus `bias`."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     n, channels = input.shape[:2]
     if channels % num_groups:
         raise RuntimeError(

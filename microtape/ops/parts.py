@@ -200,12 +200,16 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     """The `length` slices of `input` from `start` along `dim`."""
+    if not input.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
     dim, start = dim_index(dim, input.ndim), int(start)
     size = input.shape[dim]
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
     start += size if start < 0 else 0
-    if length < 0 or start + length > size:
+    if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return view_call(input, SliceBackward0, dim, slice(start, start + length, 1))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ class Window(Operation):
         size = tuple([self.count(dim) for dim in (0, 1)])
         if min(size) <= 0:
             raise RuntimeError(
-                f"Given input size: {tuple(self.x_shape[-3:])}. Calculated output size: "
-                f"{(*self.x_shape[-3:-2], *size)}. Output size is too small"
+                f"Given input size: ({by(self.x_shape[-3:])}). Calculated output size: "
+                f"({by((*self.x_shape[-3:-2], *size))}). Output size is too small"
             )
         pictures = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
         return Geometry(self.stride, self.padding, self.dilation, 1, pictures, (1, 1, *self.kernel), size)
@@ -229,8 +230,8 @@ def max_pool2d(
     `ceil_mode` adds windows that only begin inside. With `return_indices` also where each stood in its picture, counted
     along the rows, as (values, indices).
     """
-    kernel, steps, paddings = window(input, kernel_size, stride, padding)
-    node = MaxPool2DWithIndicesBackward0(kernel, steps, paddings, int_tuple(dilation, 2), ceil_mode)
+    kernel, steps, paddings, gaps = window(input, kernel_size, stride, padding, dilation)
+    node = MaxPool2DWithIndicesBackward0(kernel, steps, paddings, gaps, ceil_mode)
     values = call(node, input)
     if not return_indices:
         return values
@@ -250,7 +251,9 @@ def avg_pool2d(
 
     `ceil_mode` adds windows that only begin inside; `divisor_override` is what sums are divided by instead.
     """
-    kernel, steps, paddings = window(input, kernel_size, stride, padding)
+    kernel, steps, paddings, _ = window(input, kernel_size, stride, padding)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
     return call(AvgPool2DBackward0(kernel, steps, paddings, ceil_mode, count_include_pad, divisor_override), input)
 
 
@@ -292,17 +295,29 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     return avg_pool2d(input, [size // parts for size, parts in zip(input.shape[-2:], wanted, strict=True)])
 
 
-def window(x: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[tuple[int, ...], ...]:
-    """Kernel, stride and padding for both directions. Raises RuntimeError for what is no picture, or much padding."""
+def by(sizes: Sequence[int]) -> str:
+    """Sizes as torch's messages have them: 1x4x4."""
+    return "x".join(map(str, sizes))
+
+
+def window(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[tuple[int, ...], ...]:
+    """Kernel, stride, padding, dilation for both directions. Raises RuntimeError for what is no picture or window."""
     if x.ndim not in (3, 4):
-        raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor for input, but got: {list(x.shape)}")
-    kernel, paddings = int_tuple(kernel_size, 2), int_tuple(padding, 2)
-    if any([p > k // 2 for p, k in zip(paddings, kernel, strict=True)]):
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    kernel, paddings, gaps = int_tuple(kernel_size, 2), int_tuple(padding, 2), int_tuple(dilation, 2)
+    steps = kernel if stride is None or stride == () or stride == [] else int_tuple(stride, 2)
+    if min(steps) == 0:
+        raise RuntimeError("stride should not be zero")
+    if min(gaps) < 1:
+        raise RuntimeError(f"dilation should be greater than zero, but got dilationH: {gaps[0]} dilationW: {gaps[1]}")
+    if min(paddings) < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {min(paddings)}")
+    if any([p > (d * (k - 1) + 1) // 2 for p, k, d in zip(paddings, kernel, gaps, strict=True)]):
         raise RuntimeError(
             f"pad should be at most half of effective kernel size, but got pad={max(paddings)}, "
-            f"kernel_size={max(kernel)} and dilation=1"
+            f"kernel_size={max(kernel)} and dilation={max(gaps)}"
         )
-    return kernel, kernel if stride is None or stride == () or stride == [] else int_tuple(stride, 2), paddings
+    return kernel, steps, paddings, gaps
 
 
 def in_rows(kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.casting import contiguous
@@ -113,7 +113,7 @@ def mm(input: Any, mat2: Any) -> Any:
     if input.shape[1] != mat2.shape[0]:
         (n, m), (p, q) = input.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    check_one_dtype("expected m1 and m2", input, mat2, "addmm_impl_cpu_")
+    check_one_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}", "addmm_impl_cpu_")
     return binary(MmBackward0, input, mat2)
 
 
@@ -124,7 +124,9 @@ def mv(input: Any, vec: Any) -> Any:
     if input.shape[1] != vec.shape[0]:
         (n, m), k = input.shape, vec.shape[0]
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({k})")
-    check_one_dtype("expected mat and vec", input, vec, "addmv_impl_cpu")
+    check_one_dtype(
+        input, vec, "addmv input tensors must have the same dtype, but got {1}, {0}, and {1}", "addmv_impl_cpu"
+    )
     return binary(MvBackward0, input, vec)
 
 
@@ -132,12 +134,11 @@ def dot(input: Any, tensor: Any) -> Any:
     """The inner product of two vectors. Raises RuntimeError where they do not fit."""
     if input.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
-    check_one_dtype("dot : expected both vectors", input, tensor, "dot")
+    check_one_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {} and {}", "dot")
     if input.shape != tensor.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor {list(input.shape)} and src {list(tensor.shape)} to have the "
-            "same "
-            f"number of elements, but got {input.shape[0]} and {tensor.shape[0]} elements respectively"
+            f"same number of elements, but got {input.shape[0]} and {tensor.shape[0]} elements respectively"
         )
     return binary(DotBackward0, input, tensor)
 
@@ -151,18 +152,19 @@ def bmm(input: Any, mat2: Any) -> Any:
             f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but "
             f"got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
-    check_one_dtype("expected scalar types", input, mat2, "bmm")
+    check_one_dtype(input, mat2, "expected scalar type {} but found {}", "bmm")
     return binary(BmmBackward0, input, mat2)
 
 
-def check_one_dtype(what: str, x: Any, y: Any, kernel: str) -> None:
+def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
     """Raise RuntimeError for Tensors of different dtypes, as products do not promote, and of bools."""
-    if x.dtype.kind == "b" and x.dtype == y.dtype:
-        raise refusal_of(x.dtype, kernel)
-    if isinstance(x, TensorState) and x.array.dtype != y.array.dtype:
-        raise RuntimeError(
-            f"{what} to have the same dtype, but got {scalar_name(x.array.dtype)} and {scalar_name(y.array.dtype)}"
-        )
+    if not isinstance(x, TensorState) or not isinstance(y, TensorState):
+        return
+    a, b = x.array.dtype, y.array.dtype
+    if a != b:
+        raise RuntimeError(complaint.format(scalar_name(a), scalar_name(b), cpp_name(a), cpp_name(b)))
+    if a.kind == "b" and kernel:
+        raise refusal_of(a, kernel)
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
@@ -170,7 +172,8 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     if mat1.shape[-1] != mat2.shape[0]:
         (n, m), (p, q) = mat1.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    check_one_dtype("mat1 and mat2", mat1, mat2, "addmm_impl_cpu_")
+    for name, one in (("self", input), ("mat1", mat1)):
+        check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
 
@@ -181,6 +184,12 @@ def addmm_(x: TensorState, mat1: Any, mat2: Any, *, beta: float = 1, alpha: floa
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`β · input + α · batch1 @ batch2` for stacks of matrices, with `input` broadcast."""
+    check_one_dtype(
+        input,
+        batch1,
+        f"Input dtypes must be the same, got: input {{2}}, batch1: {{3}}, batch2: {cpp_name(batch2.dtype)}",
+    )
+    check_one_dtype(batch1, batch2, "expected scalar type {} but found {}")
     return call(BaddbmmBackward0(beta, alpha), input, batch1, batch2)
 
 

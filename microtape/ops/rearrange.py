@@ -180,7 +180,7 @@ class TraceBackward0(Operation):
 
     def forward(self, x: Any) -> Any:
         if x.ndim != 2:
-            raise RuntimeError("trace: expected a matrix")
+            raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
         self.x_shape = x.shape
         return np.trace(x, dtype=np.int64 if x.dtype.kind in "biu" else None)
 
@@ -195,18 +195,24 @@ def flip(input: Any, *given: Any, dims: Any = None) -> Any:
 
 
 def fliplr(input: Any) -> Any:
-    """`input` with its second dimension reversed."""
+    """`input` with its second dimension reversed. Raises RuntimeError where there is none."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return flip(input, 1)
 
 
 def flipud(input: Any) -> Any:
-    """`input` with its first dimension reversed."""
+    """`input` with its first dimension reversed. Raises RuntimeError where there is none."""
+    if not input.ndim:
+        raise RuntimeError("Input must be >= 1-d.")
     return flip(input, 0)
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """`input` moved along by `shifts`; what falls off the end comes in at the front. Without `dims`, as one row."""
     moves = sizes((shifts,))
+    if not moves:
+        raise RuntimeError("`shifts` required")
     if dims is None:
         return call(RollBackward0(moves, None), input)
     counted = tuple([dim_index(dim, input.ndim) for dim in sizes((dims,))])
@@ -313,6 +319,8 @@ def trace(input: Any) -> Any:
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Each element minus the one before it along `dim`, `n` times over; with more elements in front and behind."""
     dim = dim_index(dim, input.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     if n == 0:
         return input
     if prepend is not None or append is not None:
@@ -326,5 +334,11 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
     """`input` turned by `k` quarters, from the first of `dims` towards the second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
     first, second = (dim_index(dim, input.ndim) for dim in dims)
+    if first == second:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     return call(Rot90Backward0(k, (first, second)), input)

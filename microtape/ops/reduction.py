@@ -146,6 +146,11 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {scalar_name(input.dtype)}"
         )
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "
+            f"Got: {scalar_name(np.dtype(dtype))}"
+        )
     dims = None if dim is None else dim_tuple(dim, input.ndim)
     return call((MeanBackward0 if dim is None else MeanBackward1)(dims, keepdim, dtype), input)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
-from microtape.operation import Binary, as_operand, as_tensor, binary, call
+from microtape.operation import Binary, as_operand, as_tensor, binary, call, refusal
 from microtape.ops.arguments import plain
 from microtape.ops.kinds import Promoting, WithNumber, refusing
 from microtape.tensor_state import TensorState, new_tensor
@@ -24,7 +24,15 @@ class WhereBackward0(Promoting):
         self.condition = condition
 
     def forward(self, x: Any, y: Any) -> Any:
-        return np.where(plain(self.condition), x, y)
+        condition = plain(self.condition)
+        try:
+            return np.where(condition, x, y)
+        except ValueError as error:
+            for one in (x, y):
+                if fits(condition.shape, one.shape):
+                    continue
+                raise refusal(error, condition, one) from None
+            raise
 
     def grad_x(self, g: Any, condition: Any) -> Any:
         return where(condition, g, 0.0)
@@ -67,7 +75,7 @@ class ClampBackward1(WithNumber):
 
     def __init__(self, min: float | None, max: float | None) -> None:
         if min is None and max is None:
-            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+            raise RuntimeError("microtape.clamp: At least one of 'min' or 'max' must not be None")
         super().__init__(max if min is None else min if max is None else min + max)
         self.min, self.max = min, max
 
@@ -164,6 +172,11 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             f"{scalar_name(condition.array.dtype)}"
         )
     return call(WhereBackward0(condition), *beside_each_other(input, other, type(tensor)))
+
+
+def fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether two shapes broadcast."""
+    return all(m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
 
 
 def beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:

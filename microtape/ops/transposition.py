@@ -72,11 +72,16 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
 def movedim(input: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     """`input` with some dimensions moved to other places, the others in their order."""
     ndim = input.ndim
-    moved = [dim_index(dim, ndim) for dim in sizes((source,))]
-    places = [dim_index(dim, ndim) for dim in sizes((destination,))]
-    for name, dims in (("source", moved), ("destination", places)):
+    given = {"source": list(sizes((source,))), "destination": list(sizes((destination,)))}
+    if len(given["source"]) != len(given["destination"]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({given['source']} dims) should contain the same "
+            f"number of dims as destination ({given['destination']} dims)"
+        )
+    moved, places = ([dim_index(dim, ndim) for dim in dims] for dims in given.values())
+    for name, dims in zip(given, (moved, places), strict=True):
         if len(set(dims)) < len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({given[name]})")
     rest = iter([dim for dim in range(ndim) if dim not in moved])
     return permute(input, tuple([moved[places.index(dim)] if dim in places else next(rest) for dim in range(ndim)]))
 

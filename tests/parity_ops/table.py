@@ -5,6 +5,7 @@
 from parity_ops import (
     rows_comparison,
     rows_elementwise,
+    rows_errors,
     rows_in_place,
     rows_indexing,
     rows_matrices,

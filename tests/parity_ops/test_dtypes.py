@@ -69,7 +69,8 @@ def difference(row, torch, dtype):
     return ""
 
 
-REAL = [row for row in ROWS if any(one.make(np.random.default_rng(0)).dtype.kind == "f" for one in row.inputs)]
+RIGHT = [row for row in ROWS if not row.differs and not row.name.startswith("wrong")]
+REAL = [row for row in RIGHT if any(one.make(np.random.default_rng(0)).dtype.kind == "f" for one in row.inputs)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -116,7 +116,14 @@ def differences(theirs, ours):
 
 def raised_differently(theirs, ours):
     """What differs between two exceptions, either of which may be missing."""
-    if theirs is None or ours is None or not matching_type(type(theirs), type(ours)):
+    if (
+        theirs is None
+        or ours is None
+        or not (
+            matching_type(type(theirs), type(ours))
+            or type(theirs).__name__ == f"_{type(ours).__name__}"  # _LinAlgError
+        )
+    ):
         return [f"torch raised {theirs!r}, microtape {ours!r}"]
     wanted, got = (as_microtape(getattr(one, "summary", None) or str(one)) for one in (theirs, ours))
     return [] if wanted == got else [f"torch said {wanted!r}, microtape {got!r}"]

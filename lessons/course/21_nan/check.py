@@ -74,6 +74,15 @@ def other_errors(exercise):
     return f"returns {found!r}"
 
 
+def at_random(exercise, random):
+    values = (random.normal(size=4) * random.choice([1.0, 100.0])).tolist()
+    x = mt.tensor([*values, 0.0], requires_grad=True)
+    root = exercise.root_or_zero(x)
+    root.backward(mt.tensor(random.normal(size=5).tolist()))
+    culprits = [_culprit(exercise, function, values) for function in (mt.sqrt, mt.log, mt.exp)]
+    return [root.detach(), x.grad, _log_sum_exp(exercise, values), *culprits]
+
+
 def _log_sum_exp(exercise, values):
     x = mt.tensor(values, requires_grad=True)
     result = exercise.log_sum_exp(x)

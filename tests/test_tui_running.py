@@ -173,3 +173,66 @@ async def test_the_next_nan():
         await pilot.press("exclamation_mark")
         assert row(pilot.app, 3).startswith("▶")
         assert "!" in shown(pilot.app, "TimeBar")
+
+
+# What is watched
+
+
+async def test_w_opens_a_pane_with_the_value_the_gradient_and_when_it_changes():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        assert not pilot.app.screen.query_one("#watch").display
+        await pilot.press("w", "x", "enter", "c")
+        watch = shown(pilot.app, "#watch")
+        assert "x  value 2" in watch
+        assert "gradient 6  1 of 2 terms" in watch
+        assert ".grad    None" in watch
+        assert "now, step 2" in watch
+        await pilot.press("c")
+        assert "gradient 21" in shown(pilot.app, "#watch")
+        await pilot.press("w", "x", "enter")
+        assert not pilot.app.screen.query_one("#watch").display
+
+
+async def test_on_a_small_terminal_the_watch_is_the_fifth_pane():
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press("5")
+        assert "w watches a tensor or a leaf" in shown(pilot.app, "#watch")
+        await pilot.press("w", "y", "enter", "5")
+        assert "y  value 3" in shown(pilot.app, "#watch")
+
+
+async def test_capital_b_lists_what_is_set_goes_there_and_takes_it_away():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"mul", "enter", "w", "y", "enter", "B", "down", "enter")
+        assert bar(pilot.app).startswith("step")
+        await pilot.press("B", "d")
+        await pilot.press("escape")
+        assert [one.text for one in pilot.app.screen.breakpoints.every] == ["y"]
+        await pilot.press("B", "d")
+        assert pilot.app.screen.breakpoints.every == ()
+
+
+async def test_in_a_long_recording_a_condition_is_evaluated_beside(monkeypatch):
+    monkeypatch.setattr("tui.running.SHORT", 0)
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"20", "enter")
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+        await pilot.press("c")
+        assert bar(pilot.app) == "step 5 of 5"
+
+
+PLACES = [("3", "node"), ("mul", "op"), (":5", "line"), ("x", "leaf"), ("grad == 21", "condition")]
+
+
+@pytest.mark.parametrize(("text", "kind"), PLACES)
+async def test_every_kind_of_breakpoint_stops_shows_on_the_timeline_and_goes(text, kind):
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        pilot.app.screen.toggle_stop(text, "break")
+        await pilot.pause()
+        assert "◆" in shown(pilot.app, "TimeBar"), kind
+        await pilot.press("c")
+        assert pilot.app.screen.cursor.position in pilot.app.screen.stops
+        pilot.app.screen.toggle_stop(text, "break")
+        await pilot.pause()
+        assert "◆" not in shown(pilot.app, "TimeBar")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,6 +27,8 @@ class Breakpoint:
     kind: Kind
     moments: tuple[int, ...]
     nodes: frozenset[int]  # those it is set on; empty for a condition, which may hold anywhere
+    condition: Condition | None = None
+    is_known: bool = True  # whether a condition has been evaluated at every moment yet
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class Breakpoints:
     timeline: Timeline
     every: tuple[Breakpoint, ...] = ()
 
-    def toggle(self, cursor: StepCursor, text: str, kind: Kind = "break") -> Breakpoints:
-        """Set one, or take it away if it is there.
+    def toggle(self, cursor: StepCursor, text: str, kind: Kind = "break", *, evaluate: bool = True) -> Breakpoints:
+        """Set one, or take it away if it is there. Unless told to `evaluate`, a condition is left for `known`.
 
         Raises:
             LookupError: there is no such thing in this pass; the message is for the user.
@@ -47,14 +49,30 @@ class Breakpoints:
         left = tuple(one for one in self.every if (one.text, one.kind) != (text, kind))
         if len(left) < len(self.every):
             return Breakpoints(self.timeline, left)
-        return Breakpoints(self.timeline, (*left, _make(cursor, text, kind)))
+        return Breakpoints(self.timeline, (*left, _make(cursor, text, kind, evaluate)))
 
-    def on(self, cursor: StepCursor) -> Breakpoints:
+    def without(self, one: Breakpoint) -> Breakpoints:
+        """All but this one."""
+        return Breakpoints(self.timeline, tuple(each for each in self.every if each is not one))
+
+    def known(self, text: str, moments: tuple[int, ...]) -> Breakpoints:
+        """The same with a condition's moments filled in, if it is there still."""
+        return Breakpoints(self.timeline, tuple(
+            replace(one, moments=moments, is_known=True) if not one.is_known and one.text == text else one
+            for one in self.every
+        ))  # fmt: skip
+
+    @property
+    def unknown(self) -> tuple[Condition, ...]:
+        """The conditions that have not been evaluated."""
+        return tuple(one.condition for one in self.every if one.condition is not None and not one.is_known)
+
+    def on(self, cursor: StepCursor, *, evaluate: bool = True) -> Breakpoints:
         """The same ones on the cursor's timeline; those that name nothing there wait for another pass."""
         made = []
         for one in self.every:
             try:
-                made.append(_make(cursor, one.text, one.kind))
+                made.append(_make(cursor, one.text, one.kind, evaluate))
             except LookupError:
                 made.append(Breakpoint(one.text, one.kind, (), frozenset()))
         return Breakpoints(cursor.timeline, tuple(made))
@@ -91,7 +109,7 @@ class Breakpoints:
         return ", ".join(one.text for one in self.every if position in one.moments)
 
 
-def _make(cursor: StepCursor, text: str, kind: Kind) -> Breakpoint:
+def _make(cursor: StepCursor, text: str, kind: Kind, evaluate: bool) -> Breakpoint:
     timeline = cursor.timeline
     start = len(timeline.forward)
     if (nodes := cursor.find(text)) or kind == "watch":
@@ -105,8 +123,12 @@ def _make(cursor: StepCursor, text: str, kind: Kind) -> Breakpoint:
     if text.isidentifier():
         raise LookupError(f"there is no {text!r} here")
     condition = Condition.read(text)
-    held = tuple(moment for moment, node, step in _moments(timeline) if condition.holds(_facts(timeline, node, step)))
-    return Breakpoint(text, kind, held, frozenset())
+    return Breakpoint(text, kind, held(timeline, condition) if evaluate else (), frozenset(), condition, evaluate)
+
+
+def held(timeline: Timeline, condition: Condition) -> tuple[int, ...]:
+    """The moments at which a condition is true. It is asked at every moment: that takes 10 µs or so each."""
+    return tuple(moment for moment, node, step in _moments(timeline) if condition.holds(_facts(timeline, node, step)))
 
 
 def _moments(timeline: Timeline) -> Iterator[tuple[int, int, BackwardStep | None]]:

@@ -7,9 +7,12 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
 
-from tui.breakpoints import Breakpoints, Kind, first_nan, not_finite
+from microtape.recording.condition import Condition
+from tui.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
 from tui.cursor import StepCursor
+from tui.stops_screen import StopsScreen
 
+SHORT = 2_000  # moments within which a condition is evaluated at once
 PAUSE = 0.3  # seconds before every number is looked at: the first paint comes first
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
 
@@ -36,7 +39,8 @@ class RunningScreen(Screen[None]):
         if new is None or (old is not None and old.timeline is new.timeline):
             return
         known = self.breakpoints
-        self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new)
+        self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new, evaluate=_is_short(new))
+        self._evaluate(new, self.breakpoints.unknown)
         self.not_finite = ()
         self.set_timer(PAUSE, lambda: self._look_for_nan(new))
 
@@ -67,13 +71,51 @@ class RunningScreen(Screen[None]):
             if cursor.focus is None:
                 raise LookupError("there is no current node here")
             text = f"%{cursor.focus}"
-        self.breakpoints = known.toggle(cursor, text, kind)
+        self.breakpoints = known.toggle(cursor, text, kind, evaluate=_is_short(cursor))
         what = "breakpoint" if kind == "break" else "watch"
         if len(self.breakpoints.every) < len(known.every):
             self.notify(f"{what} at {text.strip()} is gone", timeout=3)
             return
-        count = len(self.breakpoints.every[-1].moments)
-        self.notify(f"{what} at {text.strip()}: stops {count} times; c runs on, C back", timeout=4, markup=False)
+        new = self.breakpoints.every[-1]
+        if not new.is_known:
+            self.notify(f"looking where {new.text} holds ...", timeout=3, markup=False)
+            self._evaluate(cursor, self.breakpoints.unknown)
+            return
+        self._say(new)
+
+    def _say(self, new: Breakpoint) -> None:
+        what, count = "breakpoint" if new.kind == "break" else "watch", len(new.moments)
+        times = "once" if count == 1 else f"{count:,} times" if count else "nowhere in this pass"
+        self.notify(f"{what} at {new.text}: stops {times}; c runs on, C back", timeout=4, markup=False)
+
+    @work(thread=True, group="conditions", description="evaluates conditions")
+    def _evaluate(self, cursor: StepCursor, conditions: tuple[Condition, ...]) -> None:
+        """In a long recording a condition takes a while, and the stepper goes on meanwhile."""
+        for condition in conditions:
+            self.app.call_from_thread(self._evaluated, cursor, condition.text, held(cursor.timeline, condition))
+
+    def _evaluated(self, cursor: StepCursor, text: str, moments: tuple[int, ...]) -> None:
+        known = self.breakpoints
+        if known is not None and known.timeline is cursor.timeline and any(one.text == text for one in known.unknown):
+            self.breakpoints = known.known(text, moments)
+            self._say(next(one for one in self.breakpoints.every if one.text == text))
+
+    def action_stops(self) -> None:
+        """List breakpoints and watches, to go to one or to take one away."""
+        self.stop_playing()
+        known = self.breakpoints
+        if known is None or not known.every:
+            self.notify("Nothing is set: b sets a breakpoint, w watches.", timeout=4)
+            return
+        self.app.push_screen(StopsScreen(known), self._chose)
+
+    def _chose(self, answer: tuple[Breakpoints, Breakpoint | None] | None) -> None:
+        if answer is None or self.cursor is None:
+            return
+        self.breakpoints, chosen = answer
+        if chosen is not None and chosen.moments:
+            later = (moment for moment in chosen.moments if moment > self.cursor.position)
+            self.cursor = self.cursor.to_moment(next(later, chosen.moments[0]))
 
     def go_until(self, what: str) -> None:
         """To the first moment where it happens: `nan`, `error` or a condition, at which a breakpoint is set."""
@@ -150,3 +192,7 @@ class RunningScreen(Screen[None]):
         self.cursor = self.cursor.forward()
         if self.cursor.position == self.cursor.timeline.last or self.cursor.position in self.stops:
             self.stop_playing()
+
+
+def _is_short(cursor: StepCursor) -> bool:
+    return cursor.timeline.last <= SHORT

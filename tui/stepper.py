@@ -20,6 +20,7 @@ from microtape.recording.model import Recording
 from tui.array_view import ArrayScreen, arrays_of
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
+from tui.breakpoints import Breakpoints
 from tui.cursor import StepCursor
 from tui.finding import FindingScreen
 from tui.help import HelpScreen
@@ -30,12 +31,13 @@ from tui.prompt import Prompt, Purpose
 from tui.source_pane import SourcePane
 from tui.spans import shown
 from tui.tape import TapeView
+from tui.watch_pane import WatchPane
 from tui.why import refer, subject
 from tui.why_screen import WhyScreen
 
 SMALLEST = (60, 18)
 VIEWS = ("tape", "boxes", "both")
-PANES = ("node", "source", "leaves", "engine")
+PANES = ("node", "source", "leaves", "engine", "watch")
 
 
 class StepperOptions(TypedDict, total=False):
@@ -67,6 +69,7 @@ class StepperScreen(FindingScreen):
         Binding("g", "ask('go to')", "go to"),
         Binding("b", "ask('break at')", "break", show=False),
         Binding("w", "ask('watch')", "watch", show=False),
+        Binding("B", "stops", "breakpoints", show=False),
         Binding("c", "run(1)", "run", show=False),
         Binding("C", "run(-1)", "run back", show=False),
         Binding("exclamation_mark", "next_nan", "next NaN", show=False),
@@ -123,6 +126,7 @@ class StepperScreen(FindingScreen):
                 yield SourcePane("source", ascii=ascii).data_bind(cursor)
                 yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
                 yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
+                yield WatchPane("watch", "watch", ascii=ascii).data_bind(cursor, StepperScreen.breakpoints)
         yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
         yield Prompt()
         yield Footer(show_command_palette=False)
@@ -154,6 +158,21 @@ class StepperScreen(FindingScreen):
         tabs = "  ".join(f"[b on $accent-muted] {i} {name} [/]" if name == pane else f"[$text-muted] {i} {name} [/]"
                          for i, name in enumerate(PANES, 1))  # fmt: skip
         self.query_one("#tabs", Static).update(tabs, layout=False)
+        self._show_watch()
+
+    def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
+        """The pane of what is watched comes with the first breakpoint and goes with the last."""
+        super().watch_breakpoints(breakpoints)
+        self._show_watch()
+
+    def _show_watch(self) -> None:
+        self.query_one("#watch").set_class("watch" not in self._panes, "-empty")
+
+    @property
+    def _panes(self) -> tuple[str, ...]:
+        """The panes that there are: that of watches only while it has something to say, or was asked for."""
+        some = self.pane == "watch" or (self.breakpoints is not None and bool(self.breakpoints.every))
+        return PANES if some else PANES[:-1]
 
     def watch_view(self, view: str) -> None:
         """The tape, the boxes, or one above the other."""
@@ -312,7 +331,7 @@ class StepperScreen(FindingScreen):
     def action_turn_focus(self, by: int) -> None:
         """Tab: from the tape through the panes and back; Shift+Tab: the other way."""
         views = [name for name in ("tape", "boxes") if self.query_one(f"#{name}").display]
-        order = (*views, *PANES, *(["sentence"] if self.query_one(SentencePane).overflows else []))
+        order = (*views, *self._panes, *(["sentence"] if self.query_one(SentencePane).overflows else []))
         at = order.index(self.focused.id) if self.focused is not None and self.focused.id in order else 0
         name = order[(at + by) % len(order)]
         if name in PANES:

@@ -1,0 +1,91 @@
+"""The list of breakpoints and watches: go to one, take one away."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from tui.breakpoints import Breakpoint, Breakpoints
+from tui.spans import shown
+
+
+class StopsScreen(ModalScreen[tuple[Breakpoints, Breakpoint | None]]):
+    """Closes with those that are left, and the one to go to, if any."""
+
+    DEFAULT_CSS = """
+    StopsScreen { align: center middle; }
+    StopsScreen > Vertical {
+        width: 72; max-width: 100%; height: auto; max-height: 100%;
+        border: round $accent; background: $surface; padding: 0 1;
+    }
+    StopsScreen OptionList, StopsScreen OptionList:focus {
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+    }
+    StopsScreen OptionList > .option-list--option-highlighted {
+        background: $accent-muted; color: $foreground; text-style: none;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,B", "close", "close", show=False),
+        Binding("d,delete,backspace", "remove", "remove", show=False),
+        Binding("j", "walk(1)", show=False),
+        Binding("k", "walk(-1)", show=False),
+    ]
+
+    def __init__(self, breakpoints: Breakpoints, *, ascii: bool = False) -> None:
+        super().__init__()
+        self._left = breakpoints
+        self._ascii = ascii
+
+    def compose(self) -> ComposeResult:
+        """One row each."""
+        with Vertical() as box:
+            box.border_title = "breakpoints and watches"
+            box.border_subtitle = "Enter: go there, d: take away, Esc"
+            yield OptionList(*(Option(self._row(one)) for one in self._left.every))
+
+    def on_mount(self) -> None:
+        """The list takes the keys."""
+        self.query_one(OptionList).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter, or a click."""
+        event.stop()
+        self.dismiss((self._left, self._left.every[event.option_index]))
+
+    def action_remove(self) -> None:
+        """Take it away; close where it was the last."""
+        rows = self.query_one(OptionList)
+        if rows.highlighted is None:
+            return
+        at = rows.highlighted
+        self._left = self._left.without(self._left.every[at])
+        rows.remove_option_at_index(at)
+        if self._left.every:
+            rows.highlighted = min(at, len(self._left.every) - 1)
+        else:
+            self.action_close()
+
+    def action_walk(self, by: int) -> None:
+        """The next row, or the one before."""
+        rows = self.query_one(OptionList)
+        (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
+
+    def action_close(self) -> None:
+        """Back to the stepper."""
+        self.dismiss((self._left, None))
+
+    def _row(self, one: Breakpoint) -> Content:
+        kind = "watch" if one.kind == "watch" else "stop"
+        count = len(one.moments)
+        stops = f"{count:,} {'moment' if count == 1 else 'moments'}" if one.is_known else "looking ..."
+        text = shown(one.text, ascii=self._ascii)
+        return Content.assemble((kind.ljust(7), "$text-muted"), (text, "bold"), (f"   {stops}", "$text-muted"))

@@ -1,0 +1,95 @@
+"""The watch pane: what is watched, as it is at this moment, and when it changes; below it, the breakpoints."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from textual.reactive import reactive
+
+from microtape.recording.words import format_value
+from tui.breakpoints import Breakpoint, Breakpoints
+from tui.cursor import StepCursor
+from tui.look import styled
+from tui.pane import Pane
+from tui.pieces import Text
+from tui.sentence import title
+from tui.spans import Line, Span, line, sentence_list
+
+LABEL = 9  # the column of words on the left, as in the other panes
+BEFORE, AFTER = 3, 5  # moments of change that are named
+MANY = 6  # nodes of one watch
+
+
+class WatchPane(Pane):
+    """What `w` and `b` have set. It is there while something is set."""
+
+    HANGING = LABEL
+
+    breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
+
+    def watch_breakpoints(self) -> None:
+        """Something was set or taken away."""
+        self.show()
+
+    def lines(self, cursor: StepCursor) -> list[Text]:
+        """See `watched`."""
+        every = self.breakpoints.every if self.breakpoints is not None else ()
+        return [styled(one, ascii=self.ascii) for one in watched(cursor, every, self.text_width)]
+
+
+def watched(cursor: StepCursor, every: tuple[Breakpoint, ...], width: int) -> Iterator[Line]:
+    """The watches with their values and gradients, then the breakpoints with where they stop."""
+    for one in (one for one in every if one.kind == "watch"):
+        for node in sorted(one.nodes)[:MANY]:
+            yield from _node(cursor, node, width)
+        if len(one.nodes) > MANY:
+            yield line(Span(f"{'':{LABEL}}and {len(one.nodes) - MANY:,} more called {one.text}", "dim"))
+        if not one.nodes:
+            yield line(Span(one.text, "name"), Span("  is not in this pass", "dim"))
+        yield line(Span("changes".ljust(LABEL), "label"), *_moments(cursor, one))
+    for one in (one for one in every if one.kind == "break"):
+        yield line(Span("stop at".ljust(LABEL), "label"), Span(one.text, "strong"), "  ", *_moments(cursor, one))
+    if not every:
+        yield line(Span("w watches a tensor or a leaf, b sets a breakpoint.", "dim"))
+
+
+def _node(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
+    record = cursor.timeline.node(node)
+    value, room = cursor.value(node), max(width - LABEL - 18, 16)
+    missing = "not kept" if cursor.exists(node) else "not there yet"
+    kept = Span(missing, "dim") if value is None else Span(format_value(value, room), "value")
+    yield line(*title(cursor, node), Span("  value ", "label"), kept)
+    arrived, left = len(cursor.arrived(node)), cursor.dependencies_left(node)
+    count = arrived + left
+    terms = f"  {arrived} of {count} term{'' if count == 1 else 's'}" if left and not cursor.is_forward else ""
+    gradient = cursor.gradient(node)
+    label = Span("gradient".ljust(LABEL), "label")
+    yield line(label, Span(format_value(gradient, room), "gradient" if gradient is not None else "dim"),
+               Span(terms, "dim"))  # fmt: skip
+    if record.variable is not None:
+        grad = cursor.leaf(record.variable).grad
+        shows = Span(format_value(grad, room), "gradient" if grad is not None else "dim")
+        yield line(Span(".grad".ljust(LABEL), "leaf"), shows)
+
+
+def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
+    """`step 2, 5, now at 7, 9`: the moments next to the present one; how many there are, where they are many."""
+    if not one.is_known:
+        return line(Span("looking ...", "dim"))
+    if not one.moments:
+        return line(Span("nowhere in this pass", "dim"))
+    at, here = bisect_left(one.moments, cursor.position), bisect_right(one.moments, cursor.position)
+    near = one.moments[max(at - BEFORE, 0) : here + AFTER]
+    start = len(cursor.timeline.forward)
+    named = [
+        line(Span(f"{'now, ' if moment == cursor.position else ''}{_name(moment, start)}",
+                  "good" if moment == cursor.position else "dim" if moment < cursor.position else ""))
+        for moment in near
+    ]  # fmt: skip
+    count = f"   {len(one.moments):,} in all" if len(near) < len(one.moments) else ""
+    return line(*sentence_list(named, len(named)), Span(count, "dim"))
+
+
+def _name(moment: int, start: int) -> str:
+    return f"step {moment - start}" if moment > start else f"operation {moment}"

@@ -64,6 +64,10 @@ KEEP = (
     ("--keep",),
     {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
 )
+CHECK = (
+    ("--check",),
+    {"action": "store_true", "help": "check every gradient by finite differences, which calls your Functions again"},
+)
 WATCH = (
     ("--watch",),
     {"action": "store_true", "help": "record the script again whenever a file of it changes, and stay at the place"},
@@ -167,10 +171,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "step",
         commands.step,
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, KEEP, WATCH, THEME, ASCII),
+        (PASS, UNTIL, CHECK, KEEP, WATCH, THEME, ASCII),
         "FILE",
     )
-    trace = (STEP, NODE, WHY, PASS, UNTIL, KEEP, JSON, ASCII)
+    trace = (STEP, NODE, WHY, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         commands.trace,
@@ -178,7 +182,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         trace,
         "FILE",
     )
-    add("record", commands.record, "run a script and write its recording to a file", (out, PASS, UNTIL, KEEP), "SCRIPT")
+    add(
+        "record",
+        commands.record,
+        "run a script and write its recording to a file",
+        (out, PASS, UNTIL, CHECK, KEEP),
+        "SCRIPT",
+    )
     filmed: Options = (page, PASS, UNTIL, *PICTURE)
     drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
     add("draw", commands.draw, "draw the graph as it is after some steps", drawn, "FILE")

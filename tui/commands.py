@@ -111,7 +111,8 @@ def film(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
     arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []
-    arguments.passes, arguments.keep, arguments.until, arguments.watch = None, None, None, False
+    arguments.passes, arguments.keep, arguments.until = None, None, None
+    arguments.watch, arguments.check = False, False
     return step(arguments)
 
 

@@ -37,6 +37,7 @@ def as_json(recording: Recording, passes: Iterable[int] | None = None) -> dict[s
         "nodes": _plain(recording.nodes),
         "tensors": _plain(recording.tensors),
         "passes": chosen,
+        "checks": _plain(recording.checks),
         "sources": dict(recording.sources),
         "error": _plain(recording.error),
         "notes": list(recording.notes),

@@ -32,6 +32,7 @@ class Origin:
     script_args: tuple[str, ...] = ()
     passes: str | None = None
     keep: int | None = None  # arrays of more elements are kept as a summary
+    check: bool = False  # by finite differences
     until: str | None = None  # in place of passes: up to the one where this happens
 
     @classmethod
@@ -44,7 +45,8 @@ class Origin:
         if arguments.until is not None and arguments.passes is not None:
             raise CommandError("--pass and --until both choose a pass: give one of them")
         keep = getattr(arguments, "keep", None)
-        return cls(arguments.file, tuple(arguments.script_args), arguments.passes, keep, arguments.until)
+        checked = getattr(arguments, "check", False)
+        return cls(arguments.file, tuple(arguments.script_args), arguments.passes, keep, checked, arguments.until)
 
     @property
     def is_recording(self) -> bool:
@@ -68,6 +70,7 @@ class Origin:
             out=out,
             passes=self.passes,
             until=self.until,
+            check=self.check,
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,
             started=started,

@@ -12,6 +12,7 @@ import numpy as np
 from microtape.recording.model import Value
 from microtape.recording.words import format_number, format_value
 from tui.cursor import StepCursor
+from tui.differences import differences_line
 from tui.missing import why_no_grad, why_none
 from tui.rule import element, index_text, largest, symbols
 from tui.sentence import title
@@ -171,6 +172,8 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
         called = f" = {name}" if name else ""
         lines.append(line(Span("  which kept ", "dim"), Span(f"{use.name}{called}", "name"), "  ",
                           Span(format_value(use.value, 50) if use.value is not None else "gone", "value")))  # fmt: skip
+    if checked := differences_line(cursor, step, output, about.index if same_shape else None):
+        lines.append(line("  ", *checked))
     if node.place is not None:
         where = f"  {node.place.file}:{node.place.line}  "
         lines.append(line(Span(where, "dim"), Span(expression(cursor.recording, node.place), "strong")))

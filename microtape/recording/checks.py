@@ -13,6 +13,7 @@ from microtape.recording.model import (
     BorderRecord,
     EdgeRecord,
     ErrorRecord,
+    FiniteDifferences,
     NodeRecord,
     Operand,
     Pass,
@@ -54,6 +55,8 @@ class _Checks:
         for number, border in enumerate(self.recording.borders):
             self._border(border, f"border {number}")
         _all_within(self.recording.freed, self.nodes, "freed nodes")
+        for number, found in enumerate(self.recording.checks):
+            self._check(found, f"check {number}")
         before = -1
         for one in self.recording.passes:  # numbered as in the program; those that were not asked for are not there
             _within(one.index - before - 1, MOST, f"pass {before + 1}")
@@ -98,6 +101,14 @@ class _Checks:
         for output in border.outputs:
             self._ref(output, where)
         _within(border.tape, self.nodes + 1, where)
+
+    def _check(self, one: FiniteDifferences, where: str) -> None:
+        _within(one.pass_, MOST, where)
+        _within(one.node, self.nodes, where)
+        _within(one.output, self.edges[one.node], where)
+        _all_within(one.elements, MOST, where)
+        if not one.analytical.shape == one.numerical.shape == (len(one.elements),):
+            raise Damaged(f"{where} has another number of elements than of results")
 
     def _one_pass(self, one: Pass) -> None:
         where = f"pass {one.index}"

@@ -47,6 +47,7 @@ class Order(NamedTuple):
     total_budget: int
     until: str | None
     within: str | None
+    check: bool
 
 
 class StopScript(SystemExit):
@@ -63,6 +64,7 @@ class Session:
             root=os.path.dirname(os.path.abspath(order.script)),
             wants=self.wants,
             after_pass=self.after_pass,
+            check=order.check,
         )
         self.until = Until.read(order.until) if order.until is not None else None
         self.within = _context_manager(order.within)

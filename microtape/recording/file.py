@@ -42,7 +42,7 @@ _JSON = "recording.json"
 _JSON_SHARE = 5  # JSON takes many times its size in memory, so it may be a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_IN_2: dict[str, list[Any]] = {"borders": [], "freed": []}
+_NEW_IN_2: dict[str, list[Any]] = {"borders": [], "checks": [], "freed": []}
 
 
 def save(
@@ -219,8 +219,8 @@ def _from_members(members: dict[str, bytes]) -> Recording:
 
 
 def _fields_of_1() -> dict[str, list[str]]:
-    """What format 1 had: the records of today without borders."""
-    then = {name: names for name, names in _FIELDS.items() if name != "BorderRecord"}
+    """What format 1 had: the records of today without borders and finite differences."""
+    then = {name: names for name, names in _FIELDS.items() if name not in ("BorderRecord", "FiniteDifferences")}
     return then | {"Recording": [name for name in _FIELDS["Recording"] if name not in _NEW_IN_2]}
 
 

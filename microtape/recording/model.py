@@ -221,6 +221,19 @@ class Capture(NamedTuple):
     value: Value | None  # None: not used in the graph, or not reached because the pass failed
 
 
+class FiniteDifferences(NamedTuple):
+    """What finite differences say of one gradient of a node: its forward, run again beside where it ran."""
+
+    pass_: int  # the pass (its `index`) and the node that was evaluated in it
+    node: int
+    output: int  # which of the node's gradients, an index into its edges
+    elements: tuple[int, ...]  # those that were checked, counted along the flattened array
+    analytical: Value  # what the node computed there
+    numerical: Value  # what finite differences give
+    agrees: bool
+    problem: str  # why it could not be checked; then there are no elements
+
+
 class Pass(NamedTuple):
     """One call of `backward` or `grad`."""
 
@@ -261,6 +274,7 @@ class Recording:
     options: Mapping[str, object] = field(default_factory=dict)
     scopes: tuple[ScopeRecord, ...] = ()  # in the order in which they were entered
     borders: tuple[BorderRecord, ...] = ()  # in the order in which they happened, as far as they matter to the rest
+    checks: tuple[FiniteDifferences, ...] = ()  # where they were asked for
     freed: tuple[int, ...] = ()  # nodes whose saved tensors were gone when they were first seen
 
     def value(self, ref: TensorRef | None) -> Value | None:

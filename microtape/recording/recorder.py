@@ -19,6 +19,7 @@ from microtape.errors import AutogradError
 from microtape.grad_mode import mode
 from microtape.node import Node
 from microtape.packed_tensor import PackedTensor
+from microtape.recording.differences import Differences
 from microtape.recording.model import (
     BackwardStep,
     Capture,
@@ -43,7 +44,8 @@ class Recorder(Watcher):
     """A `Watcher` that makes a `Recording` of what this thread does while it is in force.
 
     `wants(n)` says whether the pass with index n is recorded in full; what a pass that is not wanted leaves behind is
-    forgotten when it ends. `after_pass(n)` is called at the end of every outermost pass.
+    forgotten when it ends. `after_pass(n)` is called at the end of every outermost pass. With `check`, what nodes send
+    is checked by finite differences.
     """
 
     def __init__(
@@ -53,8 +55,10 @@ class Recorder(Watcher):
         root: str | None = None,
         wants: Callable[[int], bool] = lambda index: True,
         after_pass: Callable[[int], None] = lambda index: None,
+        check: bool = False,
     ) -> None:
         self.title = title
+        self.differences = Differences() if check else None
         self.wants = wants
         self.after_pass = after_pass
         self.sources = Sources(root)
@@ -89,6 +93,7 @@ class Recorder(Watcher):
             error=self.error,
             scopes=tuple(self.tape.scopes),
             borders=borders,
+            checks=tuple(self.differences.found) if self.differences is not None else (),
             freed=tuple(self.tape.freed),
         )
 
@@ -100,6 +105,8 @@ class Recorder(Watcher):
         self._stale = False
         self.passes.clear()
         self.tape = Tape(self.sources)
+        if self.differences is not None:
+            self.differences = Differences()
 
     # Watcher
 
@@ -114,6 +121,8 @@ class Recorder(Watcher):
         made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
         if current is not None:
             current.made.append(made)
+        if self.differences is not None:
+            self.differences.remember(node, operands, outputs, in_place)
 
     def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
@@ -161,8 +170,12 @@ class Recorder(Watcher):
 
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
         """See Watcher."""
-        if not self._elsewhere():
-            self.open[-1].end(gradients, freed, None)
+        if self._elsewhere():
+            return
+        self.open[-1].end(gradients, freed, None)
+        if self.differences is not None:
+            step = self.open[-1].steps[-1]
+            self.differences.check(node, step.node, self.open[-1].index, step.grad_outputs, step.grad_inputs)
 
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
         """See Watcher."""

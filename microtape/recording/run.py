@@ -55,6 +55,7 @@ def record_script(
     element_budget: int = ELEMENT_BUDGET,
     total_budget: int = TOTAL_BUDGET,
     until: str | None = None,
+    check: bool = False,
     output: IO[bytes] | None = None,
     started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
     within: str | None = None,
@@ -76,6 +77,7 @@ def record_script(
         until: in place of `passes`, the first pass where something happens: `"nan"` (a NaN was computed), `"error"`, or
             a condition such as `"grad.max() > 10"` (see `condition`). Passes that share its graph are kept with it,
             those before are not kept in memory either.
+        check: whether to check gradients by finite differences, for which forwards run again; see `differences`.
         output: where all that the script prints goes; then it has nothing to read from either. None: it has the
             terminal, as ever.
         started: told the process, which may be killed.
@@ -104,6 +106,7 @@ def record_script(
             "total_budget": total_budget,
             "until": until,
             "within": within,
+            "check": check,
         }
         status = _run([script, *args], order, output, started)
         report = _read_report(report_path)

@@ -1,0 +1,188 @@
+"""Checking gradients by finite differences while a program is recorded: each node's forward, run again beside itself.
+
+Source: the central difference (f(x + h) - f(x - h)) / 2h, whose error is of the order of h², with h near the cube root
+of the rounding error, where the two kinds of error balance.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.function import Function
+from microtape.function_node import FunctionNode
+from microtape.grad_mode import _GradMode
+from microtape.node import Node
+from microtape.operation import Operation, quietly
+from microtape.random import default_generator
+from microtape.recording.model import FiniteDifferences, Value
+from microtape.tensor_state import TensorState, new_tensor
+from microtape.watch import watch
+
+MOST_ELEMENTS = 64  # of one gradient: each takes two calls of the forward
+NONE: npt.NDArray[Any] = np.zeros(0)
+
+Arrays = Sequence[npt.NDArray[Any]]
+Forward = Callable[[Arrays], Arrays]
+
+
+class Differences:
+    """Remembers how each node came about, and checks its gradients when it is evaluated."""
+
+    def __init__(self) -> None:
+        self.found: list[FiniteDifferences] = []
+        self._calls: dict[Node, tuple[Forward, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]] = {}
+
+    def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
+        """An operation was recorded. One that wrote in place has overwritten what it would have to begin with."""
+        forward = None if in_place else _forward_of(node, operands)
+        if forward is None:
+            return
+        arrays = [np.array(one.array) for one in operands if isinstance(one, TensorState)]
+        results = [np.array(one.array) for one in outputs if isinstance(one, TensorState)]
+        self._calls[node] = forward, arrays, results
+
+    def check(
+        self, node: Node, number: int, pass_: int, grad_outputs: Sequence[Value | None], gradients: Sequence[Any]
+    ) -> None:
+        """The node has been evaluated: its gradients, and what came in."""
+        call = self._calls.pop(node, None)
+        if call is None or len(call[1]) != len(gradients):
+            return
+        given = [one for one in grad_outputs if one is None or isinstance(one, np.ndarray)]
+        for output, gradient in enumerate(gradients):
+            if not isinstance(gradient, np.ndarray) or gradient.dtype.kind != "f" or not gradient.size:
+                continue
+            with _undisturbed():
+                found = _differences(*call, output, given, gradient)
+            if isinstance(found, str):
+                if isinstance(node, FunctionNode):  # the engine's own have other tests
+                    self.found.append(FiniteDifferences(pass_, number, output, (), NONE, NONE, False, found))
+                continue
+            elements, numerical, agrees = found
+            analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
+            self.found.append(FiniteDifferences(pass_, number, output, elements, analytical, numerical, agrees, ""))
+
+
+def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
+    """The node's forward as a function of its tensors' arrays, which leaves no trace."""
+    if isinstance(node, FunctionNode):
+        cls: type[Function] = node.function
+        sets_up_context = cls.setup_context is not Function.setup_context
+
+        def call(arrays: Arrays) -> Arrays:
+            given = iter(arrays)
+            args = [new_tensor(type(one), np.array(next(given))) if isinstance(one, TensorState) else one
+                    for one in operands]  # fmt: skip
+            again = cls.node_class()
+            again.is_tensor_input, again.needs_input_grad = node.is_tensor_input, node.needs_input_grad
+            with _GradMode(False):
+                returned = cls.forward(*args) if sets_up_context else cls.forward(again.ctx, *args)
+            several = returned if isinstance(returned, tuple) else (returned,)
+            return [one.array for one in several if isinstance(one, TensorState)]
+
+        return call
+    if isinstance(node, Operation) and all(isinstance(one, TensorState) for one in operands):
+
+        def compute(arrays: Arrays) -> Arrays:
+            result = quietly().run(copy.copy(node).forward, *arrays)  # a copy: some keep a mask on the node
+            return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
+
+        return compute
+    return None
+
+
+def _differences(
+    forward: Forward,
+    arrays: list[npt.NDArray[Any]],
+    results: list[npt.NDArray[Any]],
+    which: int,
+    grad_outputs: Sequence[Any],
+    gradient: npt.NDArray[Any],
+) -> tuple[tuple[int, ...], npt.NDArray[Any], bool] | str:
+    """The elements that were checked, what they should be, and whether they are; or why there is no answer."""
+    try:
+        wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in arrays]
+        if not _same(forward(wide), results):
+            wide = arrays  # it may insist on its own dtype
+            if not _same(forward(wide), results):
+                return "its forward gives something else when it is called again"
+        precision = float(np.finfo(wide[which].dtype).eps)
+        elements = _elements(gradient)
+        numerical = np.empty(len(elements))
+        for i, element in enumerate(elements):
+            numerical[i] = _slope(forward, wide, which, element, precision ** (1 / 3), grad_outputs)
+    except Exception as error:
+        return f"its forward raised {type(error).__name__} when it was called again: {error}"
+    known = np.isfinite(numerical)
+    if not known.any():
+        return "its forward gives no finite numbers around here"
+    elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
+    analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
+    return elements, numerical, _agree(analytical, numerical, precision, float(np.finfo(gradient.dtype).eps))
+
+
+def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
+    """All of them, or so many spread over the array, with the largest among them."""
+    if gradient.size <= MOST_ELEMENTS:
+        return tuple(range(gradient.size))
+    spread = np.linspace(0, gradient.size - 1, MOST_ELEMENTS - 1).astype(int)
+    return tuple(sorted({*spread.tolist(), int(np.argmax(np.abs(np.nan_to_num(gradient))))}))
+
+
+def _slope(
+    forward: Forward, arrays: list[npt.NDArray[Any]], which: int, element: int, step: float, grad_outputs: Sequence[Any]
+) -> float:
+    """The change of the outputs with one element of one operand, times the gradients that came in."""
+    sides = []
+    at = float(arrays[which].reshape(-1)[element])
+    h = step * max(1.0, abs(at))
+    for moved in (at + h, at - h):
+        changed = list(arrays)
+        changed[which] = np.array(arrays[which], order="C")  # so that its flattened form is a view of it
+        changed[which].reshape(-1)[element] = moved
+        exact = float(changed[which].reshape(-1)[element])
+        sides.append((exact, [one.astype(np.float64) for one in forward(changed)]))
+    (right, after), (left, before) = sides
+    with np.errstate(all="ignore"):
+        return float(
+            sum(np.sum(g * (a - b)) for g, a, b in zip(grad_outputs, after, before, strict=False) if g is not None)
+            / (right - left)
+        )
+
+
+def _same(found: Arrays, expected: Arrays) -> bool:
+    """Whether a forward that ran again gave what it gave before."""
+    return len(found) == len(expected) and all(
+        a.shape == b.shape and np.allclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True)
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+def _agree(analytical: Any, numerical: Any, precision: float, of_gradient: float) -> bool:
+    """As closely as the two can: the differences lose a third of the digits, and sums many of the gradient's own."""
+    scale = max(np.abs(np.nan_to_num(numerical)).max(), np.abs(np.nan_to_num(analytical)).max(), 1e-3)
+    tolerance = 50 * precision ** (2 / 3) + max(of_gradient**0.5, 1e-6)
+    return bool(np.allclose(analytical, numerical, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Nobody is told what goes on inside, and the program goes on with the random numbers that it would have had."""
+    watchers, words = watch.watchers, default_generator.__dict__.copy()
+    twister, known, numbers = words["_twister"].state, random.getstate(), np.random.get_state()
+    watch.set(())
+    try:
+        yield
+    finally:
+        watch.set(watchers)
+        default_generator.__dict__.update(words)
+        default_generator._twister.state = twister
+        random.setstate(known)
+        np.random.set_state(numbers)

@@ -1,0 +1,114 @@
+"""What finite differences say of a gradient: as it was checked while recording, else worked out from the formula."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from microtape.recording.model import BackwardStep, FiniteDifferences, NodeRecord, Value
+from tui.arithmetic import evaluate
+from tui.cursor import StepCursor
+from tui.rule import element, index_text, parse, symbols
+from tui.spans import Line, Span, line
+from tui.working import values
+
+Index = tuple[int, ...]
+STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # where rounding and the method's own error balance
+
+
+def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> Line:
+    """`finite differences agree: 3.000 vs 3.000`, for one gradient of a step and one element; else an empty line."""
+    found = _recorded(cursor, step, output)
+    term = next((one.term for one in step.deliveries if one.output == output), None)
+    if found is not None and found.problem:
+        return line(Span("finite differences: ", "dim"), Span(f"not checked, {found.problem}", "dim"))
+    if found is not None:
+        return _of_check(found, term, index)
+    numerical = _from_formula(cursor, step, output, index)
+    if numerical is None or not isinstance(term, np.ndarray) or index is None:
+        return ()
+    analytical = float(term[index])
+    return _verdict(analytical, numerical, bool(np.isclose(analytical, numerical, rtol=1e-3, atol=1e-6)))
+
+
+def _recorded(cursor: StepCursor, step: BackwardStep, output: int) -> FiniteDifferences | None:
+    pass_ = cursor.timeline.pass_
+    wanted = (pass_.index if pass_ is not None else None, step.node, output)
+    return next((one for one in cursor.recording.checks if (one.pass_, one.node, one.output) == wanted), None)
+
+
+def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None) -> Line:
+    """Of the element that is asked about, if it was among those checked; else of all that were."""
+    if not isinstance(found.numerical, np.ndarray) or not isinstance(found.analytical, np.ndarray):
+        return ()  # the recording kept only a summary of them
+    shape = () if term is None else term.shape
+    if index is not None and len(index) == len(shape):
+        flat = int(np.ravel_multi_index(index, shape)) if shape else 0
+        if flat in found.elements:
+            at = found.elements.index(flat)
+            numbers = float(found.analytical[at]), float(found.numerical[at])
+            return _verdict(*numbers, found.agrees or bool(np.isclose(*numbers, rtol=1e-3, atol=1e-6)))
+    count, size = len(found.elements), int(np.prod(shape, dtype=np.int64))
+    where = f"on all {size:,} elements" if count == size else f"on {count} of {size:,} elements"
+    if found.agrees:
+        return line(Span("finite differences agree ", "good"), Span(where, "dim"))
+    apart = np.abs(np.subtract(found.analytical, found.numerical, dtype=np.float64))
+    worst = int(np.argmax(np.nan_to_num(apart, nan=np.inf)))
+    place = np.unravel_index(found.elements[worst], shape) if shape else ()
+    numbers = float(found.analytical[worst]), float(found.numerical[worst])
+    return line(*_verdict(*numbers, False), Span(f" at {index_text(tuple(int(i) for i in place))}", "dim"))
+
+
+def _verdict(analytical: float, numerical: float, agrees: bool) -> Line:
+    numbers = f"{_four(analytical)} vs {_four(numerical)}"
+    if agrees:
+        return line(Span("finite differences agree: ", "good"), Span(numbers, "dim"))
+    return line(Span("finite differences differ: ", "bad"), Span(f"it sent {_four(analytical)}, they give "),
+                Span(_four(numerical), "bad"))  # fmt: skip
+
+
+def _four(x: float) -> str:
+    """Four digits, zeros among them: that 3.000 is 3.000 is what there is to see."""
+    return format(x, "#.4g").rstrip(".")
+
+
+def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> float | None:
+    """The difference quotient of `z = x · y` at one element, if the formula is arithmetic and gives what was recorded.
+
+    Only where each element of the result comes from one element of each operand: there it is the whole derivative.
+    """
+    node = cursor.timeline.node(step.node)
+    order, result = symbols(node), parse(node.formula).result
+    gradient = step.grad_outputs[0] if len(step.grad_outputs) == 1 else None
+    computed = cursor.recording.value(node.outputs[0]) if node.outputs else None
+    if index is None or not order or not isinstance(gradient, np.ndarray) or not isinstance(computed, np.ndarray):
+        return None
+    if not _is_elementwise(node, result) or len(index) != computed.ndim or gradient.shape != computed.shape:
+        return None
+    known = values(cursor, node, None)
+    numbers = {symbol: element(known.get(symbol), computed.shape, index) for symbol in order}
+    if any(number is None for number in numbers.values()) or _shape(known.get(order[output])) != computed.shape:
+        return None
+    text = result.rpartition("=")[2]  # of `z = σ(x) = 1 / (1 + e⁻ˣ)` the last, which is arithmetic
+    at = {symbol: float(number) for symbol, number in numbers.items() if number is not None}
+    here = evaluate(text.strip(), at)
+    if here is None or not np.isclose(here, float(computed[index]), rtol=1e-3, atol=1e-6):
+        return None
+    return _quotient(text.strip(), at, order[output], float(gradient[index]))
+
+
+def _quotient(text: str, at: Mapping[str, float], symbol: str, gradient: float) -> float | None:
+    h = STEP * max(1.0, abs(at[symbol]))
+    after, before = (evaluate(text, {**at, symbol: at[symbol] + moved}) for moved in (h, -h))
+    return None if after is None or before is None else gradient * (after - before) / (2 * h)
+
+
+def _is_elementwise(node: NodeRecord, result: str) -> bool:
+    """Small letters are single elements in a formula; sums and the like say so."""
+    return bool(result) and not re.search(r"[A-ZΣΠ∏]|\bof\b|\bin\b|\bat\b|\bwith\b", result) and node.kind == "operation"
+
+
+def _shape(value: Value | None) -> Index | None:
+    return None if value is None else value.shape

@@ -107,7 +107,8 @@ def _quotient(text: str, at: Mapping[str, float], symbol: str, gradient: float) 
 
 def _is_elementwise(node: NodeRecord, result: str) -> bool:
     """Small letters are single elements in a formula; sums and the like say so."""
-    return bool(result) and not re.search(r"[A-ZΣΠ∏]|\bof\b|\bin\b|\bat\b|\bwith\b", result) and node.kind == "operation"
+    mixes = re.search(r"[A-ZΣΠ]|\b(of|in|at|with)\b", result)
+    return bool(result) and not mixes and node.kind == "operation"
 
 
 def _shape(value: Value | None) -> Index | None:

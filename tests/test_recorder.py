@@ -507,3 +507,27 @@ def test_a_snapshot_says_what_was_freed():
     assert snapshot(loss).freed == ()
     loss.backward()
     assert snapshot(loss).freed == (1, 2)
+
+
+def test_constants_are_operands():
+    def run():
+        x = leaf([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        total = (x**3).sum(1, keepdim=True) + x.clamp(1, 5).softmax(dim=1)
+        row = total.transpose(0, 1)[1:3, 0]
+        row.mean().backward()
+
+    operands = {
+        node.op: [operand.text for operand in node.operands if operand.ref is None] for node in recorded(run).nodes
+    }
+    assert operands == {
+        "accumulate": [],
+        "pow": ["3"],
+        "sum": ["dim=1", "keepdim=True"],
+        "clamp": ["max=5", "min=1"],
+        "softmax": ["dim=1"],
+        "add": [],
+        "transpose": ["dim0=0", "dim1=1"],
+        "slice": ["dim=0", "part=1:3"],
+        "select": ["dim=1", "index=0"],
+        "mean": [],
+    }

@@ -193,3 +193,9 @@ def test_what_is_no_leaf_keeps_no_grad():
     assert text(end(handmade.diamond()), "z")[1] == (
         "z.grad stays None: it is no leaf, and nobody called retain_grad() on it."
     )
+
+
+def test_a_constant_stands_in_the_rule_with_its_number():
+    x = mt.tensor(2.0, requires_grad=True)
+    found = text(end(mt.record((x**3).backward)), "x")
+    assert "by its rule g · (3 · x^(3-1)) = 1 · (3 · 2^(3-1))" in found

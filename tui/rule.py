@@ -23,8 +23,8 @@ from tui.arithmetic import evaluate
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")
 FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which is not to become `20`
-SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ]*[ˣʸᶻ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ]*")
-LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻ", "0123456789-+xyz")
+SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*[ˣʸᶻⁿ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*")
+LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ", "0123456789-+xyzn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,9 @@ def work_out(
         return Worked(text, "", (), None)
     index = largest(term) if index is None else index
     result = term[index].item()
-    used = {match for match in SYMBOL.findall(fill(gradient.whole, {})) if match not in "en"}
+    used = set(SYMBOL.findall(fill(gradient.whole, {}))) - {"e"}
+    if values("n") is None:
+        used.discard("n")
     numbers = {}
     for symbol in used:
         value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+
+import numpy as np
 
 from microtape.recording.model import BackwardStep, NodeRecord, Value
 from microtape.recording.words import format_shape
@@ -18,6 +21,8 @@ def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     operands = [one for one in node.operands if one.ref is not None]
     for symbol, operand in zip(symbols(node), operands, strict=False):
         found[symbol] = rows.operand(operand)
+    if (number := _number(node)) is not None:
+        found["n"] = number
     if found and node.outputs and node.outputs[0] is not None:
         found["z"] = found["Z"] = cursor.recording.label(node.id)
     return found
@@ -28,11 +33,21 @@ def values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> M
     recording = cursor.recording
     operands = [one.ref for one in node.operands if one.ref is not None]
     found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
+    if (number := _number(node)) is not None:
+        found["n"] = np.asarray(float(number))
     if node.outputs:
         found["z"] = found["Z"] = recording.value(node.outputs[0])
     if step is not None:
         found.update((use.name, use.value) for use in step.saved)
     return found
+
+
+def _number(node: NodeRecord) -> str | None:
+    """The constant that a formula calls n, such as an exponent."""
+    for operand in node.operands:
+        if operand.ref is None and symbols(node) and re.fullmatch(r"-?\d+(\.\d*)?(e[-+]?\d+)?", operand.text):
+            return operand.text
+    return None
 
 
 def formula(cursor: StepCursor, node: NodeRecord) -> str:

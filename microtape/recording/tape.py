@@ -12,6 +12,7 @@ import numpy.typing as npt
 from microtape.node import AccumulateGrad, Edge, Node
 from microtape.packed_tensor import PackedTensor
 from microtape.recording.borders import Borders
+from microtape.recording.constants import constants_of, shortened
 from microtape.recording.model import (
     BorderRecord,
     EdgeRecord,
@@ -118,8 +119,7 @@ class Tape:
     def _operand(self, operand: Any) -> Operand:
         if isinstance(operand, TensorState):
             return Operand(self.ref(operand), "")
-        text = repr(operand)
-        return Operand(None, text if len(text) <= 40 else text[:39] + "…")
+        return Operand(None, shortened(repr(operand)))
 
     def _append(
         self,
@@ -152,7 +152,7 @@ class Tape:
             formula=formula_of(node),
             place=self.sources.place(site) if site is not None else None,
             sequence_nr=None if variable is not None else node.sequence_nr,
-            operands=operands,
+            operands=operands + tuple([Operand(None, text) for text in constants_of(inner(node))]),
             outputs=refs,
             edges=tuple([self._edge(edge) for edge in node.next_edges]),
             saved=self._saved(node),

@@ -1,0 +1,58 @@
+"""The constants that an operation was called with: the exponent of a power, the dimension of a sum."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from microtape.node import Node
+from microtape.operation import Operation
+
+MOST_TEXT = 40
+_BARE = {"number", "exponent", "base"}  # the formulas call them by one letter, so that a name would say nothing
+_OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # the operation's own affair
+_USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
+
+
+def constants_of(node: Node) -> list[str]:
+    """The texts of a built-in operation's constants, `3` or `dim=1`; those that everybody leaves out are left out."""
+    found = []
+    for slot in _parameters(type(node)):
+        value = getattr(node, slot, None)
+        if value is None or value is False or (slot in _USUAL and value == _USUAL[slot]):
+            continue
+        if text := _text(value):
+            found.append(shortened(text if slot in _BARE else f"{slot.rstrip('_')}={text}"))
+    return found
+
+
+def shortened(text: str) -> str:
+    """A text that fits where operands are shown."""
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+
+
+@functools.cache
+def _parameters(kind: type[Node]) -> tuple[str, ...]:
+    """The slots in which a class of nodes keeps what it was called with."""
+    if not issubclass(kind, Operation):
+        return ()
+    slots = [slot for one in reversed(kind.__mro__) if issubclass(one, Operation) for slot in _slots(one)]
+    own = _OWN | {"number"} if "min" in slots else _OWN  # clamp makes one number of its bounds, for their dtype
+    return tuple(slot for slot in dict.fromkeys(slots) if slot not in own and not slot.endswith("_shape"))
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _text(value: Any) -> str:
+    """Numbers, words, slices and short rows of numbers as one writes them; nothing for what is no constant."""
+    if isinstance(value, int | float | complex | str):
+        return str(value)
+    if isinstance(value, slice):
+        ends = [value.start, value.stop] if value.step in (None, 1) else [value.start, value.stop, value.step]
+        return ":".join("" if end is None else str(end) for end in ends)
+    if isinstance(value, tuple | list) and value and all(isinstance(one, int) for one in value):
+        return str(value[0]) if len(value) == 1 else str(tuple(value))
+    return ""

@@ -1,13 +1,11 @@
-"""The operations as methods of a tensor: a table of contents of `ops/`, and how numpy's functions find them."""
+"""The operations as methods of a tensor: a table of contents of `ops/`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from microtape import dtypes
+from microtape.interop import Interop
 from microtape.ops import (
     activation,
     arithmetic,
@@ -38,10 +36,10 @@ from microtape.ops import (
     trigonometric,
 )
 from microtape.ops import softmax as softmax_ops
-from microtape.tensor_state import TensorState, new_tensor, requires_grad
+from microtape.tensor_state import TensorState
 
 
-class Methods(TensorState):
+class Methods(Interop):
     """What can be done with a tensor. torch documents these methods; here, each is the function of the same name."""
 
     __slots__ = ()
@@ -219,89 +217,3 @@ class Methods(TensorState):
     def cpu(self) -> Any:
         """This tensor: there is no other device."""
         return self
-
-    # numpy
-
-    __array_priority__ = 1000
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **arguments: Any) -> Any:
-        """`np.exp(x)` and `array * x` are recorded like `x.exp()` and `x * array`.
-
-        Raises TypeError where that would lose a gradient: for a function that has no derivative here.
-        """
-        function = FUNCTIONS.get(ufunc.__name__)
-        if function is not None and method == "__call__" and not arguments:
-            first, *rest = inputs
-            if rest and not isinstance(first, TensorState):
-                first = new_tensor(type(self), np.asarray(first))
-            return function(first, *rest)
-        if any(isinstance(one, TensorState) and requires_grad(one) for one in inputs):
-            raise TypeError(
-                f"np.{ufunc.__name__} has no derivative here. Use tensor.detach().numpy() to leave the graph."
-            )
-        arrays = [one.array if isinstance(one, TensorState) else one for one in inputs]
-        return new_tensor(type(self), np.asarray(getattr(ufunc, method)(*arrays, **arguments)))
-
-    def __dlpack__(self, **arguments: Any) -> Any:
-        """The memory, for other libraries. Raises BufferError where gradients would be lost silently."""
-        if requires_grad(self):
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        return self.array.__dlpack__(**arguments)
-
-    def __dlpack_device__(self) -> Any:
-        """The device that the memory is on."""
-        return self.array.__dlpack_device__()
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": arithmetic.add,
-    "subtract": arithmetic.sub,
-    "multiply": arithmetic.mul,
-    "divide": division.div,
-    "floor_divide": division.floor_divide,
-    "remainder": division.remainder,
-    "power": exponential.pow,
-    "negative": arithmetic.neg,
-    "positive": arithmetic.positive,
-    "matmul": product.matmul,
-    "absolute": rounding.abs,
-    "sign": rounding.sign,
-    "floor": rounding.floor,
-    "ceil": rounding.ceil,
-    "trunc": rounding.trunc,
-    "rint": rounding.round,
-    "exp": exponential.exp,
-    "exp2": exponential.exp2,
-    "expm1": exponential.expm1,
-    "log": exponential.log,
-    "log2": exponential.log2,
-    "log10": exponential.log10,
-    "log1p": exponential.log1p,
-    "logaddexp": exponential.logaddexp,
-    "sqrt": exponential.sqrt,
-    "square": exponential.square,
-    "reciprocal": exponential.reciprocal,
-    "sin": trigonometric.sin,
-    "cos": trigonometric.cos,
-    "tan": trigonometric.tan,
-    "arcsin": trigonometric.asin,
-    "arccos": trigonometric.acos,
-    "arctan": trigonometric.atan,
-    "arctan2": trigonometric.atan2,
-    "sinh": trigonometric.sinh,
-    "cosh": trigonometric.cosh,
-    "tanh": trigonometric.tanh,
-    "arcsinh": trigonometric.asinh,
-    "arccosh": trigonometric.acosh,
-    "arctanh": trigonometric.atanh,
-    "maximum": selection.maximum,
-    "minimum": selection.minimum,
-    "conjugate": complex_numbers.conj,
-    "equal": comparison.eq,
-    "not_equal": comparison.ne,
-    "less": comparison.lt,
-    "less_equal": comparison.le,
-    "greater": comparison.gt,
-    "greater_equal": comparison.ge,
-}
-"""numpy's universal functions that are recorded, by name."""

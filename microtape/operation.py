@@ -395,7 +395,7 @@ def number_operand(value: Any, other: TensorState) -> Any:
         number = new_tensor(type(other), np.asarray(value, dtype))
         number.meta = NUMBER
         return number
-    if isinstance(value, _ARRAYS):
+    if isinstance(value, _ARRAYS) and value.dtype.kind in "biufc":
         return new_tensor(type(other), np.asarray(value))
     return NotImplemented
 

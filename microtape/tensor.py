@@ -334,9 +334,9 @@ class Tensor(Methods):
 
     # Out of the graph
 
-    def numpy(self) -> Array:
-        """The array inside, shared. Raises RuntimeError where gradients would be lost silently."""
-        if mode.enabled and requires_grad(self):
+    def numpy(self, *, force: bool = False) -> Array:
+        """The array inside, shared. Raises RuntimeError where gradients would be lost silently, unless `force`."""
+        if not force and mode.enabled and requires_grad(self):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self.array
 

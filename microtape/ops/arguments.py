@@ -39,14 +39,23 @@ def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
     return counted if ndim else ()
 
 
-def torch_style(dim: Any, keepdim: bool, axis: Any = None, keepdims: Any = None, out: None = None) -> tuple[Any, bool]:
+def torch_style(
+    dim: Any, keepdim: bool, axis: Any = None, keepdims: Any = None, out: None = None, **others: Any
+) -> tuple[Any, bool]:
     """`dim` and `keepdim`, which may also be given by numpy's names; so that `np.sum(x)` works, too.
 
-    Raises TypeError for an `out`.
+    Raises TypeError for an `out`, or any other argument.
     """
+    refuse_out(out)
+    if others:
+        raise TypeError(f"got an unexpected keyword argument '{next(iter(others))}'")
+    return (dim if axis is None else axis), (keepdim if keepdims is None else keepdims)
+
+
+def refuse_out(out: None) -> None:
+    """Raise TypeError for an `out`, which numpy's functions give as None."""
     if out is not None:
         raise TypeError("out= does not exist here: assign the result, or write it with copy_()")
-    return (dim if axis is None else axis), (keepdim if keepdims is None else keepdims)
 
 
 def int_tuple(value: Any, count: int) -> tuple[int, ...]:

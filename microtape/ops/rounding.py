@@ -8,6 +8,7 @@ import numpy as np
 
 from microtape.in_place import call_
 from microtape.operation import Operation, Unary, call, unary
+from microtape.ops.arguments import refuse_out
 from microtape.ops.kinds import in_place, refusing
 from microtape.ops.selection import where
 from microtape.tensor_state import TensorState
@@ -151,8 +152,9 @@ def trunc(input: Any) -> Any:
     return unary(TruncBackward0, input)
 
 
-def round(input: Any, *, decimals: int | None = None) -> Any:
-    """The nearest whole number, or number with so many decimals; at ties the even one."""
+def round(input: Any, *, decimals: int | None = None, out: None = None) -> Any:
+    """The nearest whole number, or number with so many decimals; at ties the even one. There is no `out`."""
+    refuse_out(out)
     return unary(RoundBackward0, input) if decimals is None else call(RoundBackward1(decimals), input)
 
 

@@ -108,14 +108,22 @@ def products_before(x: Any, dim: int) -> Any:
     return cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, **numpy_style: Any) -> Any:
     """The sum of all elements up to each one along `dim`."""
-    return call(CumsumBackward0(dim_index(dim, input.ndim), dtype), input)
+    return call(CumsumBackward0(one_dim("cumsum", input, dim, **numpy_style), dtype), input)
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, **numpy_style: Any) -> Any:
     """The product of all elements up to each one along `dim`."""
-    return call(CumprodBackward0(dim_index(dim, input.ndim), dtype), input)
+    return call(CumprodBackward0(one_dim("cumprod", input, dim, **numpy_style), dtype), input)
+
+
+def one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
+    """`dim`, or numpy's `axis`, counted from the front. Raises TypeError where there is none."""
+    dim, _ = torch_style(dim, False, **numpy_style)
+    if dim is None:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+    return dim_index(dim, x.ndim)
 
 
 def cumsum_(x: TensorState, dim: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, as_tensor, binary, call, refusal
-from microtape.ops.arguments import plain
+from microtape.ops.arguments import plain, refuse_out
 from microtape.ops.kinds import Promoting, WithNumber, refusing
 from microtape.tensor_state import TensorState, new_tensor
 
@@ -197,11 +197,12 @@ def minimum(input: Any, other: Any) -> Any:
     return binary(MinimumBackward0, input, other)
 
 
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: None = None) -> Any:
     """`input` within [min, max], bounds that are numbers or tensors, or None where there is none.
 
-    Raises RuntimeError if there is no bound at all.
+    Raises RuntimeError if there is no bound at all, TypeError for an `out`.
     """
+    refuse_out(out)
     if isinstance(min, TensorState) or isinstance(max, TensorState):
         return call(ClampBackward0(), input, *bounds(input, min, max))
     return call(ClampBackward1(min, max), input)

@@ -156,7 +156,7 @@ def var(
 
     The sum of squares is divided by n - `correction`, which is 1 (or with `unbiased=False` 0).
     """
-    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    dim, keepdim, correction = torch_spread(dim, keepdim, correction, **numpy_style)
     return call(spread_node(VarBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
@@ -170,8 +170,17 @@ def std(
     **numpy_style: Any,
 ) -> Any:
     """The standard deviation of all elements, or over the dimensions `dim`; the arguments are those of `var`."""
-    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    dim, keepdim, correction = torch_spread(dim, keepdim, correction, **numpy_style)
     return call(spread_node(StdBackward0, input, dim, unbiased, keepdim, correction), input)
+
+
+def torch_spread(
+    dim: Any, keepdim: bool, correction: float | None, dtype: None = None, ddof: float | None = None, **style: Any
+) -> tuple[Any, bool, float | None]:
+    """`dim`, `keepdim` and `correction`, which may also be given by numpy's names, as `np.std(x)` does."""
+    if dtype is not None:
+        raise TypeError("dtype= does not exist here: cast with to()")
+    return *torch_style(dim, keepdim, **style), correction if ddof is None else ddof
 
 
 def spread_node(

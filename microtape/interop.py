@@ -1,0 +1,149 @@
+"""numpy's functions on tensors, and memory shared with other libraries.
+
+Note [numpy and gradients]
+  `np.exp(x)` finds `x.__array_ufunc__`, which calls our own `exp`: it is recorded, and the result is a tensor. Others,
+  such as `np.sum`, call the method of that name. The rest ask for an array, which a tensor that requires grad refuses:
+  a gradient is never lost silently. NB: torch's tensors refuse in every case, and give arrays where they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microtape.grad_mode import mode
+from microtape.ops import (
+    arithmetic,
+    comparison,
+    complex_numbers,
+    division,
+    exponential,
+    product,
+    rounding,
+    selection,
+    trigonometric,
+)
+from microtape.tensor_state import TensorState, new_tensor, requires_grad
+
+
+class Interop(TensorState):
+    """What numpy and DLPack ask a tensor for; see Note [numpy and gradients]."""
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **arguments: Any) -> Any:
+        """`np.exp(x)` and `array * x` are recorded like `x.exp()` and `x * array`.
+
+        Raises TypeError where that would lose a gradient, as it has no derivative here, or would write into a tensor.
+        """
+        function = FUNCTIONS.get(ufunc.__name__)
+        if function is not None and method == "__call__" and not arguments:
+            like = type(self)
+            return function(*[one if isinstance(one, TensorState) else operand(one, like) for one in inputs])
+        name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        targets = inputs[:1] if method == "at" else arguments.get("out", ())
+        if any([isinstance(one, TensorState) for one in targets]):
+            raise TypeError(f"{name} cannot write into a Tensor. Use the Tensor's own functions, such as copy_().")
+        if mode.enabled and any([isinstance(one, TensorState) and requires_grad(one) for one in inputs]):
+            kind = "has no derivative here" if function is None or not arguments else "takes no arguments by name here"
+            raise TypeError(f"{name} {kind}. Use tensor.detach().numpy() to leave the graph.")
+        arrays = [one.array if isinstance(one, TensorState) else one for one in inputs]
+        result = getattr(ufunc, method)(*arrays, **arguments)
+        if "out" in arguments or method == "at":
+            return result  # the caller's own array
+        if isinstance(result, tuple):
+            return tuple([new_tensor(type(self), np.asarray(one)) for one in result])
+        return new_tensor(type(self), np.asarray(result))
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        """The memory, for other libraries. Raises BufferError where gradients would be lost silently."""
+        if requires_grad(self):
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> Any:
+        """The device that the memory is on."""
+        return self.array.__dlpack_device__()
+
+
+def operand(value: Any, like: type[TensorState]) -> Any:
+    """What numpy gives beside a tensor: a number as it is, for it has no say in the dtype, else a tensor around it.
+
+    Raises TypeError for what has no numbers in it.
+    """
+    if isinstance(value, int | float | complex):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"a Tensor cannot be computed with an array of dtype {array.dtype}")
+    return new_tensor(like, array)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": arithmetic.add,
+    "subtract": arithmetic.sub,
+    "multiply": arithmetic.mul,
+    "divide": division.div,
+    "floor_divide": division.floor_divide,
+    "remainder": division.remainder,
+    "fmod": division.fmod,
+    "power": exponential.pow,
+    "negative": arithmetic.neg,
+    "positive": arithmetic.positive,
+    "matmul": product.matmul,
+    "absolute": rounding.abs,
+    "fabs": rounding.abs,
+    "sign": rounding.sign,
+    "floor": rounding.floor,
+    "ceil": rounding.ceil,
+    "trunc": rounding.trunc,
+    "rint": rounding.round,
+    "exp": exponential.exp,
+    "exp2": exponential.exp2,
+    "expm1": exponential.expm1,
+    "log": exponential.log,
+    "log2": exponential.log2,
+    "log10": exponential.log10,
+    "log1p": exponential.log1p,
+    "logaddexp": exponential.logaddexp,
+    "sqrt": exponential.sqrt,
+    "square": exponential.square,
+    "reciprocal": exponential.reciprocal,
+    "sin": trigonometric.sin,
+    "cos": trigonometric.cos,
+    "tan": trigonometric.tan,
+    "arcsin": trigonometric.asin,
+    "arccos": trigonometric.acos,
+    "arctan": trigonometric.atan,
+    "arctan2": trigonometric.atan2,
+    "sinh": trigonometric.sinh,
+    "cosh": trigonometric.cosh,
+    "tanh": trigonometric.tanh,
+    "arcsinh": trigonometric.asinh,
+    "arccosh": trigonometric.acosh,
+    "arctanh": trigonometric.atanh,
+    "maximum": selection.maximum,
+    "minimum": selection.minimum,
+    "conjugate": complex_numbers.conj,
+    "isnan": comparison.isnan,
+    "isinf": comparison.isinf,
+    "isfinite": comparison.isfinite,
+    "logical_and": comparison.logical_and,
+    "logical_or": comparison.logical_or,
+    "logical_xor": comparison.logical_xor,
+    "logical_not": comparison.logical_not,
+    "bitwise_and": comparison.bitwise_and,
+    "bitwise_or": comparison.bitwise_or,
+    "bitwise_xor": comparison.bitwise_xor,
+    "invert": comparison.bitwise_not,
+    "equal": comparison.eq,
+    "not_equal": comparison.ne,
+    "less": comparison.lt,
+    "less_equal": comparison.le,
+    "greater": comparison.gt,
+    "greater_equal": comparison.ge,
+}
+"""What numpy's universal functions are here, by their names."""

@@ -85,19 +85,17 @@ class Node:
     shape: Any  # of the output; for a multi-output node, a list with one for each of them
     dtype: Any
     saved: tuple[Any, ...] | None  # None once freed
-    versions: tuple[int, ...] | None  # of the saved tensors, None where all were at version 0
+    versions: tuple[int, ...]  # of the saved tensors; not set where all were at version 0
     code: CodeType | None
     instruction: int
     hooks: NodeHooks | None
-    _metadata: dict[Any, Any] | None
+    _metadata: dict[Any, Any]  # not set until somebody asks for it
 
     def __init__(self) -> None:
         self.next_edges = ()
         self.saved = ()
-        self.versions = None
         self.code = None
         self.hooks = None
-        self._metadata = None
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """The gradients of the inputs, one for each edge, from that of the output (a list of them if multi_output).
@@ -137,7 +135,7 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dict for the user's own notes on this node."""
-        if self._metadata is None:
+        if not hasattr(self, "_metadata"):
             self._metadata = {}
         return self._metadata
 

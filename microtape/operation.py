@@ -157,7 +157,8 @@ class Binary(Operation):
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
         to_x, to_y = self.next_edges
-        if not self.saved_names:
+        saved: Any = self.saved
+        if saved == ():
             return (
                 self.grad_x(gradient) if to_x is not NO_EDGE else None,
                 self.grad_y(gradient) if to_y is not NO_EDGE else None,
@@ -322,7 +323,7 @@ def attach(node: Node, edges: tuple[Edge, ...], array: Array, frame: Any) -> Non
     node.shape = array.shape
     node.dtype = array.dtype
     node.saved = ()
-    node.versions = node.hooks = node._metadata = None
+    node.hooks = None
     code = frame.f_code
     if code.co_filename in LIBRARY_FILES:
         frame = user_frame(frame)

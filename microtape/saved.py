@@ -95,21 +95,21 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
     saved = node.saved
     if saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
-    values: list[Any] = []
     if as_tensors:
-        values = [None] * len(saved)
+        values: list[Any] = [None] * len(saved)
         for i in node.saved_order or range(len(saved)):
             values[i] = unpack_tensor(node, i)
         return values
-    touched = False
+    values, touched = [], False
     for item in saved:
-        if item is None:
-            values.append(None)
-            continue
-        if item.version is not None and item.version.touched:
-            touched = True
-        array = item.array
-        values.append(array if array is None or array.ndim else array[()])  # a number, see `as_number`
+        array = item
+        if item is not None:
+            array, version = item.array, item.version
+            if version is not None and version.touched:
+                touched = True
+            if array is not None and not array.ndim:
+                array = array[()]  # see `as_number`
+        values.append(array)
     if touched:
         for i in node.saved_order or range(len(saved)):
             check_unchanged(node, i)
@@ -155,7 +155,8 @@ def was_result(node: Node, index: int) -> bool:
 
 def saved_version(node: Node, index: int) -> int:
     """The version at which the saved tensor `index` was saved."""
-    return node.versions[index] if node.versions is not None else 0
+    versions = getattr(node, "versions", None)
+    return versions[index] if versions is not None else 0
 
 
 def modified_error(node: Node, index: int) -> ModifiedInPlaceError:

@@ -24,7 +24,7 @@ from microtape.grad_mode import _GradMode, mode
 from microtape.node import NO_EDGE, Node
 from microtape.operation import Operation, save
 from microtape.packed_tensor import PackedTensor
-from microtape.saved import SavedTensor, keep_versions
+from microtape.saved import SavedTensor
 from microtape.saved_hooks import holder
 from microtape.tangents import Level, check_size, current, set_tangent, tangent_of, unfollowed, write_tangent
 from microtape.tensor import Tensor
@@ -131,12 +131,13 @@ def prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], 
     node = copy.copy(node)
     mask = tuple(tangent is not None for tangent in tangents)
     node.next_edges = tuple(_WANTED if wanted else NO_EDGE for wanted in mask)
-    node.saved = None
+    node.saved = ()
+    if hasattr(node, "versions"):
+        del node.versions  # those of what the original has saved
     if node.saved_names:
         save(node, node.plans[mask], operands, *outputs)
         kept: Sequence[Any] = node.saved or ()
         node.saved = tuple(outputs[one.output_nr] if isinstance(one, SavedTensor) else one for one in kept)
-        keep_versions(node)
     return node
 
 

@@ -13,6 +13,7 @@ from microtape.call_site import CallSite, user_frame, user_stacklevel
 from microtape.dtypes import DType
 from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
+from microtape.inference import marked
 from microtape.node import NO_EDGE, Edge, Node, is_array
 from microtape.ops.joining import stack
 from microtape.tensor import Size, Tensor
@@ -27,11 +28,12 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor. Raises RuntimeError if it does not require grad."""
+    """The edge of a tensor. Raises RuntimeError if it does not require grad, AssertionError for a stale view."""
     if not tensor.requires_grad:
         raise NoGraphError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     node, output_nr = edge_of(tensor)
-    assert node is not None
+    if node is None:
+        raise AssertionError("Expected gradient function to be set")
     return GradientEdge(node, output_nr)
 
 
@@ -55,6 +57,13 @@ def backward(
     wanted = None if inputs is None else inputs_of(inputs, "backward")
     roots = as_tuple(tensors)
     gradients = first_gradients(roots, grad_tensors)
+    edges = root_edges(roots)
+    for tensor in wanted or ():
+        if isinstance(tensor, Tensor) and not tensor.is_leaf:
+            tensor.retain_grad()
+        elif isinstance(tensor, Tensor) and not tensor.requires_grad:
+            raise NoGraphError("can't retain_grad on Tensor that has requires_grad=False")
+    capture = None if wanted is None else [input_edge(tensor) for tensor in wanted]
     if create_graph:
         warnings.warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
@@ -64,18 +73,12 @@ def backward(
             UserWarning,
             stacklevel=user_stacklevel(),
         )
-    edges = root_edges(roots)
-    for tensor in wanted or ():
-        if isinstance(tensor, Tensor) and not tensor.is_leaf:
-            tensor.retain_grad()
-        elif isinstance(tensor, Tensor) and not tensor.requires_grad:
-            raise NoGraphError("can't retain_grad on Tensor that has requires_grad=False")
     GraphTask(
         edges,
         gradients,
         keep_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
-        capture=None if wanted is None else [input_edge(tensor) for tensor in wanted],
+        capture=capture,
         tensor_type=Tensor,
         root_tensors=tensors_only(roots),
         inputs=tensors_only(wanted or ()),
@@ -156,7 +159,7 @@ def gradients_of(
             f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
         )
-    return [new_tensor(Tensor, np.array(gradient)) if is_array(gradient) else gradient for gradient in result]
+    return [marked(new_tensor(Tensor, np.array(gradient))) if is_array(gradient) else gradient for gradient in result]
 
 
 def batched_gradients(

@@ -109,7 +109,7 @@ class GraphTask:
         watcher = watch.watcher
         if watcher is not None:
             watcher.task_started(self)
-        before, mode.enabled = mode.enabled, self.create_graph
+        before, mode.enabled = mode.enabled, self.create_graph and not mode.inference
         try:
             with np.errstate(all="ignore"):  # NaN and Inf are results here, as in torch
                 ready, leaves, step = self.ready, self.ready_leaves, self.step
@@ -167,7 +167,7 @@ class GraphTask:
             self.accumulate_grad(node, gradient)  # type: ignore[arg-type]
             return ()
         if node.kind == "function":
-            return node.apply(gradient, self.as_tensors)
+            return all_fitted(node, node.apply(gradient, self.as_tensors))  # also where nothing is wanted
         if gradient is None or (node.multi_output and all([one is None for one in gradient])):
             if node.saved_names:
                 unpack(node, False)  # what was freed or overwritten is an error all the same

@@ -62,6 +62,9 @@ def register_multi_grad_hook(
 
     With "all": after the last of them, `fn(gradients)`, None for those that this backward does not compute. With "any":
     after the first, `fn(gradient)`. Passes that run inside of one another, or in several threads, count apart.
+
+    NB: as in torch, "all" does not wait for a tensor that is the only root of the pass, and RuntimeError is raised in a
+    `grad()` with respect to a leaf among the tensors.
     """
     if mode == "any":
         once = _Once(fn)
@@ -114,7 +117,7 @@ class _Together:
         with self.lock:
             found = self.gradients.setdefault(task, {})
             found[index] = gradient
-            if len(found) < sum([will_run(task, node) for node in self.nodes]):
+            if len(found) != sum([will_run(task, node) for node in self.nodes]):
                 return
             del self.gradients[task]
         self.fn([found.get(i) for i in range(len(self.nodes))])

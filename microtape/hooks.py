@@ -9,6 +9,7 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.errors import GradientError
+from microtape.inference import marked
 from microtape.node import Node
 from microtape.saved import type_name
 from microtape.tensor_state import TensorState, as_array, new_tensor
@@ -61,7 +62,7 @@ def retain(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
     elif task.create_graph:
         meta.grad = gradient.clone()
     else:
-        meta.grad = new_tensor(type(tensor), np.array(gradient))
+        meta.grad = marked(new_tensor(type(tensor), np.array(gradient)))
     tell(task, "retain_grad", tensor, before, meta.grad)
 
 

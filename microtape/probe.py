@@ -61,7 +61,19 @@ def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
 
 
 def will_run(task: GraphTask, node: Node) -> bool:
-    """Whether `node` has a part in the task. One that `grad()` takes the gradient of has, though it does not run."""
+    """Whether `node` has a part in the task. One that `grad()` takes the gradient of has, though it does not run.
+
+    NB: as in torch, the node of an only root is not counted, and RuntimeError is raised for a leaf that `grad()` was
+    asked for.
+    """
+    roots = task.root.next_edges
+    if len(roots) == 1 and node is roots[0][0]:
+        return False
+    if task.capture is not None and not task.accumulate and node.kind == "accumulate" and node in task.captures:
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported."
+        )
     return node in task.dependencies
 
 

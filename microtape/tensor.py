@@ -13,7 +13,7 @@ from microtape import dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.in_place import write
-from microtape.inference import is_inference
+from microtape.inference import is_inference, marked
 from microtape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
 from microtape.methods import Methods
 from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
@@ -290,7 +290,7 @@ class Tensor(Methods):
         meta = ensure_meta(self)
         if not create_graph:
             if meta.grad is None:
-                meta.grad = new_tensor(Tensor, np.asarray(gradient))
+                meta.grad = marked(new_tensor(Tensor, np.asarray(gradient)))
             else:
                 write(meta.grad, meta.grad.array + gradient)
         elif meta.grad is None:

@@ -142,3 +142,31 @@ def belongs_to_its_thread(mt, see):
         thread.start()
         thread.join()
     see(seen)
+
+
+@shows("5 inference_mode")
+def backward_inside(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    y = (x * 3).sum()
+    with mt.inference_mode():
+        y.backward(retain_graph=True)
+        see(x.grad.is_inference(), x.grad.requires_grad)
+        see.value(x.grad)
+        (grad,) = mt.autograd.grad(y, x, retain_graph=True)
+        see(grad.is_inference())
+        y.backward(retain_graph=True)
+    see.value(x.grad)
+    with see.raising():
+        y.backward()
+
+
+@shows(
+    "5 inference_mode",
+    differs="An inference tensor that was told to require grad is recorded in normal mode like any other tensor that "
+    "does. PyTorch records an operation only if one of its operands is a normal tensor.",
+)
+def told_to_require_grad(mt, see):
+    with mt.inference_mode():
+        x = mt.ones(2).requires_grad_()
+    y = -x
+    see(y.requires_grad, (x + mt.ones(2)).requires_grad)

@@ -2,118 +2,85 @@
 
 A program is a list of instructions such as ("binary", 3, 0, 2). The numbers choose among what is there when the
 instruction runs (modulo), so that every list is a program; one that makes no sense raises the same error on both sides.
+
+Note [Gradients of gradients]
+  What a recorded backward pass leaves in the graph depends on how derivatives are written down: torch may have one node
+  where we have three. Values, flags and errors are the same; names, edges, and when a leaf's turn comes among those
+  nodes are not, and so are not compared where such nodes take part. A program ends at an error in such a pass.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from parity.observe import Event, Program, Raised, See, as_microtape, differences
+from parity.observe import Event, Program, Raised, See, as_microtape, differences, reachable
+from parity.random_operations import BINARY, COPIES_FROM, FUNCTIONS, HOOKS, IN_PLACE, UNARY, VIEWS, functions_of
 
 Instruction = tuple[Any, ...]
 
 SHAPES = [(2, 3), (3,), (2, 3), (), (1, 3), (2, 1), (0,)]
-UNARY: list[Callable[[Any], Any]] = [
-    lambda x: -x,
-    lambda x: x * 2,
-    lambda x: 0.5 * x,
-    lambda x: x + 1,
-    lambda x: 1 - x,
-    lambda x: x.sin(),
-    lambda x: x.tanh(),
-    lambda x: x.sigmoid(),
-    lambda x: x.relu(),
-    lambda x: x.abs(),
-    lambda x: x.exp(),
-    lambda x: x**2,
-    lambda x: x.clone(),
-    lambda x: x.sum(),
-    lambda x: x.mean(),
-    lambda x: x.sum(-1),
-    lambda x: x.sum(0, True),
-    lambda x: x.square(),
-    lambda x: x / 4,
-    lambda x: x[[0, 0]],
-    lambda x: x.float(),
-    lambda x: x.double(),
-]
-BINARY: list[Callable[[Any, Any], Any]] = [
-    lambda x, y: x + y,
-    lambda x, y: x - y,
-    lambda x, y: x * y,
-    lambda x, y: x * y,
-    lambda x, y: x / (y * y + 1),
-    lambda x, y: x.add(y, alpha=2),
-]
-VIEWS: list[Callable[[Any], Any]] = [
-    lambda x: x[0],
-    lambda x: x[-1],
-    lambda x: x[1:],
-    lambda x: x[:1],
-    lambda x: x[..., 1:],
-    lambda x: x[None],
-    lambda x: x[...],
-    lambda x: x.view(-1),
-    lambda x: x.reshape(-1),
-    lambda x: x.t(),
-    lambda x: x.unsqueeze(0),
-    lambda x: x.squeeze(),
-    lambda x: x.expand(2, *x.shape),
-    lambda x: x.detach(),
-    lambda x: x.view_as(x),
-    lambda x: x.unbind(0)[-1],
-    lambda x: x.chunk(2)[0],
-]
-IN_PLACE: list[Callable[[Any, Any], Any]] = [
-    lambda x, y: x.add_(y),
-    lambda x, y: x.add_(1),
-    lambda x, y: x.mul_(y),
-    lambda x, y: x.mul_(0.5),
-    lambda x, y: x.sub_(y, alpha=2),
-    lambda x, y: x.copy_(y),
-    lambda x, y: x.zero_(),
-    lambda x, y: x.fill_(2.0),
-    lambda x, y: x.tanh_(),
-    lambda x, y: x.sigmoid_(),
-    lambda x, y: x.sin_(),
-    lambda x, y: x.neg_(),
-    lambda x, y: x.relu_(),
-    lambda x, y: x.__setitem__(0, y),
-    lambda x, y: x.__setitem__(slice(1, None), y),
-    lambda x, y: x.__setitem__(0, 3.0),
-    lambda x, y: x.__setitem__(..., y),
-    lambda x, y: x.__setitem__([0], y),
-    lambda x, y: x.data.mul_(0.5),
-    lambda x, y: x.detach().add_(1),
-]
-FUNCTIONS = 10
-HOOKS: list[Callable[[Any], Any]] = [lambda g: None, lambda g: g * 2, lambda g: g + 1, lambda g: g.detach()]
+CONTEXTS = ["no_grad", "enable_grad", "inference_mode", "saved_tensors_hooks", "save_on_cpu"]
+MOST_TENSORS = 15
+
+
+class Options(NamedTuple):
+    """How a pass is asked for."""
+
+    retain_graph: bool | None
+    create_graph: bool
+    unused: str  # inputs: an error, None, or zeros
+    edges: str  # GradientEdges in place of tensors: as inputs, as roots, or neither
+    implicit: bool  # no first gradient where it can be left out
+    ordered: bool  # whether the order of nodes is noted
+
 
 _number = st.integers(0, 40)
-_grad_mode = st.sampled_from([None, None, None, None, False, True])
-_mask = st.integers(0, 15)
-INSTRUCTIONS: st.SearchStrategy[Instruction] = st.one_of(
+_roots = st.lists(_number, min_size=1, max_size=2)
+_options = st.builds(
+    Options,
+    st.sampled_from([True, True, None, False]),
+    st.sampled_from([False, False, True]),
+    st.sampled_from(["none", "none", "zeros", "error"]),
+    st.sampled_from(["", "", "", "", "inputs", "roots"]),
+    st.booleans(),
+    st.booleans(),
+)
+_backward = st.tuples(st.just("backward"), _roots, st.lists(_number, max_size=2), _options)
+_grad = st.tuples(st.just("grad"), _roots, st.lists(_number, min_size=1, max_size=3), _options)
+_simple: st.SearchStrategy[Instruction] = st.one_of(
     st.tuples(st.just("leaf"), _number, st.booleans()),
-    st.tuples(st.just("unary"), _grad_mode, _number, _number),
-    st.tuples(st.just("binary"), _grad_mode, _number, _number, _number),
-    st.tuples(st.just("view"), _grad_mode, _number, _number),
-    st.tuples(st.just("in_place"), _grad_mode, _number, _number, _number),
-    st.tuples(st.just("function"), _grad_mode, st.integers(0, FUNCTIONS - 1), _number, _number),
-    st.tuples(st.just("hook"), _number, _number, st.integers(0, 5)),
+    *[st.tuples(st.just("unary"), _number, _number)] * 2,
+    *[st.tuples(st.just("binary"), _number, _number, _number)] * 2,
+    *[st.tuples(st.just("view"), _number, _number)] * 2,
+    *[st.tuples(st.just("in_place"), _number, _number, _number)] * 2,
+    *[st.tuples(st.just("function"), st.integers(0, FUNCTIONS - 1), _number, _number)] * 2,
+    *[st.tuples(st.just("hook"), _number, _number, st.integers(0, 6))] * 2,
     st.tuples(st.just("remove_hook"), _number),
-    st.tuples(st.just("flag"), _number, st.integers(0, 5)),
+    st.tuples(st.just("flag"), _number, st.integers(0, 8)),
     st.tuples(st.just("look"), _number),
     st.tuples(st.just("drop"), _number),
-    st.tuples(st.just("backward"), _number, _mask, st.lists(_number, max_size=2), st.booleans()),
-    st.tuples(st.just("grad"), _number, _mask, st.lists(_number, min_size=1, max_size=3), st.booleans()),
+    st.tuples(st.just("take_grad"), _number),
+    *[_backward, _grad] * 2,
 )
-FIRST_ORDER = st.lists(INSTRUCTIONS, min_size=4, max_size=25)
+_within = st.tuples(st.just("within"), st.sampled_from(CONTEXTS), st.lists(_simple, min_size=1, max_size=5))
+PROGRAMS: st.SearchStrategy[list[Instruction]] = st.lists(st.one_of(*[_simple] * 6, _within), min_size=10, max_size=30)
+
+
+def listing(instructions: list[Instruction], step: int = 1, indent: str = "") -> list[str]:
+    """The program as lines, numbered as the observations are."""
+    lines = []
+    for instruction in instructions:
+        inside = instruction[-1] if instruction[0] == "within" else []
+        lines.append(f"{step:4} {indent}{instruction[:-1] if inside else instruction}")
+        lines += listing(inside, step + 1, indent + "    ")
+        step += 1 + len(inside)
+    return lines
 
 
 class Steps(See):
@@ -134,16 +101,20 @@ def program_of(instructions: list[Instruction]) -> Program:
     def program(mt: Any, see: See) -> None:
         assert isinstance(see, Steps)
         machine = Machine(mt, see)
-        for step, instruction in enumerate(instructions):
-            see.step = step
-            machine.run(instruction)
+        with contextlib.suppress(ProgramEnd):
+            for instruction in instructions:
+                machine.run(instruction)
         for tensor in machine.tensors:
             see.step += 1
             with see.raising():
-                see(tensor)
+                machine.look_at(tensor)
             see.value(tensor.grad if tensor.is_leaf else None)
 
     return program
+
+
+class ProgramEnd(Exception):  # noqa: N818 - nothing went wrong
+    """What follows cannot be compared; see Note [Gradients of gradients]."""
 
 
 class Machine:
@@ -151,9 +122,14 @@ class Machine:
 
     def __init__(self, mt: Any, see: Steps) -> None:
         self.mt, self.see = mt, see
-        self.functions = functions_of(mt, see)
-        self.tensors: list[Any] = [self.values((2, 3), 1).requires_grad_(), self.values((3,), 2)]
+        self.functions = functions_of(mt, self.note_values)
+        self.register_multi_grad_hook = mt.autograd.graph.register_multi_grad_hook
+        x, y = self.values((2, 3), 1).requires_grad_(), self.values((3,), 2).requires_grad_()
+        product = x * y
+        self.tensors: list[Any] = [x, y, self.values((2, 3), 3), product, product[0], product.tanh()]
         self.handles: list[Any] = []
+        self.notes: list[tuple[str, list[Any]]] = []  # what hooks and Functions saw in the pass that is running
+        self.recorded_passes: list[tuple[int, int]] = []  # the sequence numbers of their nodes
 
     def values(self, shape: tuple[int, ...], seed: int) -> Any:
         """A tensor of small numbers, different ones for each seed."""
@@ -167,69 +143,123 @@ class Machine:
         """One of the tensors there are."""
         return self.tensors[number % len(self.tensors)]
 
+    def in_graph(self, number: int, *, leaves: bool = True) -> Any:
+        """One of those that require grad, most of the time; without `leaves`, of those that may be written to."""
+        some = [one for one in self.tensors if (one.requires_grad if leaves else one.grad_fn or not one.requires_grad)]
+        return some[number % len(some)] if some and number % 8 else self.tensor(number)
+
+    def look_at(self, tensor: Any) -> None:
+        """Note all there is to know of a tensor; an inference tensor has no version."""
+        if tensor.is_inference():
+            self.see.value(tensor)
+        else:
+            self.see(tensor)
+
+    def note(self, kind: str, *tensors: Any) -> None:
+        """Note what a hook or a Function has seen, for the end of the pass."""
+        seen = [None if tensor is None else self.see._value(tensor) for tensor in tensors]
+        self.notes.append((kind, seen))
+
+    def note_values(self, *tensors: Any) -> None:
+        """The same for a Function's backward."""
+        self.note("backward", *tensors)
+
     def run(self, instruction: Instruction) -> None:
         """Do one thing and note what came of it."""
+        self.see.step += 1
         name, *arguments = instruction
         try:
             result = getattr(self, name)(*arguments)
         except Exception as error:
+            if isinstance(error, ProgramEnd):
+                raise
             self.see._add(self.see._raised(error))
             for tensor in self.tensors:  # how much was looked at before the error is of no interest
                 with contextlib.suppress(RuntimeError):
                     _ = tensor.grad_fn
             return
+        self.keep(result)
+
+    def keep(self, result: Any) -> None:
+        """Add the tensors of a result to those there are."""
         for tensor in result if isinstance(result, tuple) else (result,):
-            if isinstance(tensor, self.mt.Tensor) and len(self.tensors) < 12:
+            if isinstance(tensor, self.mt.Tensor) and len(self.tensors) < MOST_TENSORS:
                 self.tensors.append(tensor)
-                self.see(tensor)
+                self.look_at(tensor)
+
+    # The instructions
 
     def leaf(self, number: int, requires_grad: bool) -> Any:
         shape = SHAPES[number % len(SHAPES)]
-        return self.values(shape, number).requires_grad_(requires_grad)
+        tensor = self.values(shape, number)
+        return tensor if tensor.is_inference() else tensor.requires_grad_(requires_grad)  # see programs_inference
 
-    def in_mode(self, enabled: bool | None, function: Callable[..., Any], *arguments: Any) -> Any:
-        with self.mt.set_grad_enabled(self.mt.is_grad_enabled() if enabled is None else enabled):
-            return function(*arguments)
+    def unary(self, which: int, x: int) -> Any:
+        tensor = self.tensor(x)
+        computed = tensor.is_inference() and not self.mt.is_inference_mode_enabled()  # in torch, a copy is at version 1
+        return UNARY[which % (COPIES_FROM if computed else len(UNARY))](tensor)
 
-    def unary(self, mode: bool | None, which: int, x: int) -> Any:
-        return self.in_mode(mode, UNARY[which % len(UNARY)], self.tensor(x))
+    def binary(self, which: int, x: int, y: int) -> Any:
+        return BINARY[which % len(BINARY)](self.tensor(x), self.tensor(y))
 
-    def binary(self, mode: bool | None, which: int, x: int, y: int) -> Any:
-        return self.in_mode(mode, BINARY[which % len(BINARY)], self.tensor(x), self.tensor(y))
+    def view(self, which: int, x: int) -> Any:
+        return VIEWS[which % len(VIEWS)](self.tensor(x))
 
-    def view(self, mode: bool | None, which: int, x: int) -> Any:
-        return self.in_mode(mode, VIEWS[which % len(VIEWS)], self.tensor(x))
-
-    def in_place(self, mode: bool | None, which: int, x: int, y: int) -> None:
-        target, other = self.tensor(x), self.tensor(y)
+    def in_place(self, which: int, x: int, y: int) -> None:
+        target, other = self.in_graph(x, leaves=False), self.tensor(y)
         if other is not target and np.may_share_memory(target.detach().numpy(), other.detach().numpy()):
             other = other.detach().clone()  # torch does not say what comes of writing to what is being read
-        self.in_mode(mode, IN_PLACE[which % len(IN_PLACE)], target, other)
+        if not target.is_inference() or self.mt.is_inference_mode_enabled():  # else torch first writes and then refuses
+            IN_PLACE[which % len(IN_PLACE)](target, other)
 
-    def function(self, mode: bool | None, which: int, x: int, y: int) -> Any:
-        return self.in_mode(mode, self.functions[which].apply, self.tensor(x), self.tensor(y), 3.0)
+    def function(self, which: int, x: int, y: int) -> Any:
+        return self.functions[which].apply(self.tensor(x), self.tensor(y), 3.0)
+
+    def within(self, name: str, instructions: list[Instruction]) -> None:
+        with self.context(name):
+            for instruction in instructions:
+                self.run(instruction)
+
+    def context(self, name: str) -> Any:
+        graph = self.mt.autograd.graph
+        if name == "saved_tensors_hooks":
+            return graph.saved_tensors_hooks(lambda saved: saved.detach().clone(), lambda kept: kept)
+        return graph.save_on_cpu() if name == "save_on_cpu" else getattr(self.mt, name)()
 
     def hook(self, x: int, which: int, kind: int) -> None:
-        tensor, change, number = self.tensor(x), HOOKS[which % len(HOOKS)], len(self.handles)
+        tensor, change, number = self.in_graph(x), HOOKS[which % len(HOOKS)], len(self.handles)
         _ = tensor.grad_fn  # torch 2.13 crashes in register_hook where it has to make a view's grad_fn again
 
         def on_tensor(gradient: Any) -> Any:
-            self.see("hook", number)
-            self.see.value(gradient)
+            self.note(f"hook {number}", gradient)
             return None if gradient is None else change(gradient)
 
-        def on_node(*gradients: Any) -> None:
-            for several in gradients:
-                self.see("node hook", number)
-                self.see.value(*several)
+        def before_node(gradients: Any) -> Any:
+            self.note(f"pre-hook {number}", *gradients)
+            changed = tuple(None if gradient is None else change(gradient) for gradient in gradients)
+            return None if which % 2 or any(a is None for a in changed) else changed
+
+        def after_node(gradients: Any, arrived: Any) -> Any:
+            self.note(f"post-hook {number}", *gradients, *arrived)
+            changed = tuple(None if gradient is None else change(gradient) for gradient in gradients)
+            return None if which % 2 or any(a is None for a in changed) else changed
 
         if kind <= 2:
-            self.handles.append(tensor.register_hook(on_tensor))
+            handle = tensor.register_hook(on_tensor)
         elif kind == 3:
-            self.handles.append(tensor.register_post_accumulate_grad_hook(lambda leaf: self.see("accumulated", number)))
-        elif tensor.grad_fn is not None:
-            register = tensor.grad_fn.register_prehook if kind == 4 else tensor.grad_fn.register_hook
-            self.handles.append(register(on_node))
+            handle = tensor.register_post_accumulate_grad_hook(lambda leaf: self.note(f"accumulated {number}", leaf))
+        elif kind == 6 and not self.mt.is_inference_mode_enabled():
+            several = [one for one in (tensor, self.in_graph(which)) if one.requires_grad]
+            if which % 2:
+                handle = self.register_multi_grad_hook(several, lambda g: self.note(f"any {number}", g), mode="any")
+            else:
+                handle = self.register_multi_grad_hook(several, lambda gs: self.note(f"all {number}", *gs), mode="all")
+        elif kind == 6 or tensor.grad_fn is None:
+            return
+        else:
+            node = tensor.grad_fn
+            handle = node.register_prehook(before_node) if kind == 4 else node.register_hook(after_node)
+        self.handles.append(handle)
 
     def remove_hook(self, number: int) -> None:
         if self.handles:
@@ -237,65 +267,119 @@ class Machine:
 
     def flag(self, x: int, which: int) -> None:
         tensor = self.tensor(x)
-        if which == 0:
+        if which == 0 and not (tensor.is_inference() and self.mt.is_inference_mode_enabled()):
             tensor.requires_grad_()
         elif which == 1:
             tensor.requires_grad_(False)
-        elif which == 2:
+        elif which == 2 and not self.mt.is_inference_mode_enabled():
             tensor.detach_()
         elif which in (3, 4):
             tensor.retain_grad()
-        else:
+        elif which == 5:
             tensor.grad = None
+        elif which == 6:
+            tensor.grad = self.values(tuple(tensor.shape), 7).to(tensor.dtype)
+        elif which == 7 and not tensor.is_inference():
+            with self.mt.inference_mode(False):
+                new = self.values(tuple(tensor.shape), 8).to(tensor.dtype)
+            tensor.data = new
+        elif tensor.is_leaf and tensor.grad is not None:
+            with self.mt.no_grad():
+                tensor.grad.zero_()
 
     def look(self, x: int) -> None:
         tensor = self.tensor(x)
-        self.see(tensor)
+        self.look_at(tensor)
         self.see.value(tensor.grad)
+        if tensor.grad_fn is not None and not self.is_second_order([tensor]):
+            self.see.graph(tensor)
 
     def drop(self, x: int) -> None:
-        if len(self.tensors) > 2:
+        if len(self.tensors) > 4:
             del self.tensors[x % len(self.tensors)]
 
-    def backward(self, root: int, mask: int, inputs: list[int], ordered: bool) -> None:
-        tensor = self.tensor(root)
-        wanted = [self.tensor(number) for number in inputs] or None
+    def take_grad(self, x: int) -> Any:
+        tensor = self.tensor(x)
+        return tensor.grad * 1 if tensor.is_leaf and tensor.grad is not None else None
 
-        def act() -> None:
-            tensor.backward(self.first_gradient(tensor, mask), retain_graph=bool(mask & 1), inputs=wanted)
-
-        self.watched(ordered, tensor, act)
+    def backward(self, roots: list[int], inputs: list[int], options: Options) -> None:
+        if self.mt.is_inference_mode_enabled():
+            return  # later gradients are first added and then refused in torch
+        tensors, gradients = self.first_gradients(roots, options)
+        wanted = [self.as_input(number, options) for number in inputs] or None
+        with self.watched(tensors, options):
+            self.mt.autograd.backward(tensors, gradients, options.retain_graph, options.create_graph, inputs=wanted)
         self.see.value(*[one.grad for one in self.tensors if one.grad_fn is None or one.retains_grad])
 
-    def grad(self, root: int, mask: int, inputs: list[int], ordered: bool) -> None:
-        tensor = self.tensor(root)
-        wanted = [self.tensor(number) for number in inputs]
-
-        def act() -> None:
-            self.see.value(
-                *self.mt.autograd.grad(
-                    tensor,
-                    wanted,
-                    self.first_gradient(tensor, mask),
-                    retain_graph=bool(mask & 1),
-                    allow_unused=bool(mask & 2),
-                    materialize_grads=mask & 6 == 6,
-                )
+    def grad(self, roots: list[int], inputs: list[int], options: Options) -> Any:
+        if self.mt.is_inference_mode_enabled():
+            return None
+        tensors, gradients = self.first_gradients(roots, options)
+        wanted = [self.as_input(number, options) for number in inputs]
+        with self.watched(tensors, options):
+            found = self.mt.autograd.grad(
+                tensors,
+                wanted,
+                gradients,
+                options.retain_graph,
+                options.create_graph,
+                allow_unused=True if options.unused == "none" else None,
+                materialize_grads=options.unused == "zeros",
             )
+        self.see.value(*found)
+        return tuple(one * 1 for one in found if one is not None) if options.create_graph else None
 
-        self.watched(ordered, tensor, act)
+    # What backward and grad share
 
-    def watched(self, ordered: bool, tensor: Any, act: Callable[[], None]) -> None:
-        if ordered:
-            with self.see.order(tensor):
-                act()
-        else:
-            act()
+    def as_input(self, number: int, options: Options) -> Any:
+        tensor = self.in_graph(number)
+        return self.edge(tensor) if options.edges == "inputs" else tensor
 
-    def first_gradient(self, tensor: Any, mask: int) -> Any:
-        if tensor.numel() == 1 and mask & 8:
+    def edge(self, tensor: Any) -> Any:
+        inside = self.mt.is_inference_mode_enabled()  # torch does not find the edge of a leaf there
+        return tensor if inside else self.mt.autograd.graph.get_gradient_edge(tensor)
+
+    def first_gradients(self, roots: list[int], options: Options) -> tuple[list[Any], list[Any]]:
+        tensors = [self.in_graph(number) for number in roots]
+        gradients = [self.first_gradient(tensor, options) for tensor in tensors]
+        if options.edges == "roots":
+            return [self.edge(tensor) for tensor in tensors], gradients
+        return tensors, gradients
+
+    def first_gradient(self, tensor: Any, options: Options) -> Any:
+        if tensor.numel() == 1 and options.implicit:
             return None
         return self.values(tuple(tensor.shape), 5) if tensor.dtype == self.mt.float64 else None
+
+    @contextlib.contextmanager
+    def watched(self, roots: list[Any], options: Options) -> Iterator[None]:
+        """Note the order of nodes, and what hooks and Functions see, of the pass inside."""
+        tensors = [root for root in roots if isinstance(root, self.mt.Tensor)]
+        second_order = options.create_graph or len(tensors) < len(roots) or self.is_second_order(tensors)
+        order = self.see.order(*tensors) if options.ordered and not second_order else contextlib.nullcontext()
+        self.notes, before = [], self.next_sequence_nr()
+        try:
+            with order:
+                yield
+        except Exception as error:
+            if second_order:
+                self.see._add(self.see._raised(error))
+                raise ProgramEnd from error
+            self.see._add(self.notes)
+            raise
+        finally:
+            if options.create_graph:
+                self.recorded_passes.append((before, self.next_sequence_nr()))
+        self.see._add(sorted(self.notes, key=lambda note: note[0]) if second_order else self.notes)
+
+    def next_sequence_nr(self) -> int:
+        with self.mt.inference_mode(False), self.mt.enable_grad():
+            return int((self.mt.ones(1, requires_grad=True) * 1).grad_fn._sequence_nr())
+
+    def is_second_order(self, tensors: list[Any]) -> bool:
+        """Whether nodes of a recorded pass are behind these tensors."""
+        numbers = [node._sequence_nr() for node in reachable(tensors)] if self.recorded_passes else []
+        return any(first < number < last for number in numbers for first, last in self.recorded_passes)
 
 
 TORCH_GIVES_UP = (
@@ -320,128 +404,3 @@ def differences_but_known(theirs: list[Event], ours: list[Event]) -> list[str]:
         if wrong and any(text in event.seen.message for text in FORBIDDEN_VIEW):
             event.seen = other.seen
     return differences(theirs, ours)
-
-
-def functions_of(mt: Any, see: See) -> list[Any]:
-    """Functions of two tensors and a number."""
-
-    class Mul(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            ctx.save_for_backward(x, y)
-            ctx.k = k
-            return x * y * k
-
-        @staticmethod
-        def backward(ctx, g):
-            x, y = ctx.saved_tensors
-            return (
-                g * y * ctx.k if ctx.needs_input_grad[0] else None,
-                g * x * ctx.k if ctx.needs_input_grad[1] else None,
-                None,
-            )
-
-    class Tanh(mt.autograd.Function):
-        @staticmethod
-        def forward(x, y, k):
-            return x.tanh()
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            ctx.save_for_backward(output)
-
-        @staticmethod
-        def backward(ctx, g):
-            (z,) = ctx.saved_tensors
-            return g * (1 - z * z), None, None
-
-    class Two(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            return x * k, y + 1
-
-        @staticmethod
-        def backward(ctx, g, h):
-            see.value(g, h)
-            return g * 3, h, None
-
-    class TwoOrNone(Two):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            ctx.set_materialize_grads(False)
-            return x * k, y + 1
-
-        @staticmethod
-        def backward(ctx, g, h):
-            see.value(g, h)
-            return g, h, None
-
-    class InPlace(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            x.mul_(k)
-            ctx.mark_dirty(x)
-            return x
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 3, None, None
-
-    class InPlaceSaved(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            x.copy_(x.detach().sin())
-            ctx.mark_dirty(x)
-            ctx.save_for_backward(x, y)
-            return x
-
-        @staticmethod
-        def backward(ctx, g):
-            x, y = ctx.saved_tensors
-            see.value(x, y)
-            return g * x, None, None
-
-    class Same(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            return x
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 5, None, None
-
-    class View(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            ctx.save_for_backward(x)
-            return x.view(-1)
-
-        @staticmethod
-        def backward(ctx, g):
-            (x,) = ctx.saved_tensors
-            return g.view(x.shape), None, None
-
-    class Nothing(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            return x + y
-
-        @staticmethod
-        def backward(ctx, g):
-            return None, g, None
-
-    class NonDifferentiable(mt.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, y, k):
-            z, w = x * 2, y * 3
-            ctx.mark_non_differentiable(w)
-            return z, w
-
-        @staticmethod
-        def backward(ctx, g, h):
-            see.value(g, h)
-            return g * 2, None, None
-
-    functions = [Mul, Tanh, Two, TwoOrNone, InPlace, InPlaceSaved, Same, View, Nothing, NonDifferentiable]
-    assert len(functions) == FUNCTIONS
-    return functions

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 import microtape
 from parity.observe import run
-from parity.random_programs import FIRST_ORDER, Instruction, Steps, differences_but_known, program_of
+from parity.random_programs import PROGRAMS, Instruction, Steps, differences_but_known, listing, program_of
 
 COUNT = int(os.environ.get("MICROTAPE_RANDOM_PROGRAMS", "0"))
 
@@ -24,7 +24,7 @@ COUNT = int(os.environ.get("MICROTAPE_RANDOM_PROGRAMS", "0"))
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-@given(FIRST_ORDER)
+@given(PROGRAMS)
 def test_a_random_program_does_what_it_does_on_torch(instructions: list[Instruction]) -> None:
     import torch
 
@@ -32,5 +32,4 @@ def test_a_random_program_does_what_it_does_on_torch(instructions: list[Instruct
     program = program_of(instructions)
     found = differences_but_known(run(program, torch, Steps), run(program, microtape, Steps))
     if found:
-        text = "\n".join(f"{step:4} {instruction}" for step, instruction in enumerate(instructions))
-        pytest.fail(f"{text}\n" + "\n".join(found), pytrace=False)
+        pytest.fail("\n".join([*listing(instructions), *found]), pytrace=False)

@@ -402,3 +402,14 @@ def is_an_old_name_of_tensors(mt, see):
     x, _ = pair(mt)
     see(isinstance(x, variable), isinstance(3, variable), type(variable(x)) is mt.Tensor)
     see(variable(mt.ones(2)), variable(mt.ones(2), requires_grad=True))
+
+
+@shows("4 register_multi_grad_hook")
+def of_the_only_root_and_of_leaves_in_grad(mt, see):
+    x, y = pair(mt)
+    z = x * y
+    mt.autograd.graph.register_multi_grad_hook([z, x], lambda gradients: see.value(*gradients))
+    z.backward(mt.ones(2), retain_graph=True)
+    with see.raising():
+        mt.autograd.grad(z, x, mt.ones(2), retain_graph=True)
+    see.value(*mt.autograd.grad(z, y, mt.ones(2)))

@@ -8,7 +8,13 @@ plain      what it did, as plain data: told apart, and put into words
 checker    compares what a learner's file does with what the solution does
 report     a verdict in words
 workspace  the learner's files
+pieces     a solution piece by piece
 progress   what has been solved
+record     recordings of a lesson's program and of a learner's file, made quietly
+faults     wrong engines: the real one with one fault
+find       where a recording goes wrong; `where` a learner's
+mutants    small mistakes made in a solution, which its checker has to catch
+proofs     what is proven of every lesson; `evidence` what they look at, `blocks` runs the Python of its text
 """
 
 from lessons.checker import Verdict, check

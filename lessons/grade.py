@@ -1,0 +1,93 @@
+"""Grading a class: every learner's files in a folder, each checked in a process of its own.
+
+    FOLDER/alice/fan_out.py         a folder for each learner, at any depth, files called as `microtape learn` calls them
+    FOLDER/alice.py                 or, for one lesson, a file for each learner
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lessons.checker import Expected, Verdict, check, expected_of
+from lessons.model import Course, Lesson
+from lessons.report import report
+
+AT_ONCE = 2  # files that are checked at the same time
+
+
+class Graded(NamedTuple):
+    """One learner's file."""
+
+    learner: str
+    lesson: Lesson
+    file: Path
+    verdict: Verdict | None  # None: it could not be read
+    problem: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it solves the exercise."""
+        return self.verdict is not None and self.verdict.passed
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        found: dict[str, Any] = {
+            "learner": self.learner,
+            "lesson": self.lesson.name,
+            "file": str(self.file),
+            "passed": self.passed,
+        }
+        if self.verdict is None:
+            return found | {"problem": self.problem}
+        wrong = self.verdict.wrong_answer
+        return found | {
+            "untouched": self.verdict.untouched,
+            "ended": self.verdict.ended,
+            "checks": [{"name": one.check.name, "title": one.check.title, "passed": one.passed}
+                       for one in self.verdict.results],
+            "wrong_answer": wrong.name if wrong is not None else None,
+            "report": [said.text for said in report(self.verdict)],
+        }  # fmt: skip
+
+
+def submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator[tuple[str, Lesson, Path]]:
+    """The learners' files in a folder: learner, lesson and path, sorted. With a lesson, each file in it is a learner's.
+
+    Links are not followed, so that nobody hands in somebody else's work by accident.
+    """
+    names = {one.name: one for one in course}
+    for path in sorted(folder.rglob("*.py")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        place = path.relative_to(folder)
+        if lesson is not None and len(place.parts) == 1:
+            yield path.stem, lesson, path
+        elif len(place.parts) > 1 and path.stem in names and (lesson is None or names[path.stem] is lesson):
+            yield place.parts[0], names[path.stem], path
+
+
+def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterator[Graded]:
+    """Check every learner's file, in order.
+
+    Raises:
+        LessonError: a lesson is itself at fault.
+    """
+    found = list(submissions(folder, course, lesson))
+    expected: dict[str, Expected] = {}
+    for _, one, _ in found:
+        if one.name not in expected:
+            expected[one.name] = expected_of(one.exercise)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(partial(_grade, expected), found)
+
+
+def _grade(expected: dict[str, Expected], submission: tuple[str, Lesson, Path]) -> Graded:
+    learner, lesson, file = submission
+    try:
+        return Graded(learner, lesson, file, check(lesson.exercise, file, expected=expected[lesson.name]))
+    except OSError as error:
+        return Graded(learner, lesson, file, None, f"cannot be read: {error.strerror}")

@@ -1,0 +1,61 @@
+"""The solution piece by piece: one statement more each time, for who wants to go on alone from there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from lessons.model import Exercise
+
+
+def pieces(exercise: Exercise) -> list[str]:
+    """The functions that the learner completes, as far as they are shown: the last piece of each shows it whole.
+
+    A statement that the exercise has as well is no piece of its own.
+    """
+    solution = exercise.solution.read_text(encoding="utf-8")
+    given = {line.strip() for line in exercise.path.read_text(encoding="utf-8").splitlines()}
+    lines = solution.splitlines()
+    found = []
+    for function in _functions(ast.parse(solution)):
+        statements = list(_statements(function.body))
+        new = [end for start, end in statements if any(line.strip() not in given for line in lines[start - 1 : end])]
+        for end in new:
+            whole = end == new[-1]
+            shown = lines[function.lineno - 1 : statements[-1][1] if whole else end]
+            if not whole:
+                last = lines[end - 1]
+                shown.append(f"{last[: len(last) - len(last.lstrip())]}...")
+            found.append("\n".join(shown))
+    return found
+
+
+def note(exercise: Exercise) -> str:
+    """What the solution's comment says of it."""
+    text = exercise.solution.read_text(encoding="utf-8")
+    comment = [line.removeprefix("#").strip() for line in text.partition("\n\n\n")[0].splitlines() if line[:1] == "#"]
+    _, _, said = "\n".join(comment).partition("\n\n")
+    return " ".join(said.split())
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from (one for one in node.body if isinstance(one, ast.FunctionDef))
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[tuple[int, int]]:
+    """First and last line of each statement. The head of one that holds others goes with the first of those."""
+    for statement in body:
+        inner: list[ast.stmt] = getattr(statement, "body", [])
+        if not inner:
+            yield statement.lineno, statement.end_lineno or statement.lineno
+            continue
+        (_, end), *rest = _statements(inner)
+        yield statement.lineno, end
+        yield from rest
+        for field in ("handlers", "orelse", "finalbody"):
+            for other in getattr(statement, field, []):
+                yield from _statements(other.body if isinstance(other, ast.ExceptHandler) else [other])

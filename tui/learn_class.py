@@ -1,0 +1,76 @@
+"""For teachers: `microtape learn verify` proves a course, `microtape learn grade` checks what a class has written."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from lessons import Course, load_course
+from tui.exits import CommandError, Exit
+
+
+def verify(folder: str) -> int:
+    """Prove every lesson of a folder as our own are proven; one line for each thing that is wrong.
+
+    Raises CommandError where there is no such folder.
+    """
+    from lessons.evidence import Evidence
+    from lessons.proofs import COURSE_PROOFS, PROOFS, failures
+
+    path = _folder(folder)
+    course = load_course(path)
+    wrong = 0
+    for lesson in course:
+        evidence = Evidence(lesson, course)
+        lines = [line for proof in PROOFS for line in failures(proof, evidence)]
+        for line in lines:
+            print(f"{lesson.folder.name}: {line}", flush=True)
+        wrong += len(lines)
+    for line in (line for proof in COURSE_PROOFS for line in proof(course)):
+        print(line)
+        wrong += 1
+    count = f"{len(course)} lesson{'s' if len(course) != 1 else ''}"
+    if wrong:
+        print(f"\n{count}, {wrong} thing{'s' if wrong != 1 else ''} to mend", file=sys.stderr)
+        return Exit.NOT_SOLVED
+    print(f"{count}: every claim holds, every checker catches every mistake that was tried")
+    return Exit.OK
+
+
+def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool) -> int:
+    """Check the files of a class. Raises CommandError where there are none."""
+    from lessons.grade import grade as graded
+
+    path = _folder(folder)
+    lesson = course.find(name) if name else None
+    marks = ("ok", "x") if ascii else ("✓", "✗")
+    results = []
+    for one in graded(path, course, lesson):
+        results.append(one)
+        if not as_json:
+            failed = next((result for result in one.verdict.results if not result.passed), None) if one.verdict else None
+            why = one.problem or (failed.check.title if failed is not None else "")
+            if one.verdict is not None and one.verdict.untouched:
+                why = "as shipped"
+            elif one.verdict is not None and (one.verdict.broken is not None or not one.verdict.results):
+                why = "cannot be run"
+            mark = marks[0] if one.passed else marks[1]
+            print(f"{mark:2} {one.learner:20} {one.lesson.name:22} {why}".rstrip(), flush=True)
+    if not results:
+        where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
+        raise CommandError(f"{path}: no learner's file here; they are looked for as {where}")
+    if as_json:
+        json.dump([one.as_json() for one in results], sys.stdout, indent=1, ensure_ascii=ascii)
+        print()
+    else:
+        solved = sum(one.passed for one in results)
+        print(f"\n{solved} of {len(results)} files solve their exercise")
+    return Exit.OK
+
+
+def _folder(name: str) -> Path:
+    path = Path(name).expanduser()
+    if not path.is_dir():
+        raise CommandError(f"{name}: there is no such folder")
+    return path

@@ -14,7 +14,9 @@ record     recordings of a lesson's program and of a learner's file, made quietl
 faults     wrong engines: the real one with one fault
 find       where a recording goes wrong; `where` a learner's
 mutants    small mistakes made in a solution, which its checker has to catch
-proofs     what is proven of every lesson; `evidence` what they look at, `blocks` runs the Python of its text
+proofs     what is proven of every lesson; `evidence` what they look at, `blocks` runs the Python of its text,
+           `later` that no lesson uses what a later one introduces
+grade      the files of a class
 """
 
 from lessons.checker import Verdict, check

@@ -1,7 +1,7 @@
 """Grading a class: every learner's files in a folder, each checked in a process of its own.
 
-    FOLDER/alice/fan_out.py         a folder for each learner, at any depth, files called as `microtape learn` calls them
-    FOLDER/alice.py                 or, for one lesson, a file for each learner
+FOLDER/alice/fan_out.py         a folder for each learner, at any depth, files called as `microtape learn` calls them
+FOLDER/alice.py                 or, for one lesson, a file for each learner
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from lessons.checker import does_the_same
 from lessons.evidence import Evidence, finished, run_blocks
 from lessons.find import first_wrong
 from lessons.header import LessonError
+from lessons.later import uses_nothing_later
+from lessons.model import Course
 from lessons.plain import difference
 from lessons.predict import right_answer
 from lessons.record import record_program
@@ -197,6 +199,9 @@ PROOFS: tuple[Proof, ...] = (
     mutants_are_caught,
     there_are_hints,
 )
+
+
+COURSE_PROOFS: tuple[Callable[[Course], Iterator[str]], ...] = (uses_nothing_later,)
 
 
 def failures(proof: Proof, found: Evidence) -> list[str]:

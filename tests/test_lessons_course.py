@@ -6,7 +6,7 @@ import pytest
 
 from lessons.evidence import Evidence
 from lessons.load import load_course
-from lessons.proofs import PROOFS, failures
+from lessons.proofs import COURSE_PROOFS, PROOFS, failures
 
 COURSE = load_course()
 
@@ -20,3 +20,15 @@ def evidence(lesson):
 @pytest.mark.parametrize("lesson", COURSE, ids=[lesson.folder.name for lesson in COURSE])
 def test_it_holds(lesson, proof):
     assert failures(proof, evidence(lesson)) == [], proof.__doc__
+
+
+@pytest.mark.parametrize("proof", COURSE_PROOFS, ids=[proof.__name__ for proof in COURSE_PROOFS])
+def test_it_holds_of_the_course(proof):
+    assert list(proof(COURSE)) == [], proof.__doc__
+
+
+def test_the_course_is_complete():
+    assert len(COURSE) == 26
+    assert [lesson.folder.name[:2] for lesson in COURSE] == [f"{number:02}" for number in range(1, 27)]
+    assert all(lesson.needs for lesson in COURSE.lessons[1:])
+    assert all(lesson.introduces for lesson in COURSE)

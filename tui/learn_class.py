@@ -49,7 +49,9 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
     for one in graded(path, course, lesson):
         results.append(one)
         if not as_json:
-            failed = next((result for result in one.verdict.results if not result.passed), None) if one.verdict else None
+            failed = (
+                next((result for result in one.verdict.results if not result.passed), None) if one.verdict else None
+            )
             why = one.problem or (failed.check.title if failed is not None else "")
             if one.verdict is not None and one.verdict.untouched:
                 why = "as shipped"

@@ -9,7 +9,7 @@ def make_weight(values, scale):
 
 
 def gradient_in_the_middle(x):
-    hidden = (x.detach() * 3).requires_grad_()
+    hidden = mt.tensor([3 * number.item() for number in x], requires_grad=True)
     (hidden**2).sum().backward()
     return hidden.grad.tolist()
 

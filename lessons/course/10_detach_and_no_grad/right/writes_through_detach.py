@@ -4,8 +4,8 @@ import microtape as mt
 
 
 def step(w, rate):
-    window = w.detach()
-    window -= rate * w.grad
+    numbers = w.detach()
+    numbers -= rate * w.grad
 
 
 def loss_for(guess, target):

@@ -1,10 +1,10 @@
-"""The weight is detached from how it was computed, and a dict of reasons is gone through in order."""
+"""The weight is told afterwards that it requires a gradient, and a dict of reasons is gone through in order."""
 
 import microtape as mt
 
 
 def make_weight(values, scale):
-    w = (mt.tensor(values, requires_grad=True) * scale).detach()
+    w = scale * mt.tensor(values)
     w.requires_grad = True
     return w
 

@@ -289,3 +289,11 @@ async def test_names_that_would_control_the_terminal_are_written_out():
         assert "\x1b" not in whole
         assert "\u202e" not in whole
         assert "[bold]markup[/]" in whole
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "colourblind", "ansi", "ansi-light"])
+async def test_every_theme_shows_the_same_text_and_marks(theme):
+    async with stepper(handmade.failing(), theme=theme).run_test(size=LARGE) as pilot:
+        await pilot.press("left", "right")
+        assert "✗" in shown(pilot.app, "#tape")
+        assert pilot.app.theme == f"microtape-{'ansi-dark' if theme == 'ansi' else theme}"

@@ -121,3 +121,23 @@ async def test_a_opens_it_tab_turns_and_enter_asks_why_of_the_element():
 def test_a_number_is_never_cut(x):
     text = short(x, 9)
     assert text == "…" or complex(text) == pytest.approx(x, rel=0.5, nan_ok=True)
+
+
+async def test_in_the_map_what_is_not_finite_is_written_out():
+    async with Viewer(("gradient", np.array([[0.0, np.nan], [np.inf, 1.0]]))).run_test(size=SMALL) as pilot:
+        await pilot.press("m")
+        assert [line.split()[1:] for line in grid(pilot.app).splitlines()[1:3]] == [["!!"], ["!!"]]
+
+
+async def test_without_colours_the_map_says_sign_and_size():
+    async with Viewer(("gradient", np.array([1.0, -2.0, 0.0]))).run_test(size=SMALL) as pilot:
+        pilot.app.no_color = True
+        await pilot.press("m")
+        assert grid(pilot.app).splitlines()[1].split(maxsplit=1)[1] == "+5-9 ."
+
+
+async def test_a_slice_of_more_axes_says_which():
+    async with Viewer(("gradient", np.arange(12.0).reshape(3, 2, 2))).run_test(size=SMALL) as pilot:
+        assert "slice [0, :, :], 1 of 3" in shown(pilot.app, "#which")
+        await pilot.press("pagedown", "pagedown")
+        assert "slice [2, :, :], 3 of 3" in shown(pilot.app, "#which")

@@ -51,8 +51,11 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         self.matrix, self.at, self.largest, self.numbers = matrix, at, largest, numbers
         rows, columns = matrix.shape
         self.virtual_size = Size(self.gutter_width + columns * self.cell_width, rows + 1)
-        (row, column), top, page = at, self.scroll_offset.y, self.size.height - 1
-        first, many = self.scroll_offset.x // self.cell_width, (self.size.width - self.gutter_width) // self.cell_width
+        (row, column), top, page = at, self.scroll_offset.y, max(self.size.height - 1, 1)
+        first, many = (
+            self.scroll_offset.x // self.cell_width,
+            max(self.size.width - self.gutter_width, 1) // self.cell_width,
+        )
         y = top if top <= row < top + page else max(row - page // 2, 0)
         x = first if first <= column < first + many else max(column - many // 2, 0)
         self.scroll_to(x * self.cell_width, y, animate=False, force=True)
@@ -85,9 +88,15 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
                 segments.append(Segment(text[-width:], dim))
                 continue
             x = self.matrix[row, column].item()
-            text = f"{short(x, width - 1):>{width - 1}} " if self.numbers else "  "
+            text = f"{short(x, width - 1):>{width - 1}} " if self.numbers else self._mark(x)
             segments.append(Segment(text, ground + self._style(x, (row, column) == self.at)))
         return Strip(segments).crop_extend(0, self.size.width, ground)
+
+    def _mark(self, x: Any) -> str:
+        """A cell of the map. What is not finite is written out; so is everything where there are no colours."""
+        if not math.isfinite(abs(x)):
+            return "!!"
+        return shade(x, self.largest) if self.app.no_color or self.app.native_ansi_color else "  "
 
     def _style(self, x: Any, chosen: bool) -> Style:
         if chosen:
@@ -99,6 +108,14 @@ def short(x: Any, width: int) -> str:
     """The number with as many digits as fit, at most four; never a part of it."""
     texts = (format_number(x, digits) for digits in (4, 3, 2, 1))
     return next((text for text in texts if len(text) <= width), "…"[:width])
+
+
+def shade(x: Any, largest: float) -> str:
+    """The number in two characters: its sign, and its size in tenths of the largest, `+9`; a dot for zero."""
+    if not x:
+        return " ."
+    size = min(int(10 * abs(x) / largest), 9) if largest else 0
+    return f"{'+' if isinstance(x, complex) or x > 0 else '-'}{size}"
 
 
 def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
@@ -215,6 +232,11 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
         names = [
             (f" {one} ", "bold $text-accent" if i == self._which else "") for i, (one, _) in enumerate(self._arrays)
         ]
+        leading = value.shape[:-2]
+        if leading and 0 not in leading:
+            where = ", ".join(map(str, self._index[:-2]))
+            number = int(np.ravel_multi_index(self._index[:-2], leading)) + 1
+            names.append((f"   slice [{where}, :, :], {number} of {math.prod(leading)}", "$text-muted"))
         self.query_one("#which", Static).update(Content.assemble(*names))
         about = value if isinstance(value, Summary) else summarize(value)
         self.query_one("#about", Static).update(describe(about, isinstance(value, Summary), ascii=self._ascii))

@@ -53,7 +53,11 @@ STEP = (
     {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first"},
 )
 ASCII = (("--ascii",), {"action": "store_true", "help": "plain ASCII characters only"})
-THEME = (("--theme",), {"choices": ("dark", "light"), "help": "colours (default: dark, or what COLORFGBG says)"})
+THEMES = ("dark", "light", "colourblind", "ansi", "ansi-light")
+THEME = (
+    ("--theme",),
+    {"choices": THEMES, "help": f"colours: {', '.join(THEMES)} (default: dark, or what COLORFGBG says)"},
+)
 YES = (("-y", "--yes"), {"action": "store_true", "help": "do not ask"})
 NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by number, name, operation or line :7"})
 WHY = (

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from textual.content import Content
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from tui.pieces import Piece, Text, joined
 from tui.spans import Line, Role, shown
@@ -38,7 +41,46 @@ LIGHT = Theme(
     dark=False,
     variables={"text-muted": "#5f6876", "text-disabled": "#8d96a3", "foreground-muted": "#5f6876"},
 )
-THEMES = {"dark": DARK, "light": LIGHT}
+# After Okabe and Ito: hues that also differ in brightness. What a colour says, a glyph or a place says too.
+COLOURBLIND = Theme(
+    name="microtape-colourblind",
+    primary="#56b4e9",
+    secondary="#35c4a2",
+    warning="#f0e442",
+    error="#ff8a50",
+    success="#e69f00",
+    accent="#e7a6cf",
+    foreground="#e6e6e6",
+    background="#101216",
+    surface="#181b21",
+    panel="#3a4250",
+    dark=True,
+    variables={"text-muted": "#9aa3b0", "text-disabled": "#6b7482", "foreground-muted": "#9aa3b0"},
+)
+
+
+def _ansi(like: str, muted: str, current: str, delivered: str, failed: str, **colours: Any) -> Theme:
+    """A theme of the terminal's own sixteen colours, made from one of Textual's."""
+    variables = {
+        "text-muted": muted, "text-disabled": muted, "foreground-muted": muted, "text": "ansi_default",
+        "accent-muted": current, "primary-muted": delivered, "error-muted": failed,
+        **{f"text-{role}": colour for role, colour in colours.items()},
+    }  # fmt: skip
+    theme = BUILTIN_THEMES[like]
+    return replace(theme, name=f"microtape-{like}", **colours, variables={**theme.variables, **variables})
+
+
+ANSI_DARK = _ansi(
+    "ansi-dark", muted="ansi_white", current="ansi_bright_black", delivered="ansi_default", failed="ansi_red",
+    primary="ansi_bright_blue", secondary="ansi_cyan", warning="ansi_yellow", error="ansi_bright_red",
+    success="ansi_bright_green", accent="ansi_bright_magenta", panel="ansi_bright_black",
+)  # fmt: skip
+ANSI_LIGHT = _ansi(
+    "ansi-light", muted="ansi_bright_black", current="ansi_white", delivered="ansi_default",
+    failed="ansi_bright_red", primary="ansi_blue", secondary="ansi_cyan", warning="ansi_default", error="ansi_red",
+    success="ansi_green", accent="ansi_magenta", panel="ansi_white",
+)  # fmt: skip
+THEMES = {"dark": DARK, "light": LIGHT, "colourblind": COLOURBLIND, "ansi": ANSI_DARK, "ansi-light": ANSI_LIGHT}
 
 STYLES: dict[Role, str] = {
     "": "",

@@ -41,7 +41,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
         & > .tape--heading { color: $text-muted; text-style: underline; }
-        & > .tape--banner { color: $background; background: $text-warning; text-style: bold; }
+        & > .tape--banner { color: $text-warning; text-style: bold reverse; }
         & > .tape--fold { color: $foreground; text-style: bold; }
         & > .tape--past { color: $foreground; }
         & > .tape--future { color: $text-muted; }

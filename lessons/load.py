@@ -53,7 +53,21 @@ def load_course(folder: Path = COURSE) -> Course:
         for needed in lesson.needs:
             if needed not in names[:index]:
                 raise LessonError(f"{lesson.folder / 'lesson.md'}: needs {needed!r}, but no lesson before it is that")
-    return Course(tuple(replace(lesson, number=number) for number, lesson in enumerate(lessons, 1)))
+    return Course(
+        tuple(
+            replace(lesson, number=number, prose=_with_needs(lesson, names)) for number, lesson in enumerate(lessons, 1)
+        )
+    )
+
+
+def _with_needs(lesson: Lesson, names: list[str]) -> str:
+    """The text, with a line below its title that says by number which lessons it builds on."""
+    if not lesson.needs:
+        return lesson.prose
+    *first, last = (str(number) for number in sorted(names.index(needed) + 1 for needed in lesson.needs))
+    told = f"lessons {', '.join(first)} and {last}" if first else f"lesson {last}"
+    title, _, text = lesson.prose.partition("\n")
+    return f"{title}\n\n*Builds on {told}.*\n{text}"
 
 
 def _number(folder: Path) -> int:

@@ -32,6 +32,19 @@ def test_lessons_come_in_the_order_of_their_numbers(tmp_path):
     assert [(lesson.number, lesson.name) for lesson in load_course(tmp_path)] == [(1, "first"), (2, "last")]
 
 
+def test_the_text_says_by_number_on_which_lessons_it_builds(tmp_path):
+    def needing(*names):
+        return LESSON.replace(HEADER, HEADER.removesuffix("+++\n") + f"needs = {list(names)}\n+++\n")
+
+    write_lesson(tmp_path, "1_one")
+    write_lesson(tmp_path, "5_two", lesson=needing("one"))
+    write_lesson(tmp_path, "9_three", lesson=needing("two", "one"))
+    one, two, three = load_course(tmp_path)
+    assert "Builds on" not in one.prose
+    assert two.prose.startswith("# Doubling\n\n*Builds on lesson 1.*\n\nText.")
+    assert "*Builds on lessons 1 and 2.*" in three.prose
+
+
 def test_what_it_needs_and_introduces_is_in_the_header(tmp_path):
     write_lesson(tmp_path, "1_first", lesson=LESSON.replace("+++\n#", 'introduces = ["twice"]\n+++\n#'))
     write_lesson(tmp_path, "2_second", lesson=LESSON.replace("+++\n#", 'needs = ["first"]\n+++\n#'))

@@ -213,11 +213,11 @@ def test_nodes_recorded_by_backward_are_told_apart() -> None:
         (slope,) = mt.autograd.grad(x**3, x, create_graph=True)
         slope.backward()
     first, second = build(recorder.recording, step=1), build(recorder.recording, pass_index=1)
-    assert not any(one.recorded_by_backward for one in build(recorder.recording, step=0).boxes)
+    assert not any(one.recorded_in is not None for one in build(recorder.recording, step=0).boxes)
     for graph in (first, second):
-        own = {one.recorded_by_backward for one in graph.boxes if one.title.startswith("slope =")}
-        assert own == {True}
-        assert [item.text for item in graph.legend if item.about == "recorded"] == ["recorded by backward itself"]
+        own = {one.recorded_in for one in graph.boxes if one.title.startswith("slope =")}
+        assert own == {0}
+        assert [item.text for item in graph.legend if item.about == "recorded"] == ["recorded by backward, pass 1"]
     assert rows(first, "n0")["grad()"] == "27"
     assert rows(first, "n0")[".grad"] == "no gradient yet"
 

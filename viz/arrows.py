@@ -31,9 +31,11 @@ def make_arrows(
             again.setdefault(
                 tail,
                 Box(tail, "again", home.state, title, "", (), (), (f"{home.title}, drawn above",),
-                    ranks[link.head] - 1, home.node, home.recorded_by_backward, frames=head.frames),
+                    ranks[link.head] - 1, home.node, home.recorded_in, frames=head.frames),
             )  # fmt: skip
         kind, text = _travel(now, link)
+        if port is not None and len(link.uses) == 1:
+            text = f"#{port} {text}".strip()
         about = _tooltip(link, kind, text, home, head)
         arrows.append(Arrow(tail, port, head.id, kind, text, "terms" in shown and text != "", about))
     return list(again.values()), arrows
@@ -47,7 +49,7 @@ def _travel(now: Moment, link: Link) -> tuple[ArrowKind, str]:
         return "border", "✂"
     edges = [use for use in link.uses if use.edge is not None]
     if not edges:
-        return "value", _count(link)
+        return "value", "saved" if all(use.saved for use in link.uses) else _count(link)
     came = [(use, gone) for use in edges if (gone := now.travelled(use.by, use.edge or 0)) is not None]
     if not came:
         return "future", _count(link)

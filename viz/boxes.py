@@ -17,7 +17,9 @@ from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor
 from viz.options import Detail
 
 VALUE_WIDTH = 36
+SUMMARY_WIDTH = 56  # mean, spread, smallest, largest, zeros, NaN and Inf of what has too many elements to be listed
 FORMULA_WIDTH = 46
+MOST_SAVERS = 5  # named in a box
 NO_GRADIENT = "no gradient yet"
 
 
@@ -39,10 +41,11 @@ class BoxMaker:
         rows = list(self._about(node))
         if len(node.outputs) <= 1:
             rows += self._value(single)
+            rows += self._savers(single)
             rows += self._gradient(node.id, 0)
         rows += self._saved(node)
         rows += detached_rows(self.now, node)
-        rows += self._hooks(*node.hooks, *(self.now.recording.tensors[single.tensor].hooks if single else ()))
+        rows += self._hooks(node, *node.hooks, *self._tensor_hooks(node.outputs))
         rows += self._source(node)
         rows += _hidden(hidden)
         return Box(
@@ -58,7 +61,7 @@ class BoxMaker:
             tooltip=self._tooltip(node),
             rank=rank,
             node=node.id,
-            recorded_by_backward=node.pass_ is not None,
+            recorded_in=node.pass_,
         )
 
     def constant(self, ref: TensorRef, rank: int) -> Box:
@@ -73,7 +76,11 @@ class BoxMaker:
             state="",
             title=tensor_name(self.now, ref) if found is None else border_title(self.now, ref, found.border),
             note=self._shape(ref.tensor) if tensor.name or found is not None else "",
-            rows=(*(border_rows(self.now, found) if found is not None else ()), *self._value(ref)),
+            rows=(
+                *(border_rows(self.now, found) if found is not None else ()),
+                *self._value(ref),
+                *self._savers(ref),
+            ),
             ports=(),
             tooltip=(f"{visible(tensor.name, 200) or 'a tensor'} needs no gradient", self._type(ref.tensor)),
             rank=rank,
@@ -102,9 +109,10 @@ class BoxMaker:
                 *(border_rows(now, found) if found is not None else ()),
                 *written_rows(now, ref),
                 *self._value(ref),
+                *self._savers(ref),
                 *self._arriving(node),
                 *self._leaf_gradient(node, variable),
-                *self._hooks(*tensor.hooks, *node.hooks),
+                *self._hooks(node, *tensor.hooks, *node.hooks),
                 *_hidden(hidden),
             ),
             ports=(),
@@ -128,7 +136,10 @@ class BoxMaker:
         if node.kind == "function":
             rows.append(Row("", "your own Function", "muted"))
         if node.kind == "copy_slices":
-            rows.append(Row("", "written through a view: the rest passes its gradient on", "muted"))
+            rows.append(Row("", "written through a view: this rule inside of the view,", "muted"))
+            rows.append(Row("", "and outside of it the gradient passes as it is", "muted"))
+        if base is not None and node.op == "asstrided":
+            rows.append(Row("", "the view's new history: it leads to what was written", "muted"))
         if (node.in_place or node.kind == "copy_slices") and outputs:
             first = node.operands[0].ref if node.operands else None
             before = first.version if first is not None else max(outputs[0].version - 1, 0)
@@ -145,7 +156,15 @@ class BoxMaker:
         value = self.now.recording.value(ref)
         if value is None:
             return []
-        return [Row("value", format_value(value, VALUE_WIDTH), "plain" if _is_finite(value) else "alarm")]
+        return [Row("value", written(value), "plain" if _is_finite(value) else "alarm")]
+
+    def _savers(self, ref: TensorRef | None) -> list[Row]:
+        """Who saved it, if several did: it is one tensor all the same."""
+        savers = self.now.timeline.savers.get(ref, ()) if ref is not None else ()
+        if "saved" not in self.show or len(savers) < 2:
+            return []
+        more = f" and {len(savers) - MOST_SAVERS} more" if len(savers) > MOST_SAVERS else ""
+        return [Row("saved by", ", ".join(f"%{node}" for node in savers[:MOST_SAVERS]) + more)]
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
@@ -166,7 +185,7 @@ class BoxMaker:
         """What is in an input buffer: while terms are missing, how many; when one has just come, the addition."""
         came = self.now.arrived(node, output)
         assert came is not None
-        text = format_value(came.total, VALUE_WIDTH)
+        text = written(came.total)
         last, waits = came.delivery, self.now.waits_for(node)
         current = self.now.current
         just_now = current is not None and any(one is last for one in current.deliveries)
@@ -233,9 +252,24 @@ class BoxMaker:
             return used[0]
         return max(saved.ref.version, self.now.timeline.written.get(saved.ref.tensor, 0))
 
-    def _hooks(self, *names: str) -> list[Row]:
-        short = (name.rpartition("<locals>.")[2] for name in names)
-        return [Row("hooks", visible(", ".join(short), VALUE_WIDTH))] if names else []
+    def _tensor_hooks(self, outputs: tuple[TensorRef | None, ...]) -> list[str]:
+        tensors = [self.now.recording.tensors[ref.tensor] for ref in outputs if ref is not None]
+        hooks = [name for tensor in tensors for name in tensor.hooks]
+        return [*hooks, *("retain_grad()" for tensor in tensors if tensor.retains_grad)]
+
+    def _hooks(self, node: NodeRecord, *names: str) -> list[Row]:
+        """What is called when the gradient comes; and, once it has been, what that made of the gradient."""
+        step = self.now.step_of(node.id)
+        changes = [
+            Row(
+                "",
+                f"{_short(call.name)} made {format_value(call.after, 14)} of {format_value(call.before, 14)}",
+                "muted",
+            )
+            for call in (step.hooks if step is not None else ())
+            if call.after is not None and call.kind != "retain_grad" and not _same(call.before, call.after)
+        ]
+        return [Row("hooks", visible(", ".join(map(_short, names)), VALUE_WIDTH)), *changes] if names else []
 
     def _source(self, node: NodeRecord) -> list[Row]:
         if "source" not in self.show or node.place is None:
@@ -302,10 +336,27 @@ def state_of(now: Moment, node: int) -> BoxState:
     return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
 
+def _short(name: str) -> str:
+    """A function's name without what it was defined in."""
+    return visible(name.rpartition("<locals>.")[2], NAME_WIDTH)
+
+
+def _same(before: Value | None, after: Value | None) -> bool:
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
+    return before == after
+
+
 def _gradient_row(key: str, value: Value | None) -> Row:
     if value is None:
         return Row(key, "None (undefined)", "muted")
-    return Row(key, format_value(value, VALUE_WIDTH), "gradient" if _is_finite(value) else "alarm")
+    return Row(key, written(value), "gradient" if _is_finite(value) else "alarm")
+
+
+def written(value: Value | None) -> str:
+    """Small arrays as they are, large ones as what there is to say of them on a line."""
+    short = format_value(value, VALUE_WIDTH)
+    return short if value is None or short.startswith("[") else format_value(value, SUMMARY_WIDTH)
 
 
 def _is_finite(value: Value | None) -> bool:

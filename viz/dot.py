@@ -145,8 +145,9 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
         "seed": (theme.gradient, theme.background),
         "error": (theme.alarm, theme.failed),
     }.get(box.kind, (theme.line, theme.operation))
-    if box.recorded_by_backward:
+    if box.recorded_in is not None:
         line, fill = theme.recorded_line, theme.recorded
+        style += ",diagonals" if box.recorded_in % 2 and box.kind == "operation" else ""
     if box.kind == "again" or box.kind == "error":
         return line, fill, style, 1
     if box.state == "current":

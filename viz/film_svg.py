@@ -18,6 +18,7 @@ from viz.render import render
 from viz.svg import GROUP, SVG, groups, read_svg
 from viz.theme import LIGHT
 
+LINES = f"{{{SVG}}}polyline"
 TEXT, SHAPES = f"{{{SVG}}}text", {f"{{{SVG}}}{name}" for name in ("polygon", "path", "polyline", "ellipse")}
 XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LOOKS = ("fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight",
@@ -58,7 +59,7 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
 
 
 def _mark_box(group: ElementTree.Element, box: Box) -> None:
-    recorded = " recorded" if box.recorded_by_backward else ""
+    recorded = " recorded" if box.recorded_in is not None else ""
     group.set("class", f"box {box.kind.replace(' ', '-')}{recorded} {box.state}".strip())
     outline = True
     texts = []
@@ -67,7 +68,7 @@ def _mark_box(group: ElementTree.Element, box: Box) -> None:
             outline = False
             texts.append(element)
         elif element.tag in SHAPES:
-            element.set("class", "outline" if outline else "cell")
+            element.set("class", "outline" if outline and element.tag != LINES else "cell")
     marks = list(_marks(box))
     if len(marks) != len(texts):
         raise GraphvizError(f"Graphviz drew {len(texts)} texts in a box that has {len(marks)}")

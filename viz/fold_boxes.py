@@ -40,6 +40,7 @@ class FoldBoxMaker:
         nodes = [node for each in times for node in each]
         outs = [self._result(each) for each in times]
         state = self._state(nodes)
+        passes = {self.now.recording.nodes[node].pass_ for node in nodes}
         rows = [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
         rows += self._source(nodes)
         rows += self._results(outs)
@@ -56,7 +57,7 @@ class FoldBoxMaker:
             tooltip=self._tooltip(group, nodes),
             rank=rank,
             node=None,
-            recorded_by_backward=all(self.now.recording.nodes[node].pass_ is not None for node in nodes),
+            recorded_in=passes.pop() if len(passes) == 1 else None,
             frames=self.plan.frames.get(group, ()),
         )
 

@@ -65,7 +65,7 @@ class Box:
     tooltip: tuple[str, ...]  # lines
     rank: int  # 0 is the top
     node: int | None  # of the recording
-    recorded_by_backward: bool = False  # create_graph: it computes a gradient
+    recorded_in: int | None = None  # create_graph: it computes a gradient, and this is the pass that recorded it
     in_the_middle: bool = False  # the picture is the neighbourhood of this one
     frames: tuple[Frame, ...] = ()  # from outside
 

@@ -113,8 +113,9 @@ def _swatch(item: LegendItem, theme: Theme) -> str:
         "constant": (theme.line, theme.constant, "DASHED"),
         "border": (theme.muted, theme.constant, "DASHED"),
         "again": (theme.line, theme.background, "ROUNDED,DASHED"),
-        "": (theme.recorded_line, theme.recorded, ""),
     }.get(item.name, (theme.line, theme.operation, ""))
+    if item.about == "recorded":
+        line, fill = theme.recorded_line, theme.recorded
     style = f' STYLE="{style}"' if style else ""
     box = f'<TD BORDER="1" WIDTH="20" HEIGHT="9" FIXEDSIZE="TRUE" COLOR="{line}" BGCOLOR="{fill}"{style}></TD>'
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>{box}</TR></TABLE>'

@@ -40,12 +40,17 @@ def legend(boxes: Iterable[Box], arrows: Iterable[Arrow]) -> tuple[LegendItem, .
     """What the signs in these boxes and arrows mean."""
     boxes = tuple(boxes)
     kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
-    recorded = any(box.recorded_by_backward for box in boxes)
+    recorded = sorted({box.recorded_in for box in boxes if box.recorded_in is not None})
     bars = any(row.key.startswith("|") for box in boxes for row in box.rows)
     return (
         *(LegendItem("box", name, text) for name, text in _BOXES.items() if name in kinds),
-        *([LegendItem("recorded", "", "recorded by backward itself")] if recorded else []),
+        *(LegendItem("recorded", str(number), _recorded(number)) for number in recorded),
         *([LegendItem("bars", "", "size of each, first to last (log)")] if bars else []),
         *(LegendItem("state", name, text) for name, text in _STATES.items() if name in states),
         *(LegendItem("arrow", name, text) for name, text in _ARROWS.items() if name in ways),
     )
+
+
+def _recorded(number: int) -> str:
+    """The passes take turns with how their boxes look."""
+    return f"recorded by backward, pass {number + 1}{' (cut corners)' if number % 2 else ''}"

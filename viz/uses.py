@@ -18,6 +18,7 @@ class Use:
     by: int
     edge: int | None
     ended: bool = False  # it was detached in place before it was used
+    saved: bool = False  # it is no operand: the node only saved it for its backward
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +50,25 @@ def find_uses(now: Moment, nodes: Sequence[int], constants: bool) -> list[Use]:
 
 def _without_gradient(now: Moment, node: NodeRecord, drawn: Collection[int], constants: bool) -> list[Use]:
     found: dict[tuple[int | TensorRef, int], Use] = {}
-    for operand in node.operands:
-        if operand.ref is None:
-            continue
-        tensor = now.recording.tensors[operand.ref.tensor]
-        maker, output = now.timeline.producer.get(operand.ref, (tensor.node, 0))
+    operands = [operand.ref for operand in node.operands if operand.ref is not None]
+    for ref in (*operands, *_only_saved(node, operands)):
+        tensor = now.recording.tensors[ref.tensor]
+        maker, output = now.timeline.producer.get(ref, (tensor.node, 0))
+        saved = ref not in operands
         if maker is not None and maker in drawn and maker < node.id:
-            ended = operand.ref in now.timeline.borders
-            found.setdefault((maker, output), Use(maker, output, node.id, None, ended))
-        elif maker is None and constants and (_worth_a_box(tensor) or operand.ref in now.timeline.borders):
-            found.setdefault((operand.ref, 0), Use(operand.ref, 0, node.id, None))
+            ended = ref in now.timeline.borders
+            found.setdefault((maker, output), Use(maker, output, node.id, None, ended, saved))
+        elif maker is None and constants and (_worth_a_box(tensor) or ref in now.timeline.borders):
+            found.setdefault((ref, 0), Use(ref, 0, node.id, None, saved=saved))
     return list(found.values())
+
+
+def _only_saved(node: NodeRecord, operands: Collection[TensorRef]) -> list[TensorRef]:
+    """What it saved that is neither operand nor result: a Function's mask, an index. A write saves what was there."""
+    if node.in_place or node.kind == "copy_slices":
+        return []
+    known = {ref.tensor for ref in (*operands, *node.outputs) if ref is not None}
+    return [one.ref for one in node.saved if one.ref.tensor not in known]
 
 
 def _worth_a_box(tensor: TensorRecord) -> bool:

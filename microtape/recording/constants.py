@@ -32,7 +32,7 @@ def shortened(text: str) -> str:
 
 
 @functools.cache
-def _parameters(kind: type[Node]) -> tuple[str, ...]:
+def _parameters(kind: type[Any]) -> tuple[str, ...]:
     """The slots in which a class of nodes keeps what it was called with."""
     if not issubclass(kind, Operation):
         return ()

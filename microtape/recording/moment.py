@@ -138,6 +138,15 @@ class Timeline:
         return {ref: (node.id, k) for node in nodes for k, ref in enumerate(node.outputs) if ref is not None}
 
     @cached_property
+    def savers(self) -> Mapping[TensorRef, tuple[int, ...]]:
+        """A tensor at a version -> the nodes that saved it."""
+        found: dict[TensorRef, dict[int, None]] = {}
+        for node in self.recording.nodes:
+            for one in node.saved:
+                found.setdefault(one.ref, {})[node.id] = None
+        return {ref: tuple(nodes) for ref, nodes in found.items()}
+
+    @cached_property
     def borders(self) -> Mapping[TensorRef, BorderRecord]:
         """A tensor at a version -> the border that it came out of."""
         return borders_by_output(self.recording)

@@ -21,16 +21,25 @@ DIFFERENCES = {
     (r"u?int\d+|bool", r"cl(am|i)p_.*"): "clamp_ names dtypes as other functions do, where torch names C++'s",
     (r"u?int(32|8)|bool", r"(conv|pad re).*"): "convolution and padding take whole numbers, torch only int64",
     (r"u?int(32|8)|complex64", r"avg_pool.*"): "what is averaged can have any dtype, torch has few kernels",
-    (r"bool", r"matmul .*|tensordot"): "bools are refused in the name of the product that computes it, also of nothing",
-    (r"bool", r"sub_ alpha.*"): "of two mistakes, the factor's dtype is named first",
-    (r"bool", r"cholesky.*"): "a matrix that is just definite is rounded as numpy's LAPACK does",
-    (r"u?int.*|bool|complex64", r"(max_pool1d|group_norm).*"): "they refuse in the name of max_pool2d and layer_norm",
-    (r"uint8", r"fill_ -0.5 .*"): "uint8 takes a number that does not fit modulo 256",
-    (r"uint8", r"topk.*"): "equal elements stay in their order, torch's is not specified",
+    (
+        r"bool",
+        r"matmul .*|tensordot",
+    ): "matmul and tensordot refuse bools in the name of the product inside, also of nothing",
+    (r"bool", r"sub_ alpha.*"): "of two mistakes in sub_, the dtype of alpha is named first",
+    (r"bool", r"cholesky.*"): "cholesky rounds a matrix that is just definite as numpy's LAPACK does",
+    (
+        r"u?int.*|bool|complex64",
+        r"(max_pool1d|group_norm).*",
+    ): "max_pool1d and group_norm refuse in the name of max_pool2d and layer_norm",
+    (r"uint8", r"fill_ -0.5 .*"): "fill_ takes a number that does not fit modulo 256",
+    (r"uint8", r"topk.*"): "topk leaves equal elements in their order, torch's is not specified",
     (r"float16", r"det.*|solve.*|cholesky.*|svd.*|eig.*"): "half precision is refused in one sentence by all of linalg",
-    (r"float16", r"(complex|polar|view_as_complex|mul real complex).*"): "half precision becomes complex64",
+    (
+        r"float16",
+        r"(complex|polar|view_as_complex|mul real complex).*",
+    ): "complex numbers of half precision become complex64",
     (r"complex64", r"0 .*\*\* x"): "0 to a complex power is numpy's NaN, which torch has elsewhere",
-    (r"complex64", r"cross_entropy of .*"): "of two complex operands, the first is refused",
+    (r"complex64", r"cross_entropy of .*"): "cross_entropy of two complex operands refuses the first",
 }
 
 

@@ -141,7 +141,28 @@ def test_in_ascii_there_is_nothing_else() -> None:
 def test_a_snapshot_is_a_recording_like_any_other() -> None:
     x = mt.tensor(2.0, requires_grad=True)
     y = x * x
-    assert viz.draw(snapshot(y)).graph.subtitle == "no backward pass was recorded"
+    assert viz.draw(snapshot(y)).graph.subtitle == "the graph as it is now"
+
+
+def test_a_freed_graph_says_so() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    y.sum().backward()
+    graph = viz.draw(y).graph
+    assert graph.subtitle == "the graph as it is now, after backward: what was saved for it has been freed"
+    (box,) = [one for one in graph.boxes if one.kind == "operation"]
+    assert [row.text for row in box.rows if row.key == "saved"] == ["freed"]
+    (leaf,) = [one for one in graph.boxes if one.kind == "leaf"]
+    assert [row.text for row in leaf.rows if row.key == ".grad"] == ["[2.718, 7.389]"]
+
+
+def test_a_graph_that_is_broken_already_shows_both_versions() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    y += 1
+    graph = viz.draw(y.sum()).graph
+    rows = [row for one in graph.boxes for row in one.rows if row.tone == "alarm"]
+    assert [row.text for row in rows] == ["z=y v0, now v1 ✗"]
 
 
 def test_a_graphviz_py_of_the_user_in_the_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

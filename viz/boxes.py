@@ -238,6 +238,8 @@ class BoxMaker:
         step = self.now.step_of(node.id)
         if fine and step is not None and step.freed:
             fine[-1] += "  freed"
+        if node.id in self.now.recording.freed and not node.saved:
+            fine.append("freed")
         lines = [", ".join(fine)] if len(", ".join(fine)) <= VALUE_WIDTH else fine
         rows = [Row("saved", line) for line in lines if line] if "saved" in self.show else []
         return [*rows, *overwritten]
@@ -250,7 +252,8 @@ class BoxMaker:
         )
         if used:
             return used[0]
-        return max(saved.ref.version, self.now.timeline.written.get(saved.ref.tensor, 0))
+        seen = self.now.recording.tensors[saved.ref.tensor].values if self.now.pass_ is None else ()
+        return max(saved.ref.version, self.now.timeline.written.get(saved.ref.tensor, 0), *seen)
 
     def _tensor_hooks(self, outputs: tuple[TensorRef | None, ...]) -> list[str]:
         tensors = [self.now.recording.tensors[ref.tensor] for ref in outputs if ref is not None]

@@ -27,7 +27,10 @@ def title(now: Moment) -> str:
 def subtitle(now: Moment) -> str:
     """Where in the pass this is, and what the step in focus did."""
     if now.pass_ is None:
-        return "no backward pass was recorded"
+        if not now.recording.options.get("snapshot"):
+            return "no backward pass was recorded"
+        gone = ", after backward: what was saved for it has been freed" if now.recording.freed else ""
+        return f"the graph as it is now{gone}"
     if now.failed is not None:
         return f"failed in step {now.steps_done}: {_node(now, now.failed.node)}"
     total = len(now.pass_.steps)
@@ -48,7 +51,8 @@ def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
     refs = {ref for node in nodes for ref in recording.nodes[node].outputs if ref is not None}
     missing = sum(recording.value(ref) is None for ref in refs)
     if missing:
-        found.append(f"{missing} of {len(refs)} values were not recorded")
+        about = "are gone: nobody kept them" if recording.options.get("snapshot") else "were not recorded"
+        found.append(f"{missing} of {len(refs)} values {about}")
     return [visible(note, LINE_WIDTH) for note in (*found, *recording.notes)]
 
 

@@ -17,7 +17,8 @@ _USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
 def constants_of(node: Node) -> list[str]:
     """The texts of a built-in operation's constants, `3` or `dim=1`; those that everybody leaves out are left out."""
     found = []
-    for slot in _parameters(type(node)):
+    kind: Any = type(node)
+    for slot in _parameters(kind):
         value = getattr(node, slot, None)
         if value is None or value is False or (slot in _USUAL and value == _USUAL[slot]):
             continue
@@ -32,7 +33,7 @@ def shortened(text: str) -> str:
 
 
 @functools.cache
-def _parameters(kind: type[Any]) -> tuple[str, ...]:
+def _parameters(kind: Any) -> tuple[str, ...]:
     """The slots in which a class of nodes keeps what it was called with."""
     if not issubclass(kind, Operation):
         return ()

@@ -6,6 +6,7 @@ What it has seen it holds on to, so that objects keep their identity until the r
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import threading
 import traceback
@@ -387,7 +388,7 @@ def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
         else:
             tape.adopt_tensor(item)
     tape.find_names(user_frame(frame if frame is not None else sys._getframe(1)))
-    return recorder.recording
+    return dataclasses.replace(recorder.recording, options={"snapshot": True})
 
 
 __all__ = ["Recorder", "TensorRef", "record", "snapshot"]

@@ -217,7 +217,7 @@ class Tape:
             if isinstance(item, SavedTensor):
                 ref = outputs[item.output_nr]
                 assert ref is not None
-                self._tensors[ref.tensor].values.setdefault(0, _frozen(item.array))
+                self._tensors[ref.tensor].values.setdefault(version_number(item), _frozen(item.array))
         self.nodes[number] = self.nodes[number]._replace(outputs=tuple(outputs), saved=self._saved(node))
 
     def _output_of(self, number: int, edge: Edge) -> TensorRef | None:

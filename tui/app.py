@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Iterator
+from typing import Any, Unpack
 
-from textual.app import App
+from textual.app import App, SystemCommand
+from textual.screen import Screen
 
 from microtape.recording.model import Recording
 from tui.look import THEMES
+from tui.palette import commands_of, without
 from tui.stepper import StepperOptions, StepperScreen
 
 
@@ -21,6 +24,12 @@ class MicrotapeApp(App[None]):
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
+        self.animation_level = "none"  # nothing moves unless it says something
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
+        """What every key does, then what Textual offers. Its list of keys would be a second help page."""
+        yield from commands_of(screen)
+        yield from without(super().get_system_commands(screen), "Keys", "Screenshot", "Maximize", "Minimize")
 
 
 class StepperApp(MicrotapeApp):

@@ -15,12 +15,12 @@ class FindingScreen(AgainScreen):
     """A screen with a cursor and a tape in which one can search, filter and fold."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "ask('find')", "find", show=False),
-        Binding("n", "find_next(1)", "next match", show=False),
-        Binding("N", "find_next(-1)", "match before", show=False),
-        Binding("f", "ask('filter')", "filter", show=False),
-        Binding("z", "fold", "fold", show=False),
-        Binding("Z", "open_fold", "open a fold", show=False),
+        Binding("slash", "ask('find')", "find an operation, name, line or shape", show=False),
+        Binding("n", "find_next(1)", "to the next match", show=False),
+        Binding("N", "find_next(-1)", "to the match before", show=False),
+        Binding("f", "ask('filter')", "show only some rows", show=False),
+        Binding("z", "fold", "fold what repeats, or unfold it", show=False),
+        Binding("Z", "open_fold", "open the nearest fold", show=False),
         Binding("escape", "escape", "show all rows", show=False),
     ]
 

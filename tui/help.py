@@ -12,6 +12,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.explained import EXPLAINED
+
 WIDTH, KEY = 72, 9  # characters of a line, and of its left column
 KEYS = (
     ("→ l", "one step on"),
@@ -38,7 +40,8 @@ KEYS = (
     ("Tab", "the next pane; 1 to 5 choose node, source, leaves, engine, watch"),
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
     ("click", "on a row of the tape: go to its step"),
-    ("^p", "commands, themes among them"),
+    ("F1", "explain the view or pane that has the focus"),
+    ("^p", "all commands by their words, and themes"),
     ("q", "quit"),
 )
 MARKS = (
@@ -70,13 +73,21 @@ class HelpScreen(ModalScreen[None]):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter,f1", "dismiss", "close")]
+
+    def __init__(self, about: str | None = None) -> None:
+        super().__init__()
+        self._about = about
 
     def compose(self) -> ComposeResult:
-        """The preface, the keys, the marks."""
+        """The preface, the keys, the marks; or what one view or pane shows."""
         with VerticalScroll() as page:
             page.border_title = "help"
             page.border_subtitle = "Esc closes"
+            if self._about is not None:
+                page.border_title = self._about
+                yield Static(Content(EXPLAINED[self._about]))
+                return
             yield Static(Content(PREFACE + "\n"))
             yield Static(_table("keys", KEYS))
             yield Static(_table("\nmarks", MARKS))

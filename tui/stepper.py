@@ -17,13 +17,11 @@ from textual.widgets import Footer, Static
 
 from microtape.recording.condition import ExpressionError
 from microtape.recording.model import Recording
-from tui.array_view import ArrayScreen, arrays_of
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
 from tui.breakpoints import Breakpoints
 from tui.cursor import StepCursor
-from tui.finding import FindingScreen
-from tui.help import HelpScreen
+from tui.explaining import ExplainingScreen
 from tui.opening import Origin
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
@@ -32,8 +30,6 @@ from tui.source_pane import SourcePane
 from tui.spans import shown
 from tui.tape import TapeView
 from tui.watch_pane import WatchPane
-from tui.why import refer, subject
-from tui.why_screen import WhyScreen
 
 SMALLEST = (60, 18)
 VIEWS = ("tape", "boxes", "both")
@@ -52,7 +48,7 @@ class StepperOptions(TypedDict, total=False):
     until: str | None
 
 
-class StepperScreen(FindingScreen):
+class StepperScreen(ExplainingScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -62,32 +58,31 @@ class StepperScreen(FindingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "move(1)", "step", key_display="→"),
         Binding("left,h", "move(-1)", "back", key_display="←"),
-        Binding("shift+right,L", "move_inside(1)", "inside", show=False),
-        Binding("shift+left,H", "move_inside(-1)", "inside", show=False),
-        Binding("home", "home", "start", show=False),
-        Binding("end", "end", "end", show=False),
+        Binding("shift+right,L", "move_inside(1)", "step on inside of a step", show=False),
+        Binding("shift+left,H", "move_inside(-1)", "step back inside of a step", show=False),
+        Binding("home", "home", "to where backward was called", show=False),
+        Binding("end", "end", "to the end of the pass", show=False),
         Binding("g", "ask('go to')", "go to"),
-        Binding("b", "ask('break at')", "break", show=False),
-        Binding("w", "ask('watch')", "watch", show=False),
-        Binding("B", "stops", "breakpoints", show=False),
-        Binding("c", "run(1)", "run", show=False),
-        Binding("C", "run(-1)", "run back", show=False),
-        Binding("exclamation_mark", "next_nan", "next NaN", show=False),
-        Binding("enter", "why", "why"),
-        Binding("a", "array", "array", show=False),
-        Binding("x", "ask('why of')", "why of", show=False),
-        Binding("v", "turn_view", "view", show=False),
+        Binding("b", "ask('break at')", "set or take away a breakpoint", show=False),
+        Binding("w", "ask('watch')", "watch a tensor or leaf", show=False),
+        Binding("B", "stops", "list breakpoints and watches", show=False),
+        Binding("c", "run(1)", "run to the next breakpoint", show=False),
+        Binding("C", "run(-1)", "run back to the breakpoint before", show=False),
+        Binding("exclamation_mark", "next_nan", "to the next NaN or infinity", show=False),
+        Binding("v", "turn_view", "tape, boxes, both", show=False),
         Binding("space", "play", "play"),
-        Binding("plus,equals_sign", "faster(1)", "faster", show=False),
-        Binding("minus", "faster(-1)", "slower", show=False),
-        Binding("left_square_bracket", "turn_pass(-1)", "pass", show=False),
-        Binding("right_square_bracket", "turn_pass(1)", "pass", show=False),
-        Binding("P", "predict", "predict", show=False),
-        Binding("p", "next_pass", "next pass", show=False),
-        *(Binding(str(i), f"show_pane('{name}')", name, show=False) for i, name in enumerate(PANES, 1)),
+        Binding("plus,equals_sign", "faster(1)", "play faster", show=False),
+        Binding("minus", "faster(-1)", "play slower", show=False),
+        Binding("left_square_bracket", "turn_pass(-1)", "to the pass before", show=False),
+        Binding("right_square_bracket", "turn_pass(1)", "to the pass after", show=False),
+        Binding("P", "predict", "predict each step, or no longer", show=False),
+        Binding("p", "next_pass", "to the next pass, around the end", show=False),
+        *(
+            Binding(str(i), f"show_pane('{name}')", f"show the {name} pane", show=False)
+            for i, name in enumerate(PANES, 1)
+        ),
         Binding("tab", "turn_focus(1)", "pane", key_display="Tab"),
         Binding("shift+tab", "turn_focus(-1)", show=False),
-        Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "leave", "quit"),
     ]
 
@@ -268,44 +263,13 @@ class StepperScreen(FindingScreen):
             elif message.purpose == "filter":
                 self.filter(message.target)
             elif message.purpose == "why of":
-                self._explain(message.target)
+                self.explain(message.target)
             elif message.purpose in ("break at", "watch"):
                 self.toggle_stop(message.target, "watch" if message.purpose == "watch" else "break")
         except (LookupError, ExpressionError) as problem:
             prompt.refuse(str(problem.args[0]))
         else:
             prompt.action_close()
-
-    def action_why(self) -> None:
-        """Explain the current node's gradient."""
-        self.stop_playing()
-        if self.cursor is not None and self.cursor.focus is not None:
-            self._explain("")
-
-    def action_array(self) -> None:
-        """Show the numbers of the current node."""
-        self.stop_playing()
-        cursor = self.cursor
-        arrays = arrays_of(cursor, cursor.focus) if cursor is not None and cursor.focus is not None else []
-        if cursor is None or not arrays:
-            self.notify("There are no numbers here yet.", timeout=3)
-            return
-
-        def explain(index: tuple[int, ...] | None) -> None:
-            if index is not None and cursor.focus is not None:
-                about = subject(cursor, cursor.focus, index)
-                self.app.push_screen(WhyScreen(cursor, about, ascii=self._ascii), self._go_to_node)
-
-        self.app.push_screen(ArrayScreen(arrays, ascii=self._ascii), explain)
-
-    def _explain(self, text: str) -> None:
-        if self.cursor is not None:
-            screen = WhyScreen(self.cursor, refer(self.cursor, text), ascii=self._ascii)
-            self.app.push_screen(screen, self._go_to_node)
-
-    def _go_to_node(self, node: int | None) -> None:
-        if node is not None and self.cursor is not None:
-            self.cursor = self.cursor.goto_node(node)
 
     def on_prompt_closed(self) -> None:
         """Back to the tape."""
@@ -337,10 +301,6 @@ class StepperScreen(FindingScreen):
         if name in PANES:
             self.pane = name
         self.query_one(f"#{name}", Widget).focus()
-
-    def action_help(self) -> None:
-        """What the keys do and the marks mean."""
-        self.app.push_screen(HelpScreen())
 
     def action_leave(self) -> None:
         """Back to where the stepper was opened from."""

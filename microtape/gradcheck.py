@@ -1,11 +1,4 @@
-"""Checking derivatives against finite differences.
-
-Note [Numerical and analytical]
-  Both are Jacobians with a row for each element of an input and a column for each element of an output. A numerical
-  entry is (f(x + ε) - f(x - ε)) / 2ε for a step ε in one element; an analytical column is what backward gives for a
-  first gradient of 1 in one element. A complex element counts as two real ones: its entry is ∂/∂Re + i · ∂/∂Im, which
-  is torch's convention, and an output's imaginary part is checked by itself, with i as the first gradient.
-"""
+"""Checking derivatives against finite differences; see Note [Numerical and analytical] in `jacobians`."""
 
 from __future__ import annotations
 
@@ -14,17 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from microtape.call_site import user_stacklevel
 from microtape.differentiate import grad
 from microtape.errors import GradcheckError
 from microtape.function import Function
 from microtape.grad_mode import enable_grad
+from microtape.jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
 from microtape.tensor import Tensor
 from microtape.tensor_state import new_tensor
-
-Matrix = npt.NDArray[Any]
 
 NOT_REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
@@ -53,26 +44,33 @@ def gradcheck(
     """Compare the gradients that backward computes for `func(*inputs)` with finite differences.
 
     Inputs that require grad should be of double precision; each is nudged in place, one element at a time, and put
-    back. `fast_mode` compares one random projection of each Jacobian rather than all of it.
+    back. `fast_mode` compares one random projection of each Jacobian rather than all of it. With `check_forward_ad`,
+    the tangents that forward mode computes are compared too; without `check_backward_ad`, only they are.
 
     torch's other arguments are taken as well. Gradients always have their input's dtype here, a batch of them is
-    computed one by one, and no tensor is sparse: `check_grad_dtypes`, `check_batched_grad` and `masked` change nothing.
+    computed one by one, and no tensor is sparse: `check_grad_dtypes`, `check_batched_grad`,
+    `check_batched_forward_grad` and `masked` change nothing.
 
     Raises:
         GradcheckError: they differ by more than `atol + rtol · |numerical|`; backward gives different values each time
             (by more than `nondet_tol`), does not scale with the first gradient, or stumbles over an undefined one. With
             `raise_exception=False` the answer is False instead.
-        ValueError: no input requires grad, or one repeats its memory.
-        NotImplementedError: forward-mode derivatives are to be checked.
+        ValueError: no input requires grad.
+        RuntimeError: an input repeats its memory.
+        AssertionError: nothing is to be checked, or a batch of what is not.
     """
-    if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck checks backward only: leave out check_forward_ad")
-    if not check_backward_ad:
-        raise ValueError("nothing to check: check_backward_ad is False")
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     check_inputs(arguments)
     try:
-        _Check(func, arguments, eps, atol, rtol, nondet_tol).run(check_undefined_grad, fast_mode)
+        _Check(Jacobians(func, arguments, eps), atol, rtol, nondet_tol).run(
+            backward=check_backward_ad, forward=check_forward_ad, undefined=check_undefined_grad, fast_mode=fast_mode
+        )
     except GradcheckError:
         if raise_exception:
             raise
@@ -102,10 +100,15 @@ def gradgradcheck(
     """`gradcheck` of the gradients of `func`: whether its second derivatives are right.
 
     `grad_outputs` are the first gradients, by default random ones; with `gen_non_contig_grad_outputs` these do not lie
-    in order in memory. The other arguments and errors are gradcheck's.
+    in order in memory. `check_fwd_over_rev` checks the tangents of gradients, `check_rev_over_rev` their gradients. The
+    other arguments and errors are gradcheck's.
     """
-    if check_fwd_over_rev or not check_rev_over_rev:
-        raise NotImplementedError("gradgradcheck checks backward over backward only")
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    if check_undefined_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
+    if check_batched_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
     arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
         generator = np.random.default_rng(0)
@@ -117,10 +120,13 @@ def gradgradcheck(
     else:
         firsts = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
     count = len(firsts)
+    sources = [i for i, one in enumerate((*arguments, *firsts)) if isinstance(one, Tensor) and one.requires_grad]
 
     def gradients(*everything: Any) -> tuple[Tensor, ...]:
+        for i in sources:  # forward mode gives tensors without history
+            everything[i].requires_grad_()
         given, first = everything[:-count], everything[-count:]
-        wanted = [one for one in given if isinstance(one, Tensor) and one.requires_grad]
+        wanted = [given[i] for i in sources if i < len(given)]
         with enable_grad():
             outputs = differentiable(func(*given))
             found = grad(outputs, wanted, first, create_graph=True, allow_unused=True)
@@ -135,6 +141,8 @@ def gradgradcheck(
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
     )
 
@@ -142,135 +150,115 @@ def gradgradcheck(
 class _Check:
     """One call of gradcheck."""
 
-    def __init__(
-        self,
-        func: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        eps: float,
-        atol: float,
-        rtol: float,
-        nondet_tol: float,
-    ) -> None:
-        self.func, self.arguments = func, arguments
-        self.eps, self.atol, self.rtol, self.nondet_tol = eps, atol, rtol, nondet_tol
-        self.inputs = [one for one in arguments if isinstance(one, Tensor) and one.requires_grad]
-        self.numbers = [i for i, one in enumerate(arguments) if isinstance(one, Tensor) and one.requires_grad]
+    def __init__(self, at: Jacobians, atol: float, rtol: float, nondet_tol: float) -> None:
+        self.at, self.atol, self.rtol, self.nondet_tol = at, atol, rtol, nondet_tol
 
-    def run(self, check_undefined_grad: bool, fast_mode: bool) -> None:
-        outputs = differentiable(self.func(*self.arguments))
-        if not outputs:
+    def run(self, *, backward: bool, forward: bool, undefined: bool, fast_mode: bool) -> None:
+        """Check what is asked for."""
+        at = self.at
+        if not at.outputs:
             self.check_that_nothing_depends()
             return
-        if not fast_mode or not all(self.projections_agree(i, output) for i, output in enumerate(outputs)):
-            for i, output in enumerate(outputs):
-                self.check_output(i, output)
-        self.check_scaling(outputs)
-        if check_undefined_grad:
-            self.check_undefined(outputs)
+        if backward and not (fast_mode and all([self.backward_agrees(i) for i in range(len(at.outputs))])):
+            for i, output in enumerate(at.outputs):
+                self.check_backward(i, output)
+        if forward and not (fast_mode and all([self.forward_agrees(number) for number in at.numbers])):
+            for number, tensor in zip(at.numbers, at.inputs, strict=True):
+                self.check_forward(number, tensor)
+        if forward and undefined:
+            self.check_undefined_tangents()
+        if backward:
+            self.check_scaling(at.outputs)
+        if backward and undefined:
+            self.check_undefined(at.outputs)
 
-    def values(self) -> list[Matrix]:
-        """The function's differentiable outputs as flat arrays."""
-        return [output.array.reshape(-1).copy() for output in differentiable(self.func(*self.arguments))]
+    def compare(self, index: int, number: int, numerical: Matrix, analytical: Matrix, how: str = "") -> None:
+        """Raise GradcheckError where two Jacobians differ."""
+        numerical = numerical.reshape(analytical.shape)
+        if not np.allclose(analytical, numerical, self.rtol, self.atol, equal_nan=True):
+            raise GradcheckError(
+                f"Jacobian {how}mismatch for output {index} with respect to input {number},\n"
+                f"numerical:{new_tensor(Tensor, numerical)!r}\nanalytical:{new_tensor(Tensor, analytical)!r}\n"
+            )
 
-    def numerical(self, tensor: Tensor, output_index: int) -> Matrix:
-        """The numerical Jacobian of one output's parts with respect to one input."""
-        rows = []
-        for at in np.ndindex(tensor.array.shape):
-            row = self.difference(tensor, at, self.eps, output_index)
-            if tensor.array.dtype.kind == "c":
-                row = row + 1j * self.difference(tensor, at, 1j * self.eps, output_index)
-            rows.append(row)
-        return np.array(rows)
-
-    def difference(self, tensor: Tensor, at: tuple[int, ...], step: complex, output_index: int) -> Matrix:
-        """The central difference of an output for a step in one element."""
-        before = tensor.array[at].copy()
-        tensor.array[at] = before - step
-        low = self.parts(output_index)
-        tensor.array[at] = before + step
-        high = self.parts(output_index)
-        tensor.array[at] = before
-        return (high - low) / (2 * abs(step))
-
-    def parts(self, output_index: int) -> Matrix:
-        """An output as real numbers: of a complex one, the real parts and then the imaginary parts."""
-        flat = self.values()[output_index]
-        return np.concatenate([flat.real, flat.imag]) if flat.dtype.kind == "c" else flat
-
-    def analytical(self, output: Tensor) -> list[Matrix]:
-        """What backward says, for each input: a Jacobian with the same rows and columns as the numerical one."""
-        units = [1.0, 1j] if output.array.dtype.kind == "c" else [1.0]
-        columns = [self.backward(output, at, unit) for unit in units for at in np.ndindex(output.array.shape)]
-        return [
-            np.stack([column[i] for column in columns], axis=1)
-            if columns
-            else np.zeros((tensor.array.size, 0), tensor.array.dtype)
-            for i, tensor in enumerate(self.inputs)
-        ]
-
-    def backward(self, output: Tensor, at: tuple[int, ...], unit: complex) -> list[Matrix]:
-        first = np.zeros_like(output.array)
-        first[at] = unit
-        return self.gradients(output, first)
-
-    def gradients(self, output: Tensor, first: Matrix) -> list[Matrix]:
-        """The gradients of the inputs for this first gradient, flat; zeros where there are none."""
-        found = grad(output, self.inputs, new_tensor(Tensor, first), retain_graph=True, allow_unused=True)
-        return [
-            np.zeros(tensor.array.size, tensor.array.dtype) if gradient is None else gradient.array.reshape(-1)
-            for gradient, tensor in zip(found, self.inputs, strict=True)
-        ]
-
-    def check_output(self, index: int, output: Tensor) -> None:
-        """Compare all of the Jacobians of one output."""
-        analytical, again = self.analytical(output), self.analytical(output)
-        for number, tensor, ours, second in zip(self.numbers, self.inputs, analytical, again, strict=True):
-            numerical = self.numerical(tensor, index).reshape(ours.shape)
-            if not np.allclose(ours, numerical, self.rtol, self.atol, equal_nan=True):
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {index} with respect to input {number},\n"
-                    f"numerical:{new_tensor(Tensor, numerical)!r}\nanalytical:{new_tensor(Tensor, ours)!r}\n"
-                )
+    def check_backward(self, index: int, output: Tensor) -> None:
+        """Compare all of the Jacobians of one output, and that backward says the same each time."""
+        at = self.at
+        analytical, again = at.by_backward(output), at.by_backward(output)
+        for number, tensor, ours, second in zip(at.numbers, at.inputs, analytical, again, strict=True):
+            self.compare(index, number, at.numerical(tensor, index), ours)
             if ours.size and np.max(np.abs(ours - second)) > self.nondet_tol:
                 raise GradcheckError(NOT_REENTRANT.format(tolerance=self.nondet_tol))
 
-    def projections_agree(self, index: int, output: Tensor) -> bool:
+    def check_forward(self, number: int, tensor: Tensor) -> None:
+        """Compare all of the Jacobians with respect to one input."""
+        for index, ours in enumerate(self.at.by_forward(number)):
+            self.compare(index, number, self.at.numerical(tensor, index), ours, "computed with forward mode ")
+
+    def backward_agrees(self, index: int) -> bool:
         """Compare uᵀ · J · v for random u and v: numerically one step along v, analytically one backward from u."""
+        at, output = self.at, self.at.outputs[index]
         generator = np.random.default_rng(index)
         u = random_like(output, generator).array
-        ours = self.gradients(output, u)
-        for tensor, gradient in zip(self.inputs, ours, strict=True):
+        for tensor, gradient in zip(at.inputs, at.gradients(output, u), strict=True):
             v = random_like(tensor, generator).array
-            before = tensor.array.copy()
-            tensor.array[...] = before - self.eps * v
-            low = self.values()[index]
-            tensor.array[...] = before + self.eps * v
-            high = self.values()[index]
-            tensor.array[...] = before
-            numerical = np.vdot(u.reshape(-1), high - low).real / (2 * self.eps)
-            analytical = np.vdot(gradient, v.reshape(-1)).real
-            tolerance = self.atol * np.abs(u).sum() * np.abs(v).sum() + self.rtol * abs(numerical)
-            if not abs(numerical - analytical) <= tolerance:
+            numerical = np.vdot(u.reshape(-1), at.step(tensor, v)[index]).real
+            if not self.near(numerical, np.vdot(gradient, v.reshape(-1)).real, u, v):
                 return False
         return True
 
+    def forward_agrees(self, number: int) -> bool:
+        """Compare uᵀ · J · v for random u and v: numerically one step along v, analytically the tangents for v."""
+        at, tensor = self.at, self.at.arguments[number]
+        generator = np.random.default_rng(number)
+        v = random_like(tensor, generator).array
+        for numerical, tangent in zip(at.step(tensor, v), at.tangents({number: v}), strict=True):
+            u = generator.standard_normal(tangent.size)
+            ours = tangent.reshape(-1)
+            for part in (np.real, np.imag):
+                if not self.near(u @ part(numerical), u @ part(ours), u, v):
+                    return False
+        return True
+
+    def near(self, numerical: Any, analytical: Any, u: Matrix, v: Matrix) -> bool:
+        """Whether two projections agree, given how much went into them."""
+        tolerance = self.atol * np.abs(u).sum() * np.abs(v).sum() + self.rtol * abs(numerical)
+        return bool(abs(numerical - analytical) <= tolerance)
+
     def check_that_nothing_depends(self) -> None:
         """The outputs claim not to depend on the inputs; then nudging an input must not change them."""
-        for tensor in self.inputs:
+        func, arguments, eps = self.at.func, self.at.arguments, self.at.eps
+        for tensor in self.at.inputs:
             for at in np.ndindex(tensor.array.shape):
                 before = tensor.array[at].copy()
-                first = plain_values(self.func(*self.arguments))
-                tensor.array[at] = before + self.eps
-                second = plain_values(self.func(*self.arguments))
+                first = plain_values(func(*arguments))
+                tensor.array[at] = before + eps
+                second = plain_values(func(*arguments))
                 tensor.array[at] = before
-                if not all(np.allclose(a, b, 0, self.eps * self.atol) for a, b in zip(first, second, strict=True)):
+                if not all(np.allclose(a, b, 0, eps * self.atol) for a, b in zip(first, second, strict=True)):
                     raise GradcheckError("Numerical gradient for function expected to be zero")
+
+    def check_undefined_tangents(self) -> None:
+        """An input without a tangent must be taken for one whose tangent is zero."""
+        at, generator = self.at, np.random.default_rng(0)
+        tangents = {
+            number: random_like(tensor, generator).array for number, tensor in zip(at.numbers, at.inputs, strict=True)
+        }
+        for number, tensor in zip(at.numbers, at.inputs, strict=True):
+            others = {i: tangent for i, tangent in tangents.items() if i != number}
+            zero = at.tangents({**others, number: np.zeros_like(tensor.array)})
+            for i, (one, other) in enumerate(zip(zero, at.tangents(others), strict=True)):
+                if not np.allclose(one, other):
+                    raise GradcheckError(
+                        f"Mismatch in tangent values for output with index: {i} when input: {number} has an undefined "
+                        f"tangent value.  Got: {one} but expected: {other}"
+                    )
 
     def check_scaling(self, outputs: list[Tensor]) -> None:
         """First gradients of zero must give zero."""
         zeros = [new_tensor(Tensor, np.zeros_like(output.array)) for output in outputs]
-        found = grad(outputs, self.inputs, zeros, retain_graph=True, allow_unused=True)
-        for gradient, tensor in zip(found, self.inputs, strict=True):
+        found = grad(outputs, self.at.inputs, zeros, retain_graph=True, allow_unused=True)
+        for gradient, tensor in zip(found, self.at.inputs, strict=True):
             if gradient is None:
                 continue
             if np.any(gradient.array != 0):
@@ -285,7 +273,7 @@ class _Check:
         try:
             undefined = [Undefined.apply(output) for output in outputs]
             ones = [new_tensor(Tensor, np.ones_like(output.array)) for output in outputs]
-            found = grad(undefined, self.inputs, ones, retain_graph=True, allow_unused=True)
+            found = grad(undefined, self.at.inputs, ones, retain_graph=True, allow_unused=True)
         except Exception as error:
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads. Please look at 'Notes about undefined "
@@ -336,23 +324,3 @@ def check_inputs(arguments: tuple[Any, ...]) -> None:
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
-
-
-def differentiable(outputs: Any) -> list[Tensor]:
-    """The tensors among a function's results that require grad."""
-    several = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return [one for one in several if isinstance(one, Tensor) and one.requires_grad]
-
-
-def plain_values(outputs: Any) -> list[Matrix]:
-    """Copies of the arrays of all tensors among a function's results."""
-    several = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return [one.array.copy() for one in several if isinstance(one, Tensor)]
-
-
-def random_like(tensor: Tensor, generator: np.random.Generator) -> Tensor:
-    """Numbers from a standard normal distribution in a tensor's shape and dtype."""
-    array = generator.standard_normal(tensor.array.shape)
-    if tensor.array.dtype.kind == "c":
-        array = array + 1j * generator.standard_normal(tensor.array.shape)
-    return new_tensor(Tensor, np.asarray(array, tensor.array.dtype))

@@ -166,3 +166,84 @@ def names_what_is_wrong_too(mt, see):
     see(mt.autograd.gradgradcheck(Cube.apply, x, raise_exception=False))
     with see.raising(text=False):
         mt.autograd.gradgradcheck(Cube.apply, x)
+
+
+def cube(mt, *, right):
+    """x³ with all three methods, of which `right` ones are right."""
+
+    class Cube(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x**2
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            (x,) = ctx.saved_tensors
+            return tangent * (3 if right else 2) * x**2
+
+    return Cube
+
+
+@shows("10 gradcheck")
+def checks_forward_mode(mt, see):
+    check = mt.autograd.gradcheck
+    x, y = double(mt), mt.tensor([[0.5, -1.0, 2.0]], dtype=mt.float64, requires_grad=True)
+    z = mt.tensor([1.0 + 2.0j, -0.5j], dtype=mt.complex128, requires_grad=True)
+    for fast_mode in (False, True):
+        options = {"check_forward_ad": True, "fast_mode": fast_mode}
+        see(check(lambda x, y: (x * y.exp(), (x - y).sum()), (x, y), **options))
+        see(check(lambda x, y: x.sin() @ y.t(), (x, y), check_batched_forward_grad=not fast_mode, **options))
+        see(check(lambda x: x.tanh(), x, check_backward_ad=False, **options))
+        see(check(lambda z: z * z * (1 + 2j), z, **options))
+        see(check(lambda z: z.real * z.imag, z, **options))
+        see(check(cube(mt, right=True).apply, x, **options))
+        see(check(cube(mt, right=False).apply, x, fast_mode=fast_mode))
+        see(check(cube(mt, right=False).apply, x, raise_exception=False, **options))
+    try:
+        check(cube(mt, right=False).apply, x, check_backward_ad=False, check_forward_ad=True)
+    except RuntimeError as error:
+        see(str(error).split("\n")[0])
+    see(x.grad, x)
+
+
+@shows("10 gradcheck")
+def names_what_cannot_be_asked_for(mt, see):
+    check, twice = mt.autograd.gradcheck, mt.autograd.gradgradcheck
+    for function, options in (
+        (check, {"check_backward_ad": False}),
+        (check, {"check_backward_ad": False, "check_forward_ad": True, "check_batched_grad": True}),
+        (check, {"check_batched_forward_grad": True}),
+        (twice, {"check_rev_over_rev": False}),
+        (twice, {"check_rev_over_rev": False, "check_fwd_over_rev": True}),
+        (twice, {"check_rev_over_rev": False, "check_fwd_over_rev": True, "check_undefined_grad": False}),
+    ):
+        with see.raising():
+            see(function(lambda x: x.sin(), double(mt), **options))
+
+
+@shows("10 gradgradcheck")
+def checks_forward_over_reverse(mt, see):
+    x, y = double(mt), mt.tensor([[0.5, -1.0, 2.0]], dtype=mt.float64, requires_grad=True)
+    options = {"check_fwd_over_rev": True, "check_rev_over_rev": False, "check_undefined_grad": False}
+    see(mt.autograd.gradgradcheck(lambda x, y: x * y.exp(), (x, y), **options))
+    see(mt.autograd.gradgradcheck(lambda x, y: (x * y.exp()).sum(), (x, y), check_fwd_over_rev=True))
+
+    class Detached(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x.detach() ** 2
+
+    see(mt.autograd.gradgradcheck(Detached.apply, x, raise_exception=False, **options))

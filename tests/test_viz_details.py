@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+from rendering import needs_graphviz
 
 import microtape as mt
 from microtape.recording.model import Recording
 from viz.build import build
 from viz.dot import to_dot
+from viz.drawing import draw
 from viz.graph import Arrow, Box, VisualGraph
-from viz.theme import LIGHT
+from viz.heat import Heat
+from viz.options import DETAILS
+from viz.theme import LIGHT, THEMES
+from viz.thumbnail import thumbnail
 
 
 def leaf(data: object) -> mt.Tensor:
@@ -174,3 +180,40 @@ def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
     (value,) = [row for row in box(graph, "%0").rows if row.key == "value"]
     assert value.text == "mean 0.005056 ± 1.729 [-2.993, 3] 5 zeros 1 NaN 1 Inf"
     assert value.tone == "alarm"
+
+
+# --- heat maps -------------------------------------------------------------------------------------------------------
+
+
+def test_heat_maps_are_there_where_they_are_asked_for() -> None:
+    def program() -> None:
+        x = leaf([[1.0, -2.0], [float("nan"), 0.0]])
+        (x * 2).sum().backward()
+
+    recording = recorded(program)
+    assert not any(row.heat for one in build(recording).boxes for row in one.rows)
+    graph = build(recording, show={"values", "gradients", "heat", "legend"})
+    with_heat = {one.title: [row.key for row in one.rows if row.heat is not None] for one in graph.boxes}
+    assert with_heat == {
+        "x": ["value", ".grad"],
+        "%1 = mul(x, 2)": ["value", "grad"],
+        "%2 = sum(%1)": [],
+        "backward()": [],
+    }
+    assert [item.text for item in graph.legend if item.about == "heat"] == ["heat map: - negative, × NaN or Inf"]
+
+
+def test_in_a_heat_map_a_sign_or_a_cross_stands_beside_the_colour() -> None:
+    table = thumbnail(Heat(((1.0, -0.5), ("nan", 0.0)), True, 1.0), LIGHT)
+    assert table.count("<TD") == 4
+    assert (table.count(">-<"), table.count(">×<")) == (1, 1)
+    assert f'BGCOLOR="{LIGHT.gradient}"' in table
+
+
+@needs_graphviz
+def test_heat_maps_are_drawn_in_every_theme() -> None:
+    recording = recorded(lambda: (leaf(np.linspace(-1, 1, 900).reshape(30, 30).tolist()) * 2).sum().backward())
+    for theme in THEMES:
+        drawing = draw(recording, show=DETAILS, theme=theme)
+        ElementTree.fromstring(drawing.svg())
+        assert "heat map" in drawing.svg()

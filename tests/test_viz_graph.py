@@ -299,7 +299,7 @@ def test_a_neighbourhood_does_not_run_through_a_shared_leaf() -> None:
         ({"around": "z", "radius": -1}, "radius=-1 is negative: it counts the edges from the node in the middle"),
         ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold= and open="),
         ({"show": {"value"}}, "show= does not know value: it takes any of values, gradients, terms, formulas, saved, "
-                              "source, constants, legend"),
+                              "source, heat, constants, legend"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_one_clear_line(arguments: dict[str, object], message: str) -> None:

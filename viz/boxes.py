@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from microtape.recording.model import NodeRecord, SavedRecord, Summary, TensorRef, Value
+from microtape.recording.model import NodeRecord, Summary, TensorRef, Value
 from microtape.recording.moment import Moment
 from microtape.recording.words import format_shape, format_value
 from viz.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
 from viz.characters import visible
 from viz.graph import Box, BoxState, Port, Row
+from viz.heat import Heat, heat
+from viz.kept import hook_rows, saved_rows, saver_rows
 from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
 from viz.options import Detail
 
 VALUE_WIDTH = 36
 SUMMARY_WIDTH = 56  # mean, spread, smallest, largest, zeros, NaN and Inf of what has too many elements to be listed
 FORMULA_WIDTH = 46
-MOST_SAVERS = 5  # named in a box
 NO_GRADIENT = "no gradient yet"
 
 
@@ -41,11 +42,11 @@ class BoxMaker:
         rows = list(self._about(node))
         if len(node.outputs) <= 1:
             rows += self._value(single)
-            rows += self._savers(single)
+            rows += saver_rows(self.now, single) if "saved" in self.show else []
             rows += self._gradient(node.id, 0)
-        rows += self._saved(node)
+        rows += saved_rows(self.now, node, show="saved" in self.show)
         rows += detached_rows(self.now, node)
-        rows += self._hooks(node, *node.hooks, *self._tensor_hooks(node.outputs))
+        rows += hook_rows(self.now, node, [ref.tensor for ref in node.outputs if ref is not None])
         rows += self._source(node)
         rows += _hidden(hidden)
         return Box(
@@ -79,7 +80,7 @@ class BoxMaker:
             rows=(
                 *(border_rows(self.now, found) if found is not None else ()),
                 *self._value(ref),
-                *self._savers(ref),
+                *(saver_rows(self.now, ref) if "saved" in self.show else ()),
             ),
             ports=(),
             tooltip=(f"{visible(tensor.name, 200) or 'a tensor'} needs no gradient", self._type(ref.tensor)),
@@ -109,10 +110,10 @@ class BoxMaker:
                 *(border_rows(now, found) if found is not None else ()),
                 *written_rows(now, ref),
                 *self._value(ref),
-                *self._savers(ref),
+                *(saver_rows(self.now, ref) if "saved" in self.show else ()),
                 *self._arriving(node),
                 *self._leaf_gradient(node, variable),
-                *self._hooks(node, *tensor.hooks, *node.hooks),
+                *hook_rows(now, node, [variable]),
                 *_hidden(hidden),
             ),
             ports=(),
@@ -156,15 +157,16 @@ class BoxMaker:
         value = self.now.recording.value(ref)
         if value is None:
             return []
-        return [Row("value", written(value), "plain" if _is_finite(value) else "alarm")]
+        return [Row("value", written(value), "plain" if _is_finite(value) else "alarm", self._heat(value))]
 
-    def _savers(self, ref: TensorRef | None) -> list[Row]:
-        """Who saved it, if several did: it is one tensor all the same."""
-        savers = self.now.timeline.savers.get(ref, ()) if ref is not None else ()
-        if "saved" not in self.show or len(savers) < 2:
-            return []
-        more = f" and {len(savers) - MOST_SAVERS} more" if len(savers) > MOST_SAVERS else ""
-        return [Row("saved by", ", ".join(f"%{node}" for node in savers[:MOST_SAVERS]) + more)]
+    def _heat(self, value: Value | None) -> Heat | None:
+        """The value as a heat map, where that was asked for and it is more than a number."""
+        return heat(value) if "heat" in self.show and value is not None and value.shape != () else None
+
+    def _gradient_row(self, key: str, value: Value | None) -> Row:
+        if value is None:
+            return Row(key, "None (undefined)", "muted")
+        return Row(key, written(value), "gradient" if _is_finite(value) else "alarm", self._heat(value))
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
@@ -176,7 +178,7 @@ class BoxMaker:
             return [Row("grad", "not differentiable", "muted")]
         step, came = now.step_of(node), now.arrived(node, output)
         if step is not None and output < len(step.grad_outputs):
-            return [_gradient_row("grad", step.grad_outputs[output])]
+            return [self._gradient_row("grad", step.grad_outputs[output])]
         if came is None:
             return [Row("grad", NO_GRADIENT, "muted")]
         return [self._sum("grad", node, output)]
@@ -195,7 +197,7 @@ class BoxMaker:
                 text = addition
         if waits:
             text += f"  ({waits} more to come)"
-        return Row(key, text, "gradient" if _is_finite(came.total) else "alarm")
+        return Row(key, text, "gradient" if _is_finite(came.total) else "alarm", self._heat(came.total))
 
     def _arriving(self, node: NodeRecord) -> list[Row]:
         """What has arrived for a leaf but is not in its `.grad` yet."""
@@ -213,7 +215,7 @@ class BoxMaker:
             return []
         if grad is None:
             return [Row(".grad", NO_GRADIENT, "muted")]
-        row = _gradient_row(".grad", grad)
+        row = self._gradient_row(".grad", grad)
         step = now.step_of(node.id)
         if step is not None and step.grad_before is not None and step.grad_before.shape == ():
             term = step.grad_outputs[0] if step.grad_outputs else None
@@ -224,55 +226,6 @@ class BoxMaker:
     def _capture(self, variable: int) -> list[str]:
         captures = self.now.pass_.captures if self.now.pass_ else ()
         return [f"asked for: {self._long(one.value)}" for one in captures if one.tensor == variable]
-
-    def _saved(self, node: NodeRecord) -> list[Row]:
-        """What it kept, with versions; a saved tensor that was overwritten always gets a row of its own."""
-        fine, overwritten = [], []
-        for one in node.saved:
-            name, version = tensor_name(self.now, one.ref), self._version_now(node, one)
-            text = name if one.name == name else f"{visible(one.name, NAME_WIDTH)}={name}"
-            if version == one.ref.version:
-                fine.append(f"{text} v{version}" if version else text)
-            else:
-                overwritten.append(Row("saved", f"{text} v{one.ref.version}, now v{version} ✗", "alarm"))
-        step = self.now.step_of(node.id)
-        if fine and step is not None and step.freed:
-            fine[-1] += "  freed"
-        if node.id in self.now.recording.freed and not node.saved:
-            fine.append("freed")
-        lines = [", ".join(fine)] if len(", ".join(fine)) <= VALUE_WIDTH else fine
-        rows = [Row("saved", line) for line in lines if line] if "saved" in self.show else []
-        return [*rows, *overwritten]
-
-    def _version_now(self, node: NodeRecord, saved: SavedRecord) -> int:
-        """The version a saved tensor has at this moment, as far as the recording tells."""
-        step = self.now.step_of(node.id)
-        used = (
-            [use.version_now for use in step.saved if use.name == saved.name and use.ref == saved.ref] if step else []
-        )
-        if used:
-            return used[0]
-        seen = self.now.recording.tensors[saved.ref.tensor].values if self.now.pass_ is None else ()
-        return max(saved.ref.version, self.now.timeline.written.get(saved.ref.tensor, 0), *seen)
-
-    def _tensor_hooks(self, outputs: tuple[TensorRef | None, ...]) -> list[str]:
-        tensors = [self.now.recording.tensors[ref.tensor] for ref in outputs if ref is not None]
-        hooks = [name for tensor in tensors for name in tensor.hooks]
-        return [*hooks, *("retain_grad()" for tensor in tensors if tensor.retains_grad)]
-
-    def _hooks(self, node: NodeRecord, *names: str) -> list[Row]:
-        """What is called when the gradient comes; and, once it has been, what that made of the gradient."""
-        step = self.now.step_of(node.id)
-        changes = [
-            Row(
-                "",
-                f"{_short(call.name)} made {format_value(call.after, 14)} of {format_value(call.before, 14)}",
-                "muted",
-            )
-            for call in (step.hooks if step is not None else ())
-            if call.after is not None and call.kind != "retain_grad" and not _same(call.before, call.after)
-        ]
-        return [Row("hooks", visible(", ".join(map(_short, names)), VALUE_WIDTH)), *changes] if names else []
 
     def _source(self, node: NodeRecord) -> list[Row]:
         if "source" not in self.show or node.place is None:
@@ -337,23 +290,6 @@ def state_of(now: Moment, node: int) -> BoxState:
     if node in now.timeline.evaluates:
         return "future"
     return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
-
-
-def _short(name: str) -> str:
-    """A function's name without what it was defined in."""
-    return visible(name.rpartition("<locals>.")[2], NAME_WIDTH)
-
-
-def _same(before: Value | None, after: Value | None) -> bool:
-    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
-        return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
-    return before == after
-
-
-def _gradient_row(key: str, value: Value | None) -> Row:
-    if value is None:
-        return Row(key, "None (undefined)", "muted")
-    return Row(key, written(value), "gradient" if _is_finite(value) else "alarm")
 
 
 def written(value: Value | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from viz.heat import Heat
+
 BoxKind: TypeAlias = Literal[
     "leaf", "operation", "constant", "border", "again", "seed", "error", "fold", "folded leaves", "folded constants"
 ]
@@ -41,6 +43,7 @@ class Row:
     key: str
     text: str
     tone: Tone = "plain"
+    heat: Heat | None = None  # the value as a heat map, which stands below
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class Arrow:
 class LegendItem:
     """A sign that occurs in this picture, and what it means."""
 
-    about: Literal["box", "state", "arrow", "recorded", "bars"]
+    about: Literal["box", "state", "arrow", "recorded", "bars", "heat"]
     name: str  # a BoxKind, BoxState or ArrowKind
     text: str
 

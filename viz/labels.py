@@ -11,7 +11,9 @@ from typing import cast
 
 from viz import _render
 from viz.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
+from viz.heat import Heat
 from viz.theme import CODE_FONT, TEXT_FONT, Theme
+from viz.thumbnail import thumbnail
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
 LEGEND_COLUMN = 26  # characters
@@ -28,9 +30,10 @@ def box_label(box: Box, theme: Theme, *, steady: bool = False) -> str:
     title += _styled(box.title, theme.muted if faded else "", size, bold=not faded)
     if box.note:
         title += _styled(f"  {box.note}", theme.muted, TEXT_SIZE, TEXT_FONT)
-    cells = _lines([title, *_rows(box.rows, theme)], columns=len(box.ports))
+    cells = _lines([title, *_rows(box.rows, theme, heat=not steady)], columns=len(box.ports))
     if box.ports:
-        cells += "<TR>" + "".join(_port(number, port, theme) for number, port in enumerate(box.ports)) + "</TR>"
+        ports = (_port(number, port, theme, heat=not steady) for number, port in enumerate(box.ports))
+        cells += f"<TR>{''.join(ports)}</TR>"
     return f"<TABLE{_BARE}>{cells}</TABLE>"
 
 
@@ -56,8 +59,11 @@ def _lines(lines: Iterable[str], columns: int = 0) -> str:
     return "".join(f'<TR><TD ALIGN="LEFT"{span}>{line}</TD></TR>' for line in lines)
 
 
-def _rows(rows: Sequence[Row], theme: Theme) -> list[str]:
-    """The rows as lines. Keys are padded: Graphviz would spread two columns over the width of a long title."""
+def _rows(rows: Sequence[Row], theme: Theme, *, heat: bool) -> list[str]:
+    """The rows as lines, with heat maps or without.
+
+    Keys are padded: Graphviz would spread two columns over the width of a long title.
+    """
     colours: dict[Tone, str] = {"plain": "", "muted": theme.muted, "gradient": theme.gradient, "alarm": theme.alarm}
     width = max((len(row.key) for row in rows), default=0)
     lines = []
@@ -68,11 +74,13 @@ def _rows(rows: Sequence[Row], theme: Theme) -> list[str]:
             lines.append(key + _styled(row.text, colour, bold=row.tone == "gradient"))
         else:
             lines.append(_styled(row.text, colour, TEXT_SIZE, TEXT_FONT))
+        if row.heat is not None and heat:
+            lines.append(thumbnail(row.heat, theme))
     return lines
 
 
-def _port(number: int, port: Port, theme: Theme) -> str:
-    cells = _lines([_styled(port.title, bold=True), *_rows(port.rows, theme)])
+def _port(number: int, port: Port, theme: Theme, *, heat: bool) -> str:
+    cells = _lines([_styled(port.title, bold=True), *_rows(port.rows, theme, heat=heat)])
     return f'<TD PORT="o{number}" BORDER="1" COLOR="{theme.line}"><TABLE{_BARE}>{cells}</TABLE></TD>'
 
 
@@ -94,6 +102,8 @@ def _swatch(item: LegendItem, theme: Theme) -> str:
     """A small copy of the sign."""
     if item.about == "bars":
         return _styled("▂▅█", theme.muted)
+    if item.about == "heat":
+        return thumbnail(Heat(((1.0, 0.4, -0.7, "nan"),), True, 1.0), theme)
     if item.about == "state":
         state = cast(BoxState, item.name)
         return _styled(STATE_GLYPHS[state], _state_colour(state, theme), face=CODE_FONT, bold=True)

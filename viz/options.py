@@ -15,11 +15,23 @@ Detail: TypeAlias = Literal[
     "formulas",
     "saved",  # what each operation kept for its backward, with versions
     "source",  # the line of each operation
+    "heat",  # values and gradients as heat maps, too; only where it is asked for
     "constants",  # boxes for tensors that need no gradient (else they are only named)
     "legend",
 ]
 
-DETAILS: tuple[Detail, ...] = ("values", "gradients", "terms", "formulas", "saved", "source", "constants", "legend")
+DETAILS: tuple[Detail, ...] = (
+    "values",
+    "gradients",
+    "terms",
+    "formulas",
+    "saved",
+    "source",
+    "heat",
+    "constants",
+    "legend",
+)
+_UNASKED = frozenset({"heat"})
 SMALL = 30  # up to so many boxes everything is shown
 MEDIUM = 100  # up to so many, what one cannot see elsewhere
 MAX_BOXES = 300  # beyond, one picture is not readable
@@ -35,9 +47,9 @@ def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
     """
     if show is None:
         if boxes <= SMALL:
-            return frozenset(DETAILS)
+            return frozenset(DETAILS) - _UNASKED
         if boxes <= MEDIUM:
-            return frozenset(DETAILS) - {"formulas", "source"}
+            return frozenset(DETAILS) - _UNASKED - {"formulas", "source"}
         return frozenset({"values", "gradients", "legend"})
     asked = {show} if isinstance(show, str) else set(show)
     unknown = sorted(visible(str(word), 20) for word in asked if word not in DETAILS)

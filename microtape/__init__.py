@@ -33,6 +33,7 @@ from microtape.factories import (
     arange,
     as_tensor,
     empty,
+    empty_like,
     eye,
     from_dlpack,
     from_numpy,
@@ -60,6 +61,7 @@ from microtape.inference import inference_mode, is_inference, is_inference_mode_
 from microtape.ops.activation import erf, erfc, relu, selu, sigmoid
 from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
 from microtape.ops.casting import clone
+from microtape.ops.combination import addcdiv, addcmul, lerp
 from microtape.ops.comparison import (
     all,
     allclose,
@@ -114,7 +116,7 @@ from microtape.ops.joining import cat, hstack, meshgrid, stack, vstack
 from microtape.ops.linalg import det, logdet, matrix_power, slogdet
 from microtape.ops.linalg import inv as inverse
 from microtape.ops.mask import masked_fill, masked_scatter, masked_select
-from microtape.ops.noise import bernoulli
+from microtape.ops.noise import bernoulli, multinomial
 from microtape.ops.parts import chunk, diagonal, narrow, select, split, unbind
 from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.rearrange import (
@@ -163,9 +165,14 @@ concat = cat
 divide = div
 fix = trunc
 ger = outer
+greater = gt
+greater_equal = ge
+less = lt
+less_equal = le
 moveaxis = movedim
 multiply = mul
 negative = neg
+not_equal = ne
 subtract = sub
 swapaxes = transpose
 swapdims = transpose
@@ -181,6 +188,8 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "addcdiv",
+    "addcmul",
     "addmm",
     "all",
     "allclose",
@@ -242,6 +251,7 @@ __all__ = [
     "double",
     "einsum",
     "empty",
+    "empty_like",
     "enable_grad",
     "eq",
     "equal",
@@ -272,6 +282,8 @@ __all__ = [
     "ge",
     "ger",
     "get_default_dtype",
+    "greater",
+    "greater_equal",
     "gt",
     "half",
     "hstack",
@@ -302,6 +314,9 @@ __all__ = [
     "kron",
     "kthvalue",
     "le",
+    "lerp",
+    "less",
+    "less_equal",
     "linalg",
     "linspace",
     "load",
@@ -337,6 +352,7 @@ __all__ = [
     "moveaxis",
     "movedim",
     "mul",
+    "multinomial",
     "multiply",
     "mv",
     "narrow",
@@ -348,6 +364,7 @@ __all__ = [
     "nonzero",
     "norm",
     "normal",
+    "not_equal",
     "ones",
     "ones_like",
     "outer",

@@ -209,6 +209,11 @@ def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires
     return made(np.zeros_like(input.array, dtype=dtype), requires_grad, device)
 
 
+def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of another's shape and dtype, to be filled; here it is zeros."""
+    return zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of another tensor's shape and dtype."""
     return made(np.ones_like(input.array, dtype=dtype), requires_grad, device)
@@ -240,14 +245,18 @@ def randn(
 def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`rand`, of another tensor's shape and dtype."""
     return made(
-        drawn("uniform", input.array.shape, check_floating("rand", dtype or input.dtype), None), requires_grad, device
+        drawn("uniform", input.array.shape, check_floating("check_uniform_bounds", dtype or input.dtype), None),
+        requires_grad,
+        device,
     )
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`randn`, of another tensor's shape and dtype."""
     return made(
-        drawn("normal", input.array.shape, check_floating("randn", dtype or input.dtype), None), requires_grad, device
+        drawn("normal", input.array.shape, check_floating("normal_kernel_cpu", dtype or input.dtype), None),
+        requires_grad,
+        device,
     )
 
 

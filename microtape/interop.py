@@ -8,6 +8,7 @@ Note [numpy and gradients]
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,11 +26,12 @@ from microtape.ops import (
     selection,
     trigonometric,
 )
+from microtape.ops.arguments import dim_index
 from microtape.tensor_state import TensorState, new_tensor, requires_grad
 
 
 class Interop(TensorState):
-    """What numpy and DLPack ask a tensor for; see Note [numpy and gradients]."""
+    """What numpy and DLPack ask a tensor for, and where it is in memory; see Note [numpy and gradients]."""
 
     __slots__ = ()
     __array_priority__ = 1000
@@ -57,6 +59,27 @@ class Interop(TensorState):
         if isinstance(result, tuple):
             return tuple([new_tensor(type(self), np.asarray(one)) for one in result])
         return new_tensor(type(self), np.asarray(result))
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements further in memory the next one along each dimension is, or along `dim`."""
+        array = self.array
+        if array.size:
+            steps = tuple([step // array.itemsize for step in array.strides])
+        else:
+            steps = tuple([math.prod([max(size, 1) for size in array.shape[i + 1 :]]) for i in range(array.ndim)])
+        return steps if dim is None else steps[dim_index(dim, array.ndim)]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory in row-major order."""
+        return self.array.flags.c_contiguous
+
+    def data_ptr(self) -> int:
+        """Where in memory the first element is: the same for a tensor and a view of its beginning."""
+        return self.array.ctypes.data
+
+    def element_size(self) -> int:
+        """The bytes that an element takes."""
+        return self.array.itemsize
 
     def __dlpack__(self, **arguments: Any) -> Any:
         """The memory, for other libraries. Raises BufferError where gradients would be lost silently."""

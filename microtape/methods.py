@@ -10,6 +10,7 @@ from microtape.ops import (
     activation,
     arithmetic,
     casting,
+    combination,
     comparison,
     complex_numbers,
     decomposition,
@@ -17,6 +18,7 @@ from microtape.ops import (
     einsum,
     exponential,
     extremum,
+    fresh,
     gathering,
     index,
     index_along,
@@ -76,6 +78,8 @@ class Methods(Interop):
     positive = arithmetic.positive
     remainder_, fmod_, floor_divide_ = division.remainder_, division.fmod_, division.floor_divide_
     subtract_, multiply_, divide_, true_divide_, negative_ = sub_, mul_, div_, div_, neg_
+    addcmul, addcdiv, lerp = combination.addcmul, combination.addcdiv, combination.lerp
+    addcmul_, addcdiv_, lerp_ = combination.addcmul_, combination.addcdiv_, combination.lerp_
     addmm, addmm_, baddbmm, baddbmm_ = product.addmm, product.addmm_, product.baddbmm, product.baddbmm_
     matmul, mm, mv, dot, bmm = product.matmul, product.mm, product.mv, product.dot, product.bmm
     outer, inner, kron = product.outer, einsum.inner, einsum.kron
@@ -116,6 +120,9 @@ class Methods(Interop):
     maximum, minimum = selection.maximum, selection.minimum
     eq, ne, lt = comparison.eq, comparison.ne, comparison.lt
     le, gt, ge = comparison.le, comparison.gt, comparison.ge
+    greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
+    bitwise_and, bitwise_or = comparison.bitwise_and, comparison.bitwise_or
+    bitwise_xor, bitwise_not = comparison.bitwise_xor, comparison.bitwise_not
     logical_and, logical_or = comparison.logical_and, comparison.logical_or
     logical_xor, logical_not = comparison.logical_xor, comparison.logical_not
     isnan, isinf, isfinite = comparison.isnan, comparison.isinf, comparison.isfinite
@@ -204,7 +211,9 @@ class Methods(Interop):
     clone, contiguous, to = casting.clone, casting.contiguous, casting.to
     copy_, fill_, zero_ = casting.copy_, casting.fill_, casting.zero_
     uniform_, normal_, random_, bernoulli_ = noise.uniform_, noise.normal_, noise.random_, noise.bernoulli_
-    bernoulli = noise.bernoulli
+    bernoulli, multinomial, exponential_ = noise.bernoulli, noise.multinomial, noise.exponential_
+    new_full, new_zeros, new_empty = fresh.new_full, fresh.new_zeros, fresh.new_zeros
+    new_ones, new_tensor = fresh.new_ones, fresh.new_tensor
     half, float, double = (casting.casting(dtype) for dtype in (dtypes.float16, dtypes.float32, dtypes.float64))
     bool, byte, char = (casting.casting(dtype) for dtype in (dtypes.bool, dtypes.uint8, dtypes.int8))
     short, int, long = (casting.casting(dtype) for dtype in (dtypes.int16, dtypes.int32, dtypes.int64))

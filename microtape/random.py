@@ -59,8 +59,7 @@ class Generator:
         """Numbers from 0 up to but without 1."""
         if np.dtype(dtype) == np.float64:
             return (self.long_words(count) & np.uint64(2**53 - 1)).astype(np.float64) / 2.0**53
-        bits = 24 if np.dtype(dtype) == np.float32 else 11
-        return ((self.words(count) & np.uint64(2**bits - 1)) / 2.0**bits).astype(dtype)
+        return ((self.words(count) & np.uint64(2**24 - 1)) / 2.0**24).astype(dtype)
 
     def normal(self, count: int, dtype: Any) -> Array:
         """Numbers of mean 0 and standard deviation 1."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from microtape.dtypes import bool as bool_dtype
+from microtape.dtypes import scalar_name
 from microtape.ops.activation import (
     elu,
     gelu,
@@ -18,8 +20,10 @@ from microtape.ops.activation import (
     silu,
     softplus,
 )
+from microtape.ops.arguments import dim_index
 from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
 from microtape.ops.embedding import embedding, one_hot
+from microtape.ops.kinds import refusal_of
 from microtape.ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -29,17 +33,20 @@ from microtape.ops.loss import (
     mse_loss,
     smooth_l1_loss,
 )
+from microtape.ops.mask import masked_fill
 from microtape.ops.nll import cross_entropy, nll_loss
 from microtape.ops.noise import dropout
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm
+from microtape.ops.parts import chunk
 from microtape.ops.pooling import adaptive_avg_pool2d, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
 from microtape.ops.rearrange import pad
+from microtape.ops.reduction import sum
 from microtape.ops.selection import clamp_min
 from microtape.ops.shape import expand, reshape
 from microtape.ops.softmax import log_softmax, softmax
 from microtape.ops.statistics import vector_norm
-from microtape.ops.transposition import t
+from microtape.ops.transposition import t, transpose
 from microtape.ops.trigonometric import tanh
 
 
@@ -51,6 +58,57 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return addmm(bias, input, t(weight))
     rows = reshape(input, (math.prod(input.shape[:-1]), input.shape[-1]))
     return reshape(addmm(bias, rows, t(weight)), (*input.shape[:-1], weight.shape[0]))
+
+
+def softmin(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """Softmax of `-input`: the smallest number gets the largest share."""
+    return softmax(-input, dim, dtype=dtype)
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half of `input` along `dim`, times σ of the second. Raises RuntimeError for an odd size."""
+    if not input.ndim:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = dim_index(dim, input.ndim)
+    if input.shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
+    if input.dtype.kind != "f":
+        raise refusal_of(input.dtype, "glu_cpu")
+    first, second = chunk(input, 2, dim)
+    return first * sigmoid(second)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along `dim`; a length below `eps` counts as that."""
+    if x1.dtype.kind != "f":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_name(x1.dtype)}")
+    first, second = (clamp_min(vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
+    return sum((x1 / first) * (x2 / second), dim)
+
+
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Any:
+    """`softmax(query · keyᵀ · scale + mask) · value`, the scale being 1 / √features.
+
+    query: (..., L, features), key: (..., S, features), value: (..., S, size); the result is (..., L, size). `attn_mask`
+    (..., L, S) is True where attention is allowed, or what is added; with `is_causal` each place sees those up to it.
+    """
+    scores = matmul(query, transpose(key, -2, -1)) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+        attn_mask = scores.new_ones(scores.shape[-2:], dtype=bool_dtype).tril()
+    if attn_mask is not None:
+        allowed = attn_mask.dtype == bool_dtype
+        scores = masked_fill(scores, ~attn_mask, -math.inf) if allowed else scores + attn_mask
+    return matmul(dropout(softmax(scores, -1), dropout_p), value)
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
@@ -70,11 +128,13 @@ __all__ = [
     "conv2d",
     "conv_transpose1d",
     "conv_transpose2d",
+    "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
     "gelu",
+    "glu",
     "group_norm",
     "hardtanh",
     "huber_loss",
@@ -94,11 +154,13 @@ __all__ = [
     "pad",
     "relu",
     "relu6",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
     "softmax",
+    "softmin",
     "softplus",
     "tanh",
 ]

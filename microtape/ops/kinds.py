@@ -40,7 +40,8 @@ def refusing(**complaints: str | NotImplementedError) -> Callable[[_T], _T]:
     """Let an operation refuse the dtypes that torch refuses, in its words: `@refusing(b="…", biu="…")`, by their kinds.
 
     One word stands for the sentence about a missing kernel of that name, and may use attributes of the operation, as
-    `{self.dim}`. That sentence is a NotImplementedError, other complaints are RuntimeErrors unless given as the former.
+    `{self.dim}`. That sentence is a NotImplementedError; others are RuntimeErrors unless given as the former, and may
+    use the dtype's `{name}`.
     """
 
     def decorate(cls: _T) -> _T:
@@ -67,7 +68,7 @@ def refusal_of(dtype: Any, complaint: str | NotImplementedError, node: Any = Non
     if isinstance(complaint, NotImplementedError):
         return NotImplementedError(*complaint.args)
     if " " in complaint:
-        return RuntimeError(complaint)
+        return RuntimeError(complaint.format(name=dtypes.scalar_name(dtype)))
     return NotImplementedError(f"\"{complaint.format(self=node)}\" not implemented for '{dtypes.scalar_name(dtype)}'")
 
 

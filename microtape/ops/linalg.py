@@ -231,9 +231,16 @@ def matrix_power(input: Any, n: int) -> Any:
         return matrix_power(inv(input), -n)
     if n == 0:
         return input * 0 + np.eye(input.shape[-1], dtype=input.dtype)
-    half = matrix_power(input, n // 2) if n > 1 else None
-    square = matmul(half, half) if half is not None else input
-    return matmul(square, input) if n % 2 and n > 1 else square
+    if n == 3:
+        return matmul(matmul(input, input), input)
+    result, power = None, input  # power runs through input², input⁴, …
+    while True:
+        if n % 2:
+            result = power if result is None else matmul(result, power)
+        n //= 2
+        if not n:
+            return result
+        power = matmul(power, power)
 
 
 def check_square(name: str, x: Any) -> Any:

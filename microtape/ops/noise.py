@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Operation, call
+from microtape.ops.kinds import refusing
 from microtape.random import Generator, default_generator, drawn
 from microtape.tensor_state import Array, TensorState, new_tensor
 
 
-class UniformBackward0(Operation):
+class Drawing(Operation):
+    """Common: what is written does not depend on what was there."""
+
     __slots__ = ("draw",)
     formula = "z = random numbers    ∂z/∂x = 0"
 
@@ -29,20 +33,35 @@ class UniformBackward0(Operation):
         return g * 0
 
 
-class NormalBackward0(UniformBackward0):
+@refusing(biu="check_uniform_bounds")
+class UniformBackward0(Drawing):
     __slots__ = ()
 
 
-class RandomBackward0(UniformBackward0):
+@refusing(biu="normal_kernel_cpu")
+class NormalBackward0(Drawing):
     __slots__ = ()
 
 
-class BernoulliBackward0(UniformBackward0):
+class RandomBackward0(Drawing):
+    __slots__ = ()
+
+
+@refusing(
+    biuc="Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+    "specified {name}"
+)
+class ExponentialBackward0(Drawing):
+    __slots__ = ()
+
+
+@refusing(biu="bernoulli_tensor_cpu_p_", c="bernoulli_tensor_cpu_self_")
+class BernoulliBackward0(Drawing):
     __slots__ = ()
     formula = "z = 1 with probability x, else 0    ∂z/∂x = 0"
 
 
-class BernoulliBackward2(UniformBackward0):
+class BernoulliBackward2(Drawing):
     """With one probability for all."""
 
     __slots__ = ()
@@ -118,3 +137,46 @@ def coins(shape: tuple[int, ...], chance: float, generator: Generator | None) ->
     """True with that chance, for each element."""
     uniform = (generator or default_generator).uniform(math.prod(shape), np.float32)
     return np.reshape(uniform < chance, shape)
+
+
+def exponential_(x: TensorState, lambd: float = 1.0, *, generator: Generator | None = None) -> Any:
+    """Write random numbers of mean 1 / `lambd`, exponentially distributed."""
+    return call_(ExponentialBackward0(lambda array: waiting_times(array.shape, generator) / lambd), x)
+
+
+def waiting_times(shape: tuple[int, ...], generator: Generator | None) -> Array:
+    """Random numbers of mean 1, exponentially distributed."""
+    uniform: Array = drawn("uniform", shape, np.float64, generator)
+    return -np.log1p(-uniform)
+
+
+def multinomial(
+    input: TensorState, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Any:
+    """For each row of weights `input`, the places of `num_samples` drawn ones, as int64.
+
+    Weights need not add up to 1. Raises RuntimeError for weights that are none, or more samples than there are weights.
+    """
+    weights = input.array
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind != "f":
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {scalar_name(weights.dtype)}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not np.all(weights.sum(-1) > 0):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if replacement and num_samples > 1:
+        cumulated = np.atleast_2d(np.cumsum(weights, -1, dtype=weights.dtype))
+        chances = drawn("uniform", (len(cumulated), num_samples), np.float64, generator)
+        pairs = zip(cumulated / cumulated[:, -1:], chances, strict=True)
+        places = np.stack([np.searchsorted(row, chance) for row, chance in pairs])
+        return new_tensor(type(input), places.reshape((*weights.shape[:-1], num_samples)).astype(np.int64))
+    races = weights / waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
+    return new_tensor(type(input), np.argsort(-races, -1, kind="stable")[..., :num_samples])

@@ -262,8 +262,11 @@ def tile(input: Any, *given: Any, dims: Any = None) -> Any:
     return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Each element so many times in turn along `dim`, or of all elements in one row; a tensor has a count for each."""
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Any:
+    """Each element so many times in turn along `dim`, or of all elements in one row; a tensor has a count for each.
+
+    `output_size`, with which torch can do without adding them up, changes nothing here.
+    """
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     dim = dim_index(dim, input.ndim)

@@ -104,7 +104,7 @@ class LogsumexpBackward0(Reduction):
     def forward(self, x: Any) -> Any:
         x = floating(x)
         self.x_shape = x.shape
-        top = np.max(x, self.dim, keepdims=True, initial=-np.inf)
+        top = np.max(x.real, self.dim, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, 0).astype(x.dtype, copy=False)
         total = np.log(add_up(np.exp(x - top), self.dim, keepdims=True)) + top
         return total if self.keepdim else np.squeeze(total, self.dim)

@@ -27,6 +27,12 @@ broadcast("div trunc", lambda mt, x, y: mt.div(x, y, rounding_mode="trunc"), rea
 broadcast("mul complex", lambda mt, x, y: x * y, complex_, complex_)
 broadcast("div complex", lambda mt, x, y: x / y, complex_, complex_)
 broadcast("mul real complex", lambda mt, x, y: x * y, real, complex_)
+for operands in (((2, 3), (2, 3), (2, 3)), ((2, 3), (3,), (2, 1)), ((), (), ())):
+    x, y, w = operands
+    row(f"addcmul {operands}", lambda mt, x, y, w: mt.addcmul(x, y, w, value=0.5), real(*x), real(*y), real(*w))
+    row(f"addcdiv {operands}", lambda mt, x, y, w: mt.addcdiv(x, y, w, value=-2), real(*x), real(*y), positive(*w))
+    row(f"lerp {operands}", lambda mt, x, y, w: mt.lerp(x, y, w), real(*x), real(*y), real(*w))
+    row(f"lerp number {operands}", lambda mt, x, y: mt.lerp(x, y, 0.3), real(*x), real(*y))
 for name in ["mul", "div", "pow", "remainder", "matmul"]:
     row(f"{name} by name", lambda mt, x, y, n=name: getattr(mt, n)(x, y), positive(3), real(3))
     row(f"{name} as a method", lambda mt, x, y, n=name: getattr(x, n)(y), positive(3), real(3))
@@ -54,6 +60,7 @@ row(
 )
 row("x ** 0 at 0", lambda mt, x: x**0, exactly([0.0, 1.0]), smooth=False)
 row("x ** 0.5 at 0", lambda mt, x: x**0.5, exactly([0.0, 4.0]), smooth=False, twice=False)
+row("logaddexp complex", lambda mt, x, y: mt.logaddexp(x, y), complex_(3), complex_(3))
 row("x ** 3 complex", lambda mt, x: x**3, complex_(3))
 row("x ** y complex", lambda mt, x, y: x**y, complex_(3), complex_(3))
 each_shape("neg", lambda mt, x: -x, real)

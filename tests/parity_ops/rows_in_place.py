@@ -41,6 +41,10 @@ in_place("add_", real(3), real(3), alpha=2)
 in_place("sub_", real(3), real(1), alpha=0.5)
 in_place("div_", real(3), positive(3), rounding_mode="floor")
 in_place("addmm_", real(2, 2), real(2, 3), real(3, 2), beta=0.5, alpha=2)
+in_place("addcmul_", real(3), real(3), real(3), value=0.5)
+in_place("addcdiv_", real(3), real(3), positive(3), value=0.5)
+row("lerp_", lambda mt, x, y: x.clone().lerp_(y, 0.3), real(3), real(3))
+row("lerp_ by a tensor", lambda mt, x, y, w: x.clone().lerp_(y, w), real(3), real(3), real(3))
 in_place("baddbmm_", real(1, 2, 2), real(1, 2, 3), real(1, 3, 2))
 for name, change in {
     "+=": lambda x, y: x.__iadd__(y),

@@ -7,6 +7,8 @@ import numpy as np
 from parity_ops.inputs import below, exactly, fixed, positive, real
 from parity_ops.rows import row
 
+ATTENTION = (real(2, 3, 4), real(2, 4, 4), real(2, 4, 2))
+
 # Neural networks
 
 row("linear", lambda mt, x, w, b: mt.nn.functional.linear(x, w, b), real(2, 3), real(4, 3), real(4))
@@ -146,5 +148,31 @@ row(
     fixed([1.0, 2.0]),
     real(2),
     real(2),
+)
+row("softmin", lambda mt, x: mt.nn.functional.softmin(x, 1), real(2, 3))
+row("glu", lambda mt, x: mt.nn.functional.glu(x, 1), real(2, 4), node=False)
+row("glu last", lambda mt, x: mt.nn.functional.glu(x), real(4), node=False)
+row("wrong: glu", lambda mt, x: mt.nn.functional.glu(x), real(3), smooth=False)
+row("cosine_similarity", lambda mt, x, y: mt.nn.functional.cosine_similarity(x, y), real(2, 3), real(2, 3), node=False)
+row("attention", lambda mt, *x: mt.nn.functional.scaled_dot_product_attention(*x), *ATTENTION, node=False)
+row(
+    "attention causal",
+    lambda mt, *x: mt.nn.functional.scaled_dot_product_attention(*x, is_causal=True),
+    *ATTENTION,
+    node=False,
+)
+row(
+    "attention masked",
+    lambda mt, *x: mt.nn.functional.scaled_dot_product_attention(*x, scale=0.3),
+    *ATTENTION,
+    fixed([[True, False, True, False], [True, True, False, True], [False, True, True, True]]),
+    node=False,
+)
+row(
+    "attention biased",
+    lambda mt, *x: mt.nn.functional.scaled_dot_product_attention(*x),
+    *ATTENTION,
+    real(3, 4),
+    node=False,
 )
 row("group_norm", lambda mt, x, w: mt.nn.functional.group_norm(x, 2, w), real(2, 4, 3), real(4), node=False)

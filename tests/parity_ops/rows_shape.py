@@ -76,6 +76,21 @@ row("repeat", lambda mt, x: x.repeat(2, 1, 3), real(2, 3))
 row("tile", lambda mt, x: x.tile(2), real(2, 3))
 row("repeat_interleave", lambda mt, x: x.repeat_interleave(2, 1), real(2, 3))
 row("repeat_interleave counts", lambda mt, x, n: x.repeat_interleave(n, 0), real(3, 2), fixed([0, 2, 1]))
+for name in ["new_zeros", "new_ones"]:
+    row(f"{name}", lambda mt, x, n=name: getattr(x, n)(2, 3), real(1), smooth=False)
+    row(f"{name} dtype", lambda mt, x, n=name: getattr(x, n)((2,), dtype=mt.int64), real(1), smooth=False)
+row("new_full", lambda mt, x: x.new_full((2,), 3.0) + x, real(1))
+row("new_tensor", lambda mt, x: x.new_tensor([1, 2], requires_grad=True) * x, real(1))
+row("new_empty", lambda mt, x: x.new_empty(0, 2), real(1), smooth=False)
+row("empty_like", lambda mt, x: mt.empty_like(x), real(0, 2), smooth=False)
+row("stride", lambda mt, x: mt.tensor([*x.stride(), x.t().stride(1), *x[:0].stride()]), real(2, 3), smooth=False)
+row(
+    "is_contiguous",
+    lambda mt, x: mt.tensor([x.is_contiguous(), x.t().is_contiguous(), x[:0].is_contiguous()]),
+    real(2, 3),
+    smooth=False,
+)
+row("data_ptr", lambda mt, x: mt.tensor([x[1].data_ptr() - x.data_ptr(), x.element_size()]), real(2, 3), smooth=False)
 row("pad", lambda mt, x: mt.nn.functional.pad(x, (1, -1, 0, 2), value=3.0), real(2, 3))
 for mode in ["reflect", "replicate", "circular"]:
     row(f"pad {mode}", lambda mt, x, m=mode: mt.nn.functional.pad(x, (1, 2), mode=m), real(1, 2, 4), node=False)

@@ -10,6 +10,7 @@ from parity_ops import (
     rows_indexing,
     rows_matrices,
     rows_networks,
+    rows_random,
     rows_reduction,
     rows_shape,
 )

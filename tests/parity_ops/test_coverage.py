@@ -13,13 +13,12 @@ ELSEWHERE = {
         arange as_tensor empty eye from_dlpack from_numpy full full_like linspace logspace ones ones_like
         zeros zeros_like""",
     "is random, and torch's numbers are others": """
-        bernoulli bernoulli_ dropout initial_seed manual_seed normal normal_ rand rand_like randint randn
-        randn_like random_ randperm seed uniform_""",
+        bernoulli_ seed""",
     "is a mode or a setting": """
         enable_grad get_default_dtype inference_mode is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled
         is_inference is_inference_mode_enabled no_grad set_anomaly_enabled set_default_dtype set_grad_enabled""",
     "records, and torch has nothing like it": "load record save scope",
-    "is a class": "Generator LinAlgError Size Tensor",
+    "is a class": "LinAlgError Size Tensor",
 }
 EXEMPT = {name: reason for reason, names in ELSEWHERE.items() for name in names.split()}
 

@@ -1,0 +1,145 @@
+"""Combinations of three: a product or quotient added to something, and the way between two points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from microtape.in_place import call_
+from microtape.operation import call
+from microtape.ops.kinds import Promoting, named, refusing
+from microtape.tensor_state import TensorState
+
+
+@refusing(b="addcmul_cpu_out")
+class AddcmulBackward0(Promoting):
+    __slots__ = ("value",)
+    operands = ("x", "y", "w")
+    formula = "z = x + v · y · w    ∂z/∂x = 1,  ∂z/∂y = v · w,  ∂z/∂w = v · y"
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = value
+
+    def forward(self, x: Any, y: Any, w: Any) -> Any:
+        return x + x.dtype.type(self.value) * y * w
+
+    def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
+        return g * (w * self.value)
+
+    def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        return g * (y * self.value)
+
+
+class AddcdivBackward0(Promoting):
+    __slots__ = ("value",)
+    operands = ("x", "y", "w")
+    formula = "z = x + v · y / w    ∂z/∂x = 1,  ∂z/∂y = v / w,  ∂z/∂w = -v · y / w²"
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = value
+
+    def forward(self, x: Any, y: Any, w: Any) -> Any:
+        if x.dtype.kind in "biu":
+            raise RuntimeError(
+                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+                "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+                "value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
+                "tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "
+                "(input + value * tensor1 / tensor2), for all dtypes."
+            )
+        return x + x.dtype.type(self.value) * y / w
+
+    def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
+        return g
+
+    def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
+        return g * (self.value / w)
+
+    def grad_w(self, g: Any, y: Any, w: Any) -> Any:
+        return -g * (self.value * y / (w * w))
+
+
+@refusing(biu="lerp_kernel_scalar")
+class LerpBackward0(Promoting):
+    """A weight that is a number."""
+
+    __slots__ = ("weight",)
+    operands = ("x", "y")
+    formula = "z = x + w · (y - x)    ∂z/∂x = 1 - w,  ∂z/∂y = w"
+
+    def __init__(self, weight: float) -> None:
+        super().__init__()
+        self.weight = weight
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return between(x, y, x.dtype.type(self.weight))
+
+    def grad_x(self, g: Any) -> Any:
+        return g * (1 - self.weight)
+
+    def grad_y(self, g: Any) -> Any:
+        return g * self.weight
+
+
+@refusing(biu="lerp_kernel_tensor")
+@named("LerpBackward1")
+class LerpByTensor(Promoting):
+    """A weight that is a tensor."""
+
+    operands = ("x", "y", "w")
+    formula = "z = x + w · (y - x)    ∂z/∂x = 1 - w,  ∂z/∂y = w,  ∂z/∂w = y - x"
+
+    def forward(self, x: Any, y: Any, w: Any) -> Any:
+        return between(x, y, w)
+
+    def grad_x(self, g: Any, _x: Any, _y: Any, w: Any) -> Any:
+        return g * (1 - w)
+
+    def grad_y(self, g: Any, _x: Any, _y: Any, w: Any) -> Any:
+        return g * w
+
+    def grad_w(self, g: Any, x: Any, y: Any, _w: Any) -> Any:
+        return g * (y - x)
+
+
+def between(x: Any, y: Any, w: Any) -> Any:
+    """The point that is `w` of the way from x to y."""
+    return x + w * (y - x)
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """`input + value · tensor1 · tensor2`."""
+    return call(AddcmulBackward0(value), input, tensor1, tensor2)
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """`input + value · tensor1 / tensor2`. Raises RuntimeError for whole numbers."""
+    return call(AddcdivBackward0(value), input, tensor1, tensor2)
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """`input + weight · (end - input)`; the weight is a number or a tensor."""
+    if isinstance(weight, TensorState):
+        return call(LerpByTensor(), input, end, weight)
+    return call(LerpBackward0(weight), input, end)
+
+
+def addcmul_(x: TensorState, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """Add `value · tensor1 · tensor2` in place."""
+    return call_(AddcmulBackward0(value), x, tensor1, tensor2)
+
+
+def addcdiv_(x: TensorState, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """Add `value · tensor1 / tensor2` in place."""
+    return call_(AddcdivBackward0(value), x, tensor1, tensor2)
+
+
+def lerp_(x: TensorState, end: Any, weight: Any) -> Any:
+    """Move towards `end`, `weight` of the way, in place."""
+    if isinstance(weight, TensorState):
+        return call_(LerpByTensor(), x, end, weight)
+    return call_(LerpBackward0(weight), x, end)

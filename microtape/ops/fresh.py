@@ -1,0 +1,44 @@
+"""New tensors of another's dtype, without its history: what `x.new_zeros(size)` and its like make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.ops.arguments import sizes
+from microtape.tensor_state import TensorState
+from microtape.tensor_state import new_tensor as make
+
+
+def new_full(
+    x: TensorState, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Any:
+    """One number everywhere, in x's dtype or another one."""
+    return fresh(x, np.full(sizes((size,)), fill_value, dtype or x.array.dtype), device, requires_grad)
+
+
+def new_zeros(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    """Zeros of the given size, in x's dtype or another one."""
+    return fresh(x, np.zeros(sizes(size), dtype or x.array.dtype), device, requires_grad)
+
+
+def new_ones(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    """Ones of the given size, in x's dtype or another one."""
+    return fresh(x, np.ones(sizes(size), dtype or x.array.dtype), device, requires_grad)
+
+
+def new_tensor(x: TensorState, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    """A copy of `data`, in x's dtype or another one."""
+    array = data.array if isinstance(data, TensorState) else data
+    return fresh(x, np.array(array, dtype or x.array.dtype), device, requires_grad)
+
+
+def fresh(x: Any, array: Any, device: Any, requires_grad: bool) -> Any:
+    """A leaf of x's class around the array. Raises RuntimeError for another device, or a dtype without gradients."""
+    if device is not None and str(device) != "cpu":
+        raise RuntimeError(f"there is no device but the cpu here, got '{device}'")
+    if requires_grad and array.dtype.kind not in "fc":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    leaf: Any = make(type(x), array)
+    return leaf.requires_grad_(requires_grad)

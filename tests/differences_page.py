@@ -28,7 +28,7 @@ BY_DESIGN = [
     "A recorded backward pass (`create_graph=True`) leaves other nodes in the graph than PyTorch's, as it records the "
     "formulas that you can read. Values, flags and errors are the same.",
     "`is_grads_batched=True` and `vectorize=True` run one pass after the other, where PyTorch runs all as one.",
-    "`conj()` copies; PyTorch's is a view. `bernoulli` and `dropout` draw other numbers from the same seed.",
+    "`conj()` copies; PyTorch's is a view. `bernoulli_(p)` and `dropout` draw other numbers from the same seed.",
 ]
 
 HEAD = """# Known differences from PyTorch

@@ -68,6 +68,11 @@ KEEP = (
     ("--keep",),
     {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
 )
+PASSES = (("--passes",), {"action": "store_true", "dest": "lists", "help": "list the passes (of a script: all)"})
+COMPARE = (
+    ("--compare",),
+    {"metavar": "A,B", "help": "two passes side by side: the gradient of each leaf and operation, and the difference"},
+)
 CHECK = (
     ("--check",),
     {"action": "store_true", "help": "check every gradient by finite differences, which calls your Functions again"},
@@ -178,7 +183,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         (PASS, UNTIL, CHECK, KEEP, WATCH, THEME, ASCII),
         "FILE",
     )
-    trace = (STEP, NODE, WHY, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
+    trace = (STEP, NODE, WHY, PASSES, COMPARE, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         commands.trace,

@@ -14,6 +14,7 @@ from tui.exits import CommandError, Exit, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
+    from tui.spans import Line
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "microtape" / "examples"
 
@@ -61,7 +62,16 @@ def trace(arguments: argparse.Namespace) -> int:
     """Print the recording, or one step of it, as text or JSON."""
     from tui.opening import Origin, choose_passes, open_origin
 
+    compared = _two_passes(arguments)
+    if (compared or arguments.lists) and arguments.passes is None and arguments.until is None:
+        arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
     recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+    if compared:
+        _print_comparison(recording, compared, arguments)
+        return code
+    if arguments.lists:
+        _print_passes(recording, arguments)
+        return code
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if arguments.why is not None or arguments.node is not None:
         _print_about(recording, passes, arguments)
@@ -121,6 +131,47 @@ def learn(arguments: argparse.Namespace) -> int:
     from tui.learn import learn as open_course
 
     return open_course(arguments, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+
+
+def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
+    """The numbers that --compare names."""
+    if arguments.compare is None:
+        return ()
+    numbers = arguments.compare.split(",")
+    if len(numbers) != 2 or not all(one.strip().isdecimal() and int(one) for one in numbers):
+        raise CommandError(f"--compare {arguments.compare}: say two passes by their numbers, such as 1,3")
+    return tuple(int(one) for one in numbers)
+
+
+def _print_comparison(recording: Recording, numbers: tuple[int, ...], arguments: argparse.Namespace) -> None:
+    from tui.opening import choose_passes
+    from tui.passes import comparison_lines
+
+    first, second = (choose_passes(recording, str(number))[0] for number in numbers)
+    if arguments.json:
+        from tui.machine import comparison_as_json
+
+        _print_json(comparison_as_json(recording, first, second))
+    else:
+        _print_lines(comparison_lines(recording, first, second, width=_width()), arguments)
+
+
+def _print_passes(recording: Recording, arguments: argparse.Namespace) -> None:
+    from tui.passes import pass_lines
+
+    if arguments.json:
+        from tui.machine import passes_as_json
+
+        _print_json(passes_as_json(recording))
+    else:
+        _print_lines(pass_lines(recording), arguments)
+
+
+def _print_lines(lines: Iterator[Line], arguments: argparse.Namespace) -> None:
+    from tui.spans import plain
+
+    for spans in lines:
+        print(plain(spans, ascii=_ascii(arguments)).rstrip())
 
 
 def _print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:

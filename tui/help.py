@@ -36,7 +36,7 @@ KEYS = (
     ("y", "copy a value, a gradient, a formula, a line or a pane, over ssh too"),
     ("o", "write the picture, the film, the trace, this screen to a file"),
     ("e", "edit this line in $EDITOR; what you save is recorded again, at the same place"),
-    ("[ ]  p", "the pass before, the next pass; p goes round"),
+    ("[ ]  p", "the pass before, the next pass; p goes round; s lists them, side by side"),
     ("Tab", "the next pane; 1 to 5 choose node, source, leaves, engine, watch"),
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
     ("click", "on a row of the tape: go to its step"),

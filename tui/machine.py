@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from microtape.recording.model import Recording, Summary
 from tui.cursor import StepCursor
+from tui.passes import compare, list_passes
 from tui.sentence import sentence
 from tui.spans import plain
 from tui.why import answer_lines, refer
@@ -90,6 +92,28 @@ def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
         "terms": terms,
         "words": words,
     }
+
+
+def passes_as_json(recording: Recording) -> dict[str, Any]:
+    """The list of passes."""
+    return {**FORMAT, "title": recording.title, "passes": [asdict(one) for one in list_passes(recording)]}
+
+
+def comparison_as_json(recording: Recording, first: int, second: int) -> dict[str, Any]:
+    """Two passes side by side."""
+    pairs = [
+        {
+            "name": plain(one.name),
+            "node": one.node,
+            "first": _plain(one.first),
+            "second": _plain(one.second),
+            "difference": _plain(one.difference),
+            "verdict": one.verdict(),
+        }
+        for one in compare(recording, first, second)
+    ]
+    numbers = [recording.passes[position].index for position in (first, second)]
+    return {**FORMAT, "title": recording.title, "passes": numbers, "pairs": pairs}
 
 
 def _step(cursor: StepCursor) -> dict[str, Any]:

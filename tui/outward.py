@@ -19,8 +19,8 @@ class OutwardScreen(RunningScreen):
     """A screen with a cursor whose contents can be copied and written to files: what the keys y and o do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "copy", "copy", show=False),
-        Binding("o", "export", "write out", show=False),
+        Binding("y", "copy", "copy a value, a formula, a line", show=False),
+        Binding("o", "export", "write a picture, film, trace or screenshot", show=False),
     ]
 
     def __init__(self, *, ascii: bool = False) -> None:

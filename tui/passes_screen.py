@@ -1,0 +1,128 @@
+"""The pages that list the passes, and that show two of them side by side."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from microtape.recording.model import Recording
+from tui.look import content
+from tui.passes import compare, headings, pass_lines, row
+from tui.spans import plain
+
+STYLE = """
+    {0} {{ align: center middle; }}
+    {0} > Vertical {{
+        width: 130; max-width: 100%; height: auto; max-height: 100%;
+        border: round $accent; background: $surface; padding: 0 1;
+    }}
+    {0} Static {{ height: auto; }}
+    {0} #columns {{ color: $text-muted; }}
+    {0} OptionList, {0} OptionList:focus {{
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+    }}
+    {0} OptionList > .option-list--option-highlighted {{
+        background: $accent-muted; color: $foreground; text-style: none;
+    }}
+"""
+
+
+class PassChoice(NamedTuple):
+    """What was chosen from the list: a pass, to go to or to compare the current one with."""
+
+    position: int
+    compares: bool
+
+
+class PassesScreen(ModalScreen[PassChoice | None]):
+    """Every pass: number, call, root, steps, what failed."""
+
+    DEFAULT_CSS = STYLE.format("PassesScreen")
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,s", "dismiss", "close", show=False),
+        Binding("c", "compare", "compare", show=False),
+    ]
+
+    def __init__(self, recording: Recording, current: int, *, ascii: bool = False) -> None:
+        super().__init__()
+        self._recording = recording
+        self._current = current
+        self._ascii = ascii
+
+    def compose(self) -> ComposeResult:
+        """The headings, a line a pass."""
+        columns, *rows = [content(one, ascii=self._ascii) for one in pass_lines(self._recording)]
+        number = self._recording.passes[self._current].index + 1
+        with Vertical() as box:
+            box.border_title = "passes"
+            box.border_subtitle = f"Enter goes there, c compares it with pass {number}, Esc"
+            yield Static(columns, id="columns")
+            yield OptionList(*(Option(one) for one in rows))
+
+    def on_mount(self) -> None:
+        """Begin at the pass that is shown."""
+        passes = self.query_one(OptionList)
+        passes.highlighted = self._current
+        passes.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter, or a click."""
+        event.stop()
+        self.dismiss(PassChoice(event.option_index, False))
+
+    def action_compare(self) -> None:
+        """Side by side with the current one."""
+        chosen = self.query_one(OptionList).highlighted
+        if chosen is not None and chosen != self._current:
+            self.dismiss(PassChoice(chosen, True))
+        else:
+            self.notify("Choose another pass to compare this one with.", timeout=3)
+
+
+class CompareScreen(ModalScreen[tuple[int, int] | None]):
+    """Two passes. Closes with the pass and the node to go to, or None."""
+
+    DEFAULT_CSS = STYLE.format("CompareScreen")
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "close", show=False)]
+
+    def __init__(self, recording: Recording, first: int, second: int, *, ascii: bool = False) -> None:
+        super().__init__()
+        self._recording = recording
+        self._which = first, second
+        self._pairs = compare(recording, first, second)
+        self._ascii = ascii
+
+    def compose(self) -> ComposeResult:
+        """Which two, the columns, a line for each leaf and operation."""
+        width = min(self.app.size.width, 130) - 6
+        names = min(max([len(plain(one.name)) for one in self._pairs], default=4), 24)
+        room = max((width - names - 6) // 3, 12)
+        labels = [f"pass {self._recording.passes[i].index + 1}".ljust(room) for i in self._which]
+        with Vertical() as box:
+            box.border_title = "two passes"
+            box.border_subtitle = "Enter goes there, Esc"
+            lines = [content(one, ascii=self._ascii) for one in headings(self._recording, *self._which)]
+            yield Static(Content("\n").join(lines))
+            yield Static("  ".join([" " * names, *labels, "difference"]), id="columns")
+            yield OptionList(
+                *(Option(content(row(one, names, room, width - names - 2 * room - 6), ascii=self._ascii).truncate(width)) for one in self._pairs)
+            )
+
+    def on_mount(self) -> None:
+        """The list takes the keys."""
+        self.query_one(OptionList).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go to the node, in the pass that has it."""
+        event.stop()
+        pair = self._pairs[event.option_index]
+        self.dismiss((self._which[1] if pair.in_second else self._which[0], pair.node))

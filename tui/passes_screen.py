@@ -113,9 +113,9 @@ class CompareScreen(ModalScreen[tuple[int, int] | None]):
             lines = [content(one, ascii=self._ascii) for one in headings(self._recording, *self._which)]
             yield Static(Content("\n").join(lines))
             yield Static("  ".join([" " * names, *labels, "difference"]), id="columns")
-            yield OptionList(
-                *(Option(content(row(one, names, room, width - names - 2 * room - 6), ascii=self._ascii).truncate(width)) for one in self._pairs)
-            )
+            rest = width - names - 2 * room - 6
+            rows = [content(row(one, names, room, rest), ascii=self._ascii) for one in self._pairs]
+            yield OptionList(*(Option(one.truncate(width)) for one in rows))
 
     def on_mount(self) -> None:
         """The list takes the keys."""

@@ -199,3 +199,49 @@ def test_a_constant_stands_in_the_rule_with_its_number():
     x = mt.tensor(2.0, requires_grad=True)
     found = text(end(mt.record((x**3).backward)), "x")
     assert "by its rule g · (3 · x^(3-1)) = 1 · (3 · 2^(3-1))" in found
+
+
+SIX = """\
+import microtape as mt
+w = mt.tensor([1.0, 2.0], requires_grad=True)
+plain = mt.tensor([3.0, 4.0])
+cut = (w * 2).detach()
+with mt.no_grad():
+    quiet = w * 3
+mid = w * plain
+unused = mt.tensor([1.0], requires_grad=True)
+side = unused * 2
+loss = (mid * cut + quiet).sum()
+later = mt.tensor(2.0, requires_grad=True)
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "cause", "line"),
+    [
+        ("plain", "does not require a gradient", "p.py:3"),
+        ("cut", "takes it off the tape", "p.py:4"),
+        ("quiet", "ran under no_grad", "p.py:6"),
+        ("mid", "it is no leaf, and nobody called retain_grad()", "p.py:7"),
+        ("side", "loss was not computed from it", "p.py:9"),
+        ("unused", "loss was not computed from it", "p.py:8"),
+    ],
+)
+def test_every_cause_of_none_is_told_with_its_line(tmp_path, name, cause, line):
+    from microtape import load
+    from microtape.recording.run import record_script
+
+    (tmp_path / "p.py").write_text(SIX)
+    record_script(tmp_path / "p.py", out=tmp_path / "p.tape")
+    recording = load(tmp_path / "p.tape")
+    told = " ".join(text(end(recording), name))
+    assert cause in told
+    assert line in told
+    before = " ".join(text(end(recording).home().home(), "w"))
+    assert "backward has not run yet" in before
+    assert "p.py:12" in before
+    with pytest.raises(LookupError, match=r"nothing that was recorded was computed from it \(p.py:11"):
+        text(end(recording), "later")
+    with pytest.raises(LookupError, match=r"w\[5\] is not there: its shape is \(2,\)"):
+        text(end(recording), "w[5]")

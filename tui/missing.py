@@ -43,6 +43,8 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
             yield from _ends(cursor.recording, border)
         elif record.place is not None:
             yield _look(cursor.recording, record.place)
+        elif record.variable is not None:
+            yield from made_at(cursor.recording, cursor.recording.tensors[record.variable].name)
     elif pass_.error is not None and cursor.position == cursor.timeline.last:
         yield line(*name, " has no gradient because the pass failed before it was reached.")
     elif cursor.has_run(node):
@@ -93,15 +95,20 @@ def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
     by_output = borders_by_output(recording)
     border = next((one for ref, one in by_output.items() if ref.tensor == tensor), None)
     if border is None:
-        assigned = _assignment(recording, recording.tensors[tensor].name)
-        if assigned is not None:
-            yield line(Span(f"{assigned[0]}:{assigned[1]}  ", "dim"), Span(assigned[2], "strong"))
+        yield from made_at(recording, recording.tensors[tensor].name)
         yield line(Span("A tensor of yours collects one if it is made with requires_grad=True.", "dim"))
         return
     for one in dict.fromkeys((border, crossing(border, by_output))):
         if one.place is not None:
             yield _look(recording, one.place)
         yield line(REASONS[one.kind])
+
+
+def made_at(recording: Recording, name: str) -> Iterator[Line]:
+    """The line that makes a variable, if it can be told."""
+    assigned = _assignment(recording, name)
+    if assigned is not None:
+        yield line(Span(f"{assigned[0]}:{assigned[1]}  ", "dim"), Span(assigned[2], "strong"))
 
 
 def _assignment(recording: Recording, name: str) -> tuple[str, int, str] | None:

@@ -13,11 +13,11 @@ from microtape.recording.model import Value
 from microtape.recording.words import format_number, format_value
 from tui.cursor import StepCursor
 from tui.differences import differences_line
-from tui.missing import why_no_grad, why_none
+from tui.missing import made_at, why_no_grad, why_none
 from tui.rule import element, index_text, largest, symbols
 from tui.sentence import title
 from tui.source import expression
-from tui.spans import Line, Span, line
+from tui.spans import Line, Span, line, plain
 from tui.working import values, worked
 
 Index = tuple[int, ...]
@@ -233,14 +233,15 @@ def refer(cursor: StepCursor, text: str) -> Subject | int:
     Raises:
         LookupError: neither; the message is for the user.
     """
-    try:
+    name = text.partition("[")[0].strip()
+    if not name or cursor.find(name):
         return ask(cursor, text)
-    except LookupError:
-        name = text.partition("[")[0].strip()
-        found = [one.id for one in cursor.recording.tensors if name and name in one.names]
-        if not found:
-            raise
-        return found[-1]
+    found = [one.id for one in cursor.recording.tensors if name in one.names]
+    if not found:
+        made = " ".join(plain(one) for one in made_at(cursor.recording, name))
+        known = f": nothing that was recorded was computed from it ({made})" if made else ""
+        raise LookupError(f"there is no {name!r} here{known}")
+    return found[-1]
 
 
 def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:

@@ -223,7 +223,7 @@ loss.backward()
         ("plain", "does not require a gradient", "p.py:3"),
         ("cut", "takes it off the tape", "p.py:4"),
         ("quiet", "ran under no_grad", "p.py:6"),
-        ("mid", "it is no leaf, and nobody called retain_grad()", "p.py:7"),
+        ("mid", "it is no leaf (p.py:7), and nobody called retain_grad()", "p.py:7"),
         ("side", "loss was not computed from it", "p.py:9"),
         ("unused", "loss was not computed from it", "p.py:8"),
     ],

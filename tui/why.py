@@ -134,7 +134,10 @@ def note(cursor: StepCursor, node: int) -> Iterator[Line]:
     ref = next(iter(record.outputs), None)
     tensor = cursor.recording.tensors[ref.tensor] if ref is not None and record.variable is None else None
     if tensor is not None and tensor.name and not tensor.retains_grad:
-        yield line(Span(f"{tensor.name}.grad stays None: it is no leaf, and nobody called retain_grad() on it.", "dim"))
+        at = f" ({record.place.file}:{record.place.line})" if record.place is not None else ""
+        yield line(
+            Span(f"{tensor.name}.grad stays None: it is no leaf{at}, and nobody called retain_grad() on it.", "dim")
+        )
 
 
 def _so_far(left: int) -> Span:

@@ -80,8 +80,9 @@ class Browser:
             self._process.kill()
             self._process.wait()
 
-    def open(self, path: Path, *, size: tuple[int, int] = (1440, 900), script: bool = True, dark: bool = False) -> None:
-        """Show a file; below 800 pixels of width as on a phone."""
+    def open(self, path: Path | str, *, size: tuple[int, int] = (1440, 900), script: bool = True, dark: bool = False) -> None:
+        """Show a file, or an address; below 800 pixels of width as on a phone."""
+        address = path if isinstance(path, str) else path.as_uri()
         self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
                    mobile=size[0] < 800)  # fmt: skip
         self._send("Emulation.setScriptExecutionDisabled", value=not script)
@@ -90,9 +91,9 @@ class Browser:
         self.requests.clear()
         self.complaints.clear()
         self._send("Page.navigate", url="about:blank")
-        self._send("Page.navigate", url=path.as_uri())
+        self._send("Page.navigate", url=address)
         deadline = time.monotonic() + PATIENCE
-        while self.evaluate("document.readyState + location.protocol") != "completefile:":
+        while self.evaluate("document.readyState + location.protocol") != f"complete{address.partition(':')[0]}:":
             assert time.monotonic() < deadline, f"{path} was not loaded"
             time.sleep(0.02)
 

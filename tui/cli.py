@@ -1,4 +1,4 @@
-"""The command line: `microtape step|trace|record|draw|film|demo|learn`. A command loads what it needs when it runs."""
+"""The command line: `microtape COMMAND`. A command loads what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -202,6 +202,11 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
     add("draw", commands.draw, "draw the graph as it is after some steps", drawn, "FILE")
     add("film", commands.film, "write a page that plays backward step by step", filmed, "FILE")
+    port = (("--port",), {"type": int, "default": 8000, "metavar": "N", "help": "on the loopback address (8000)"})
+    served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
+    add(
+        "serve", commands.serve, "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE"
+    )
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
     names = sorted(path.stem for path in commands.EXAMPLES.glob("*.py"))
     demo.add_argument(

@@ -118,6 +118,13 @@ def film(arguments: argparse.Namespace) -> int:
     return make_film(arguments)
 
 
+def serve(arguments: argparse.Namespace) -> int:
+    """Serve the stepper to a browser on this machine."""
+    from tui.serve import serve as serve_stepper
+
+    return serve_stepper(arguments)
+
+
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
     arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []

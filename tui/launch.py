@@ -47,14 +47,20 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
 
 def run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
     """Run a `microtape` command in a process of its own, in this terminal or with its output captured."""
-    root = str(Path(__file__).resolve().parent.parent)
-    start = [sys.executable, "-P", "-c", COMMAND, root, *arguments]
     stdin = subprocess.DEVNULL if capture else None
-    return subprocess.run(start, check=False, text=True, stdin=stdin, capture_output=capture)
+    return subprocess.run(command_line(*arguments), check=False, text=True, stdin=stdin, capture_output=capture)
+
+
+def command_line(*arguments: str) -> list[str]:
+    """The `microtape` command as a process is started with it, wherever the package lies."""
+    root = str(Path(__file__).resolve().parent.parent)
+    return [sys.executable, "-P", "-c", COMMAND, root, *arguments]
 
 
 def has_terminal() -> bool:
-    """Whether somebody can see and answer: standard input and output are both a terminal."""
+    """Whether somebody can see and answer: standard input and output are a terminal, or a browser is behind them."""
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
+        return True
     streams = (sys.stdin, sys.stdout)
     return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
 

@@ -114,7 +114,7 @@ def test_in_a_browser_it_is_the_stepper(address, tmp_path):
         while "-first-byte" not in browser.evaluate("document.body.className"):
             assert time.monotonic() < end
             time.sleep(0.1)
-        browser.press("q")
+        browser.click("#terminal")
         while "-closed" not in browser.evaluate("document.body.className"):
             assert time.monotonic() < end
             time.sleep(0.1)

@@ -31,7 +31,7 @@ class AgainScreen(OutwardScreen):
     """A screen with a cursor whose program can be edited and recorded again: what `e` and `--watch` do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "edit", "edit", show=False),
+        Binding("e", "edit", "edit the line, record again", show=False),
         Binding("escape", "stop_recording", "stop recording", show=False),
     ]
 

@@ -80,7 +80,9 @@ class Browser:
             self._process.kill()
             self._process.wait()
 
-    def open(self, path: Path | str, *, size: tuple[int, int] = (1440, 900), script: bool = True, dark: bool = False) -> None:
+    def open(
+        self, path: Path | str, *, size: tuple[int, int] = (1440, 900), script: bool = True, dark: bool = False
+    ) -> None:
         """Show a file, or an address; below 800 pixels of width as on a phone."""
         address = path if isinstance(path, str) else path.as_uri()
         self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,

@@ -191,7 +191,7 @@ def test_a_subject_without_elements_is_still_answered():
 
 def test_what_is_no_leaf_keeps_no_grad():
     assert text(end(handmade.diamond()), "z")[1] == (
-        "z.grad stays None: it is no leaf, and nobody called retain_grad() on it."
+        "z.grad stays None: it is no leaf (diamond.py:5), and nobody called retain_grad() on it."
     )
 
 

@@ -89,6 +89,11 @@ class Lesson:
     wrong_engine: WrongEngine | None
     exercise: Exercise
 
+    @property
+    def short_title(self) -> str:
+        """The title up to its colon."""
+        return self.title.partition(":")[0]
+
 
 @dataclass(frozen=True)
 class Course:
@@ -101,6 +106,10 @@ class Course:
 
     def __len__(self) -> int:
         return len(self.lessons)
+
+    def named(self, name: str) -> Lesson:
+        """The lesson of exactly that name. Raises KeyError where there is none."""
+        return {lesson.name: lesson for lesson in self.lessons}[name]
 
     def find(self, wanted: str) -> Lesson:
         """The lesson with this number or name; part of a name will do if it is in one name only.

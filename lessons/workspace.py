@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,12 @@ def data_folder() -> Path:
     """Where microtape keeps a user's data: `$MICROTAPE_DATA`, or the folder that the platform has for such things."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen).expanduser() if chosen else user_data_path("microtape", appauthor=False)
+
+
+def folder_of(course: Path) -> Path:
+    """Where a learner's files of another course are kept, so that lessons of the same name do not meet."""
+    place = str(course.resolve())
+    return data_folder() / "courses" / f"{course.resolve().name}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
 
 
 class Workspace:

@@ -5,6 +5,7 @@ import io
 import pytest
 
 from lessons import Workspace, load_course
+from lessons.pieces import pieces
 from tui.cli import main
 from tui.exits import Exit
 
@@ -70,13 +71,38 @@ def test_hints_come_one_by_one_and_in_the_end_all_again(workspace, capfd):
     assert all(hint in capfd.readouterr().out for hint in hints[:1])
 
 
-def test_the_solution_is_shown_when_asked_twice(workspace, capfd):
+def test_the_solution_comes_piece_by_piece_and_the_first_is_asked_for(workspace, capfd):
     assert main(["learn", "solution", "1"]) == Exit.BAD_INPUT
     answer = capfd.readouterr()
     assert (answer.out, answer.err.count("add --yes")) == ("", 1)
-    assert main(["learn", "solution", "1", "--yes"]) == Exit.OK
+    every = pieces(FIRST.exercise)
+    for number, piece in enumerate(every, 1):
+        assert main(["learn", "solution", "1", *(["--yes"] if number == 1 else [])]) == Exit.OK
+        answer = capfd.readouterr()
+        assert answer.out == f"{piece}\n"
+        assert f"piece {number} of {len(every)}" in answer.err
+    assert main(["learn", "solution", "1"]) == Exit.OK
+    assert capfd.readouterr().out == FIRST.exercise.solution.read_text()
+
+
+def test_the_whole_solution_is_there_at_once_for_who_insists(capfd):
+    assert main(["learn", "solution", "1", "--all", "--yes"]) == Exit.OK
     assert capfd.readouterr().out == FIRST.exercise.solution.read_text()
     assert main(["learn", "solution", "1"]) == Exit.OK, "once seen, it is not asked again"
+
+
+def test_who_has_solved_it_sees_the_solution_and_other_ways(workspace, capfd):
+    workspace.progress.attempted(FIRST.name, passed=True)
+    assert main(["learn", "solution", "1"]) == Exit.OK
+    answer = capfd.readouterr()
+    assert answer.out == FIRST.exercise.solution.read_text()
+    assert all(right.note in answer.err for right in FIRST.exercise.right_answers)
+
+
+def test_a_teacher_can_hide_solutions(capfd):
+    assert main(["learn", "solution", "1", "--yes", "--no-solutions"]) == Exit.BAD_INPUT
+    answer = capfd.readouterr()
+    assert (answer.out, answer.err) == ("", "microtape: solutions are not shown (--no-solutions)\n")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +110,7 @@ def test_the_solution_is_shown_when_asked_twice(workspace, capfd):
 )
 def test_reset_asks_on_a_terminal(workspace, capfd, monkeypatch, answer, reset):
     solve(workspace)
-    monkeypatch.setattr("tui.learn.has_terminal", lambda: True)
+    monkeypatch.setattr("tui.learn_commands.has_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     assert main(["learn", "reset", "1"]) == Exit.OK
     assert "anew? (Your file is kept.) [y/N]" in capfd.readouterr().err

@@ -23,12 +23,18 @@ exit codes:
 
 LEARN = """\
 WHAT is one of
-  list               all lessons, and which are solved
-  NAME               the text of a lesson, by name or number
-  check [NAME]       try your file
-  hint [NAME]        the next hint
-  solution [NAME]    the solution; asks first
-  reset [NAME]       begin the exercise anew; asks first, and keeps your file
+  list                 all lessons, and which are solved
+  NAME                 the text of a lesson, by name or number
+  check [NAME]         try your file
+  watch [NAME]         try it again whenever it is saved; n goes on
+  step [NAME]          your file in the stepper, where it parts from the solution
+  hint [NAME]          the next hint
+  solution [NAME]      the solution, piece by piece; asks first; --all for the whole
+  reset [NAME]         begin the exercise anew; asks first, and keeps your file
+  engine [NAME] [STEP] the lesson's wrong engine: find the first step that is wrong
+for teachers
+  verify DIR           prove the lessons in a folder of your own as ours are proven
+  grade DIR [NAME]     check the files of a class: DIR/LEARNER/LESSON.py, or for one lesson DIR/LEARNER.py
 Without a NAME it is the first lesson that is not solved."""
 
 
@@ -110,6 +116,17 @@ DRAW: Options = (
     (("--scale",), {"type": float, "metavar": "X", "help": "size of a .png (default: 2, or 1 if it is large)"}),
 )
 JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
+
+
+LEARNING: Options = (
+    YES,
+    (("--all",), {"action": "store_true", "help": "solution: the whole of it"}),
+    (("--path",), {"metavar": "DIR", "help": "another course: a folder of lessons"}),
+    (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
+    (("--json",), {"action": "store_true", "help": "grade: for machines"}),
+    THEME,
+    ASCII,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -212,7 +229,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )
-    learn = add("learn", commands.learn, "open the course, or do one thing of it: see below", (YES, THEME, ASCII))
+    learn = add("learn", commands.learn, "open the course, or do one thing of it: see below", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="nothing: the whole course in full screen")
     learn.epilog = LEARN
     learn.formatter_class = argparse.RawDescriptionHelpFormatter

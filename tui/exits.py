@@ -25,7 +25,7 @@ MEANING = {
     Exit.BAD_INPUT: "a mistake in the command line, or a file that is missing, damaged or cannot be written",
     Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad()",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
-    Exit.NOT_SOLVED: "learn check: the exercise is not solved yet",
+    Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or something to mend in a course",
     Exit.INTERRUPTED: "Ctrl-C",
     Exit.BROKEN_PIPE: "whoever read the output stopped reading",
 }

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Key
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
 from tui.app import MicrotapeApp
 from tui.learn_lesson import LessonScreen
+from viz.characters import to_ascii
 
 
 class LessonList(OptionList):
@@ -22,31 +24,51 @@ class LessonList(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "open", key_display="Enter")]
 
 
+class SearchInput(Input):
+    """Looks for lessons; up and down go on choosing in the list below."""
+
+    def on_key(self, event: Key) -> None:
+        """The list's keys."""
+        if event.key in ("up", "down"):
+            event.prevent_default()
+            options = self.screen.query_one(OptionList)
+            options.action_cursor_down() if event.key == "down" else options.action_cursor_up()
+
+
 class CourseScreen(Screen[None]):
     """All lessons, with what has been solved."""
 
+    AUTO_FOCUS = "#lessons"
     CSS = """
     CourseScreen #heading { padding: 1 2; }
     CourseScreen OptionList, CourseScreen OptionList:focus {
         height: 1fr; border: none; background: $background; background-tint: $background 0%; padding: 0 1;
         scrollbar-size-vertical: 1; scrollbar-color: $panel; scrollbar-background: $background;
     }
+    CourseScreen Input, CourseScreen Input:focus {
+        display: none; border: none; height: 1; margin: 0 2 1 2; padding: 0 1; background: $panel;
+    }
+    CourseScreen.-searching Input { display: block; }
     CourseScreen OptionList > .option-list--option-highlighted { background: $panel; color: $foreground; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q,escape", "app.quit", "quit", key_display="q"),
+        Binding("slash", "search", "search", key_display="/"),
+        Binding("escape", "escape", show=False),
+        Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, course: Course, workspace: Workspace, *, ascii: bool = False) -> None:
+    def __init__(self, course: Course, workspace: Workspace, *, ascii: bool = False, solutions: bool = True) -> None:
         super().__init__()
         self._course = course
         self._workspace = workspace
         self._ascii = ascii
+        self._solutions = solutions
 
     def compose(self) -> ComposeResult:
         """A heading and the list."""
         yield Static(id="heading")
+        yield SearchInput(placeholder="a word of the title, of what it is about, or of what it introduces")
         yield LessonList(id="lessons")
         yield Footer(show_command_palette=False)
 
@@ -57,39 +79,95 @@ class CourseScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """Back from a lesson: there may be something new to tick."""
         options = self.query_one(OptionList)
-        if options.highlighted is not None:
-            self._show(self._course.lessons[options.highlighted])
+        option = options.highlighted_option
+        if option is not None and option.id is not None:
+            self._show(self._course.named(option.id))
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def action_search(self) -> None:
+        """Look for a word in what the lessons are about."""
+        self.add_class("-searching")
+        self.query_one(Input).focus()
+
+    def action_escape(self) -> None:
+        """All lessons again; where all are there, quit."""
+        if not self.has_class("-searching"):
+            self.app.call_later(self.app.action_quit)
+            return
+        option = self.query_one(OptionList).highlighted_option
+        self.remove_class("-searching")
+        with self.prevent(Input.Changed):
+            self.query_one(Input).value = ""
+        self.query_one(OptionList).focus()
+        self._show(self._course.named(option.id) if option is not None and option.id else self._course.lessons[0])
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Only what has all the words in it."""
+        found = self._found()
+        self._show(found[0] if found else None)
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Open the one that is highlighted."""
+        option = self.query_one(OptionList).highlighted_option
+        if option is not None and option.id is not None:
+            await self.open(self._course.named(option.id))
+
+    async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Open a lesson."""
-        self.open(self._course.lessons[event.option_index])
+        await self.open(self._course.named(event.option_id or ""))
 
-    def open(self, lesson: Lesson) -> None:
+    def _found(self) -> list[Lesson]:
+        """The lessons that have every word of the search in their titles, summaries, names or new words."""
+        words = self.query_one(Input).value.casefold().split()
+
+        def about(lesson: Lesson) -> str:
+            parts = (str(lesson.number), lesson.name, lesson.title, lesson.summary, *lesson.introduces)
+            return " ".join(parts).casefold()
+
+        return [lesson for lesson in self._course if all(word in about(lesson) for word in words)]
+
+    async def open(self, lesson: Lesson) -> LessonScreen:
         """Open a lesson."""
-        self.app.push_screen(LessonScreen(self._course, lesson, self._workspace, ascii=self._ascii))
+        screen = LessonScreen(
+            self._course, lesson, self._workspace, ascii=self._ascii, solutions=self._solutions
+        )  # fmt: skip
+        await self.app.push_screen(screen)
+        return screen
 
-    def _show(self, at: Lesson) -> None:
-        solved = self._workspace.progress.solved()
+    def _show(self, at: Lesson | None) -> None:
+        solved, found = self._workspace.progress.solved(), self._found()
         count = sum(lesson.name in solved for lesson in self._course)
         heading = [
             ("microtape learn", "bold $text-accent"),
             ("   read, step through a program, write your own\n", "$text-muted"),
-            (f"{count} of {len(self._course)} lessons solved", "$text-muted"),
+            (bar(count, len(self._course), ascii=self._ascii), "$text-success"),
+            (f"  {count} of {len(self._course)} lessons solved", "$text-muted"),
         ]
+        if len(found) < len(self._course):
+            heading.append((f", {len(found)} found", "$text-muted"))
         if self._workspace.progress.trouble:
             heading.append((f"\n{self._workspace.progress.trouble}", "$text-warning"))
         self.query_one("#heading", Static).update(Content.assemble(*heading))
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options([Option(self._line(lesson, lesson.name in solved)) for lesson in self._course])
-        options.highlighted = self._course.lessons.index(at)
+        options.add_options([Option(self._line(lesson), id=lesson.name) for lesson in found])
+        options.highlighted = found.index(at) if at in found else None
 
-    def _line(self, lesson: Lesson, solved: bool) -> Content:
-        mark = ("ok" if self._ascii else "✓ ") if solved else "  "
+    def _line(self, lesson: Lesson) -> Content:
+        record = self._workspace.progress.of(lesson.name)
+        tick = "ok" if self._ascii else "✓ "
+        title, summary = (to_ascii(text) if self._ascii else text for text in (lesson.title, lesson.summary))
+        mark = tick if record.solved else ".." if record.attempts else "  "
+        fault = f"  {tick.strip()} fault found" if record.fault_found else ""
         return Content.assemble(
-            (f"{mark} ", "bold $text-success"), (f"{lesson.number:>2}  ", "$text-muted"), (lesson.title, "bold"),
-            (f"\n       {lesson.summary}", "$text-muted"),
+            (f"{mark} ", "bold $text-success"), (f"{lesson.number:>2}  ", "$text-muted"), (title, "bold"),
+            (fault, "$text-success"), (f"\n       {summary}", "$text-muted"),
         )  # fmt: skip
+
+
+def bar(count: int, whole: int, *, ascii: bool) -> str:
+    """How much of the course is done, at a glance."""
+    done, left = ("#", ".") if ascii else ("█", "░")
+    return done * count + left * (whole - count)
 
 
 class LearnApp(MicrotapeApp):
@@ -101,19 +179,24 @@ class LearnApp(MicrotapeApp):
         workspace: Workspace,
         *,
         lesson: Lesson | None = None,
+        then: Literal["", "where", "wrong_engine"] = "",
+        solutions: bool = True,
         theme: str = "dark",
         ascii: bool = False,
     ) -> None:
         super().__init__(theme)
-        self._list = CourseScreen(course, workspace, ascii=ascii)
+        self._list = CourseScreen(course, workspace, ascii=ascii, solutions=solutions)
         self._lesson = lesson
+        self._then = then
         self._asked_to_quit = False
 
     async def on_mount(self) -> None:
         """Show the list, and the lesson on top of it."""
         await self.push_screen(self._list)
         if self._lesson is not None:
-            self._list.open(self._lesson)
+            screen = await self._list.open(self._lesson)
+            if self._then:
+                await screen.run_action(self._then)
 
     async def action_quit(self) -> None:
         """Leave, with what is being edited saved."""

@@ -13,23 +13,29 @@ from textual.widgets import Static
 from lessons.model import Prediction
 from lessons.predict import right_answer
 from tui.cursor import StepCursor
+from tui.learn_text import fit
 from tui.predict import PredictScreen, Question
 
 
 class Questions:
     """The predictions of a lesson that have not been asked yet. Each is asked once, when its step first comes up."""
 
-    def __init__(self, predictions: tuple[Prediction, ...]) -> None:
-        self._open = {(one.pass_number - 1, one.after): one for one in predictions}
+    def __init__(self, predictions: tuple[Prediction, ...], *, ascii: bool = False) -> None:
+        self._open = list(predictions)
+        self._ascii = ascii
 
     def before_step(self, cursor: StepCursor) -> PredictScreen | None:
-        """The question about the step that follows, if there is one."""
+        """The first question about the step that follows, if there is one left."""
         if cursor.is_forward or cursor.next_node is None:
             return None
-        question = self._open.pop((cursor.timeline.pass_index, cursor.steps_done), None)
+        here = (cursor.timeline.pass_index + 1, cursor.steps_done)
+        question = next((one for one in self._open if (one.pass_number, one.after) == here), None)
         if question is None:
             return None
-        return PredictScreen(Question(question.ask, right_answer(cursor.recording, question), question.because))
+        self._open.remove(question)
+        right = right_answer(cursor.recording, question, ascii=self._ascii)
+        ask, because = (fit(text, ascii=self._ascii) for text in (question.ask, question.because))
+        return PredictScreen(Question(ask, right, because))
 
 
 class SureScreen(ModalScreen[bool]):

@@ -147,19 +147,11 @@ class ExerciseView(Vertical):
 
     def write(self, lines: list[Said], title: str = "") -> None:
         """Say something in the lower box. A line that is too long goes on under its own beginning."""
-        statics = []
-        for line in lines:
-            text = line.text.lstrip(" ")
-            static = Static(
-                marked(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
-            )
-            static.styles.padding = (0, 0, 0, len(line.text) - len(text))
-            statics.append(static)
-        self._show(statics, title)
+        self._show(_statics(lines), title)
 
-    def write_code(self, code: str, title: str) -> None:
-        """Show Python in the lower box."""
-        self._show([Static(highlight(code, language="python"))], title)
+    def write_code(self, code: str, title: str, below: list[Said]) -> None:
+        """Show Python in the lower box, and something to say of it."""
+        self._show([Static(highlight(code, language="python")), *_statics([Said(""), *below])], title)
 
     def _show(self, statics: list[Static], title: str) -> None:
         box, said = self.query_one("#verdict"), self.query_one("#said")
@@ -176,3 +168,14 @@ def _first_gap(code: str) -> Selection:
         if column >= 0:
             return Selection((number, column), (number, column + len(GAP)))
     return Selection((0, 0), (0, 0))
+
+
+def _statics(lines: list[Said]) -> list[Static]:
+    """A widget for each line, so that what is too long goes on under its own beginning."""
+    statics = []
+    for line in lines:
+        text = line.text.lstrip(" ")
+        styled = marked(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
+        statics.append(Static(styled))
+        statics[-1].styles.padding = (0, 0, 0, len(line.text) - len(text))
+    return statics

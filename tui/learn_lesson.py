@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import ClassVar
 
 from textual import work
@@ -12,18 +10,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Markdown, Static
 
-from lessons import Course, Lesson, LessonError, Workspace, check
-from lessons.report import Said, report
+from lessons import Course, Lesson, LessonError, Workspace
+from lessons.record import record_program
 from microtape.errors import RecordingError
 from tui.help import HelpScreen
-from tui.learn_ask import Questions, SureScreen
+from tui.learn_ask import Questions
+from tui.learn_doing import DoingScreen
 from tui.learn_exercise import ExerciseView
-from tui.learn_program import LessonStepper, ProgramView, record_program
-from tui.learn_text import Page, flowing
+from tui.learn_program import LessonStepper, ProgramView
+from tui.learn_text import Page, fit
 
 SMALLEST = (60, 18)
 ROOM_FOR_TWO = 116  # columns
@@ -39,7 +37,9 @@ KEYS = (
     ("h", "a hint, then another"),
     ("e", "edit your file here; Esc saves and ends, Ctrl+S saves and checks"),
     ("o", "open your file in your own editor ($EDITOR)"),
-    ("v", "the solution; you are asked first"),
+    ("d", "after a check that failed: your run in the stepper, where it goes wrong"),
+    ("v", "the solution, piece by piece; you are asked first"),
+    ("w", "the lesson's wrong engine, where it has one: find the first wrong step"),
     ("r", "begin the exercise anew; you are asked first, your file is kept"),
     ("n b", "the next lesson, the one before"),
     ("↑ ↓", "scroll what has the focus; PgUp and PgDn by pages"),
@@ -48,7 +48,7 @@ KEYS = (
 )
 
 
-class LessonScreen(Screen[None]):
+class LessonScreen(DoingScreen):
     """One lesson of a course."""
 
     CSS_PATH = "learn.tcss"
@@ -65,7 +65,9 @@ class LessonScreen(Screen[None]):
         Binding("h", "hint", "hint"),
         Binding("e", "edit", "edit"),
         Binding("o", "own_editor", "own editor", show=False),
+        Binding("d", "where", "where it parts", show=False),
         Binding("v", "solution", "solution", show=False),
+        Binding("w", "wrong_engine", "wrong engine", show=False),
         Binding("r", "reset", "reset", show=False),
         Binding("n", "turn(1)", "next"),
         Binding("b", "turn(-1)", "before", show=False),
@@ -74,14 +76,11 @@ class LessonScreen(Screen[None]):
         Binding("q", "quit", "quit", show=False),
     ]
 
-    def __init__(self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False) -> None:
-        super().__init__()
-        self.lesson = lesson
-        self._course = course
-        self._workspace = workspace
-        self._ascii = ascii
-        self._questions = Questions(lesson.predictions)
-        self._hints = 0
+    def __init__(
+        self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False, solutions: bool = True
+    ) -> None:
+        super().__init__(course, lesson, workspace, ascii=ascii, solutions=solutions)
+        self._questions = Questions(lesson.predictions, ascii=ascii)
         self._view = "text"
         self._beside = "program"  # which view is beside the text where there is room for two
 
@@ -90,7 +89,9 @@ class LessonScreen(Screen[None]):
         yield Static(id="title")
         with Horizontal(id="both"):
             with Page(id="text"):
-                yield Markdown(self.lesson.prose, open_links=False)
+                if needs := self._needs():
+                    yield Static(fit(needs, ascii=self._ascii), id="needs")
+                yield Markdown(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
             yield ProgramView(self._questions, ascii=self._ascii)
             yield ExerciseView(self.lesson, self._workspace)
         yield Footer(show_command_palette=False)
@@ -117,23 +118,8 @@ class LessonScreen(Screen[None]):
             self._exercise.read()
 
     @property
-    def _exercise(self) -> ExerciseView:
-        return self.query_one(ExerciseView)
-
-    @property
     def _program(self) -> ProgramView:
         return self.query_one(ProgramView)
-
-    def save(self) -> bool:
-        """Write what is being edited to its file. Returns whether all is safe."""
-        return self._exercise.save()
-
-    def _remember(self, change: Callable[[], None]) -> None:
-        """Change the progress; where that cannot be kept, say so and go on."""
-        try:
-            change()
-        except OSError as error:
-            self.app.notify(str(error), severity="error", timeout=15)
 
     # Which view
 
@@ -169,8 +155,10 @@ class LessonScreen(Screen[None]):
     def _show_title(self) -> None:
         solved = self._workspace.progress.of(self.lesson.name).solved
         mark = ("  solved" if self._ascii else "  ✓ solved", "bold $text-success") if solved else ("", "")
+        found = self._workspace.progress.of(self.lesson.name).fault_found
+        fault = ("  fault found" if self._ascii else "  ✓ fault found", "bold $text-success") if found else ("", "")
         where = (f"lesson {self.lesson.number}  ", "$text-muted")
-        left = Content.assemble(where, (self.lesson.title, "bold"), mark)
+        left = Content.assemble(where, (fit(self.lesson.title, ascii=self._ascii), "bold"), mark, fault)
         tabs = Content(" ").join(
             Content.styled(f" {i} {name} ", "bold on $accent-muted" if name == self._view else "$text-muted")
             for i, name in enumerate(VIEWS, 1)
@@ -185,7 +173,7 @@ class LessonScreen(Screen[None]):
     def _record(self) -> None:
         """Record the lesson's program while the learner reads."""
         try:
-            recording = record_program(self.lesson)
+            recording = record_program(self.lesson.program, self.lesson.passes)
         except (LessonError, RecordingError) as error:
             self.app.call_from_thread(self._program.say, str(error))
             return
@@ -211,100 +199,12 @@ class LessonScreen(Screen[None]):
 
         self.app.push_screen(stepper, come_back)
 
-    # The exercise
-
-    def action_edit(self) -> None:
-        """Edit the file here."""
-        self.action_view("exercise")
-        self._exercise.edit()
-
-    def action_done_editing(self) -> None:
-        """Save, and stop editing."""
-        self._exercise.done_editing()
-
-    def action_own_editor(self) -> None:
-        """Open the file in the learner's own editor."""
-        self.action_view("exercise")
-        self._exercise.open_in_editor()
-
-    def action_check(self) -> None:
-        """Try the file, in a process of its own."""
-        if not self._exercise.is_editing:
-            self.action_view("exercise")
-        elif not self.save():
-            return
-        self._exercise.write([Said("Checking ...", "dim")], "check")
-        self._check()
-
-    @work(thread=True, group="check", exclusive=True)
-    def _check(self) -> None:
-        try:
-            verdict = check(self.lesson.exercise, self._workspace.exercise(self.lesson))
-        except (LessonError, OSError) as error:
-            self.app.call_from_thread(self._exercise.write, [Said(str(error), "bad")], "check")
-            return
-        attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
-        self.app.call_from_thread(self._remember, attempted)
-        said = report(verdict, ascii=self._ascii)
-        if verdict.passed:
-            said += [Said(""), Said("n goes to the next lesson, v shows how the solution is written.", "dim")]
-        self.app.call_from_thread(self._exercise.read)
-        self.app.call_from_thread(self._exercise.write, said, "check")
-        self.app.call_from_thread(self._exercise.make_room)
-        self.app.call_from_thread(self._show_title)
-
-    def action_hint(self) -> None:
-        """One more hint of the ladder, below those before."""
-        self.action_view("exercise")
-        hints = self.lesson.exercise.hints
-        self._hints = min(self._hints + 1, len(hints))
-        self._remember(partial(self._workspace.progress.hinted, self.lesson.name, self._hints))
-        shown = [line for hint in hints[: self._hints] for line in (Said(flowing(hint)), Said(""))]
-        more = len(hints) - self._hints
-        last = f"h gives the next hint, {more} more." if more else "That was the last hint. v shows the solution."
-        self._exercise.write([*shown, Said(last, "dim")], f"hint {self._hints} of {len(hints)}")
-        self._exercise.make_room()
-
-    def action_solution(self) -> None:
-        """Show the solution, to who wants it."""
-        self.action_view("exercise")
-        record = self._workspace.progress.of(self.lesson.name)
-        if record.solved or record.solution_seen:
-            self._show_solution(True)
-            return
-        left = len(self.lesson.exercise.hints) - record.hints
-        hints = (
-            f"There {'is 1 hint' if left == 1 else f'are {left} hints'} that you have not seen.\n\n" if left > 0 else ""
-        )
-        self.app.push_screen(SureScreen(f"{hints}Show the solution?"), self._show_solution)
-
-    def _show_solution(self, sure: bool | None) -> None:
-        if sure:
-            self._remember(partial(self._workspace.progress.saw_solution, self.lesson.name))
-            solution = self.lesson.exercise.solution.read_text(encoding="utf-8")
-            self._exercise.write_code(solution, "solution")
-            self._exercise.make_room()
-
-    def action_reset(self) -> None:
-        """Begin the exercise anew, if that is really wanted."""
-        self.action_view("exercise")
-        question = "Begin this exercise anew?\n\nYour file is kept under another name; that it was solved is forgotten."
-        self.app.push_screen(SureScreen(question), self._reset)
-
-    def _reset(self, sure: bool | None) -> None:
-        if not sure:
-            return
-        try:
-            kept = self._workspace.reset(self.lesson)
-        except OSError as error:
-            self._exercise.write([Said(str(error), "bad")])
-            return
-        self._hints = 0
-        self._exercise.read()
-        self._exercise.write([Said(f"Your file is kept as {kept}" if kept else "It was as shipped.", "dim")])
-        self._show_title()
-
     # Elsewhere
+
+    def _needs(self) -> str:
+        """What the lesson builds on, in a line."""
+        needed = [self._course.named(name) for name in self.lesson.needs]
+        return "builds on " + ", ".join(f"{one.number} {one.short_title}" for one in needed) if needed else ""
 
     def action_turn(self, by: int) -> None:
         """To the lesson after or before."""
@@ -314,7 +214,10 @@ class LessonScreen(Screen[None]):
             return
         if not self.save():
             return
-        other = LessonScreen(self._course, self._course.lessons[index], self._workspace, ascii=self._ascii)
+        lesson = self._course.lessons[index]
+        other = LessonScreen(
+            self._course, lesson, self._workspace, ascii=self._ascii, solutions=self._solutions
+        )  # fmt: skip
         self.app.switch_screen(other)
 
     def action_leave(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,12 +10,9 @@ from textual.containers import Vertical
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from lessons import Lesson, LessonError
-from microtape.recording.file import load
 from microtape.recording.model import Recording
 from tui.bars import TimeBar
 from tui.cursor import StepCursor
-from tui.launch import run_command
 from tui.learn_ask import Questions
 from tui.panes import SentencePane
 from tui.source_pane import SourcePane
@@ -60,13 +55,13 @@ class ProgramView(Vertical):
         self.query_one("#recording", Static).update(text)
 
     def move(self, moments: int) -> None:
-        """Step on or back; before some steps, a question; after the end of a pass, the next one."""
+        """Step on or back; before some steps, questions; after the end of a pass, the next one."""
         cursor = self.cursor
         if cursor is None:
             return
         question = self.questions.before_step(cursor) if moments > 0 else None
         if question is not None:
-            self.app.push_screen(question, lambda _: self._go(moments))
+            self.app.push_screen(question, lambda _: self.move(moments))
         else:
             self._go(moments)
 
@@ -113,21 +108,6 @@ class LessonStepper(StepperScreen):
         """Step on, after an answer where there is a question."""
         question = self._questions.before_step(self.cursor) if self.cursor is not None and moments > 0 else None
         if question is not None:
-            self.app.push_screen(question, lambda _: super(LessonStepper, self).action_move(moments))
+            self.app.push_screen(question, lambda _: self.action_move(moments))
         else:
             super().action_move(moments)
-
-
-def record_program(lesson: Lesson) -> Recording:
-    """The lesson's program, recorded with its output kept off the screen. Takes about half a second.
-
-    Raises:
-        LessonError: it cannot be recorded.
-    """
-    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
-        out = Path(folder) / "run.tape"
-        passes = ["--pass", lesson.passes] if lesson.passes else []
-        ended = run_command("record", str(lesson.program), "-o", str(out), *passes, capture=True)
-        if not out.exists():
-            raise LessonError(f"{lesson.program} cannot be recorded: {ended.stderr.strip().rpartition(chr(10))[2]}")
-        return load(out)

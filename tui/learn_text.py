@@ -9,6 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 
 from lessons.report import Role
+from viz.characters import to_ascii
 
 PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks
 STYLES: dict[Role, str] = {
@@ -44,3 +45,8 @@ def flowing(markdown: str) -> str:
     """Text whose lines are joined to paragraphs, since the box has a width of its own; code stays as it is."""
     paragraphs = markdown.split("\n\n")
     return "\n\n".join(text if text.startswith(("    ", "```")) else text.replace("\n", " ") for text in paragraphs)
+
+
+def fit(text: str, *, ascii: bool) -> str:
+    """Text of the course in the characters that the terminal has; its lines stay lines."""
+    return "\n".join(to_ascii(line) for line in text.split("\n")) if ascii else text

@@ -1,0 +1,227 @@
+"""What `microtape learn` does with one lesson outside of the full screen. Each command returns an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import Literal
+
+from lessons import Course, Lesson, Verdict, Workspace, check
+from lessons.pieces import pieces
+from lessons.report import Said, report
+from lessons.where import Where, where
+from microtape.recording.model import Recording
+from tui.exits import CommandError, Exit, say
+from tui.launch import has_terminal
+from viz.characters import to_ascii
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What every command works with: the course, the learner's files, and how to show things."""
+
+    course: Course
+    workspace: Workspace
+    arguments: argparse.Namespace
+    ascii: bool
+    theme: str
+
+    def lesson(self, name: str) -> Lesson:
+        """The lesson of that name or number; without one, the first that is not solved. Raises LookupError."""
+        return self.course.find(name) if name else self.course.after_solved(self.workspace.progress.solved())
+
+    def open(self, lesson: Lesson | None, then: Literal["", "where", "wrong_engine"] = "") -> int:
+        """The full screen, at a lesson and at one of its actions."""
+        from tui.learn_app import LearnApp
+
+        app = LearnApp(
+            self.course, self.workspace, lesson=lesson, then=then, theme=self.theme, ascii=self.ascii,
+            solutions=not self.arguments.no_solutions,
+        )  # fmt: skip
+        app.run()
+        return app.return_code or Exit.OK
+
+    def print(self, text: str = "") -> None:
+        """A line, in the characters that the terminal has."""
+        print(to_ascii(text) if self.ascii and text else text, flush=True)
+
+    def sure(self, question: str) -> bool:
+        """Ask on the terminal; where there is none, only --yes will do."""
+        if self.arguments.yes:
+            return True
+        if not has_terminal():
+            raise CommandError(f"{question} There is no terminal to ask on: add --yes")
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def text(desk: Desk, lesson: Lesson) -> int:
+    """The text, and what to type to go on. On a terminal the text is coloured."""
+    prose = lesson.prose
+    if desk.ascii:
+        prose = "\n".join(to_ascii(line) for line in prose.split("\n"))
+    if has_terminal():
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        width = min(shutil.get_terminal_size().columns, 84)
+        Console(width=width).print(Markdown(prose, code_theme="ansi_dark"))
+    else:
+        print(prose)
+    if lesson.needs:
+        desk.print(f"It builds on              {', '.join(lesson.needs)}")
+    passes = f" --pass {lesson.passes}" if lesson.passes else ""
+    print(f"Step through the program   microtape step {lesson.program}{passes}")
+    if lesson.wrong_engine is not None:
+        print(f"Find the engine's fault    microtape learn engine {lesson.name}")
+    print(f"Your file                  {desk.workspace.exercise(lesson)}")
+    print(f"Check it                   microtape learn check {lesson.name}")
+    return Exit.OK
+
+
+def check_file(desk: Desk, lesson: Lesson) -> int:
+    """Try the learner's file, and say what it did."""
+    verdict = tried(desk, lesson)
+    if not verdict.passed and (found := where(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
+        tell(desk, [Said(""), Said(found.told()), Said(f"microtape learn step {lesson.name}  shows it in the stepper")])
+    return Exit.OK if verdict.passed else Exit.NOT_SOLVED
+
+
+def tried(desk: Desk, lesson: Lesson) -> Verdict:
+    """Check the learner's file, remember that, and tell."""
+    path = desk.workspace.exercise(lesson)
+    verdict = check(lesson.exercise, path)
+    desk.workspace.progress.attempted(lesson.name, passed=verdict.passed)
+    desk.print(f"lesson {lesson.number}: {lesson.title}")
+    print(f"{path}\n")
+    tell(desk, report(verdict, ascii=desk.ascii))
+    return verdict
+
+
+def tell(desk: Desk, lines: list[Said]) -> None:
+    """Lines of a report, wrapped under their own beginning."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    for said in lines:
+        indent = " " * (len(said.text) - len(said.text.lstrip()))
+        for line in textwrap.wrap(said.text, width, subsequent_indent=indent, break_on_hyphens=False) or [said.text]:
+            desk.print(line)
+
+
+def hint(desk: Desk, lesson: Lesson) -> int:
+    """The next hint; when all have been seen, all of them."""
+    hints, seen = lesson.exercise.hints, desk.workspace.progress.of(lesson.name).hints
+    shown = range(len(hints)) if seen >= len(hints) else (seen,)
+    for number in shown:
+        print(f"lesson {lesson.number}, hint {number + 1} of {len(hints)}\n")
+        for line in (*hints[number].split("\n"), ""):
+            desk.print(line)
+    desk.workspace.progress.hinted(lesson.name, min(seen + 1, len(hints)))
+    return Exit.OK
+
+
+def solution(desk: Desk, lesson: Lesson) -> int:
+    """One more piece of the solution; the whole of it to who has solved the exercise or asks with --all."""
+    if desk.arguments.no_solutions:
+        raise CommandError("solutions are not shown (--no-solutions)")
+    progress, exercise = desk.workspace.progress, lesson.exercise
+    record = progress.of(lesson.name)
+    if not (record.solved or record.solution_seen):
+        every = pieces(exercise)
+        if not desk.arguments.all and record.pieces < len(every):
+            if not record.pieces and not desk.sure(f"Show the first piece of the solution of lesson {lesson.number}?"):
+                return Exit.OK
+            desk.print(every[record.pieces])
+            more = len(every) - record.pieces - 1
+            say(f"piece {record.pieces + 1} of {len(every)}; the same command shows {'the next' if more else 'it all'}")
+            progress.saw_pieces(lesson.name, record.pieces + 1)
+            return Exit.OK
+        if desk.arguments.all and not desk.sure(f"Show the solution of lesson {lesson.number}, {lesson.title}?"):
+            return Exit.OK
+    progress.saw_solution(lesson.name)
+    for line in exercise.solution.read_text(encoding="utf-8").splitlines():
+        desk.print(line)
+    if record.solved:
+        for right in exercise.right_answers:
+            say(f"another way, {right.path}: {right.note}")
+    return Exit.OK
+
+
+def reset(desk: Desk, lesson: Lesson) -> int:
+    """Begin an exercise anew, for who is sure."""
+    if not desk.sure(f"Begin lesson {lesson.number}, {lesson.title}, anew? (Your file is kept.)"):
+        return Exit.OK
+    kept = desk.workspace.reset(lesson)
+    say(f"your file is kept as {kept}" if kept else "the file was as shipped")
+    return Exit.OK
+
+
+def step(desk: Desk, lesson: Lesson) -> int:
+    """The learner's own file in the stepper, where it parts from the solution; in words where there is no terminal."""
+    path = desk.workspace.exercise(lesson)
+    found = where(lesson.exercise, check(lesson.exercise, path), path)
+    if found is None:
+        say("no check fails in which your file calls backward: there are no steps to show")
+        return Exit.NOT_SOLVED
+    if has_terminal():
+        show(desk, found)
+        return Exit.OK
+    moment = found.moment
+    desk.print(found.check.title)
+    desk.print(found.told())
+    _print_step(desk, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
+    return Exit.OK
+
+
+def show(desk: Desk, found: Where) -> None:
+    """The stepper, in full screen, at the moment that was found."""
+    from tui.app import MicrotapeApp
+    from tui.learn_doing import PartedStepper, at
+
+    class PartedApp(MicrotapeApp):
+        def on_mount(self) -> None:
+            self.push_screen(PartedStepper(at(found), ascii=desk.ascii), lambda _: self.exit())
+
+    PartedApp(desk.theme).run()
+
+
+def _print_step(desk: Desk, recording: Recording, moment: tuple[int, int]) -> None:
+    from tui.trace import trace_step
+
+    width = shutil.get_terminal_size((100, 24)).columns
+    for line in trace_step(recording, moment[1], moment[0], width=width, ascii=desk.ascii):
+        desk.print(line)
+
+
+def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
+    """The wrong engine of a lesson: its steps, or whether a step (`2`, or `2.1` for one of pass 2) is the first wrong.
+
+    Raises CommandError where the lesson has none, or no such step.
+    """
+    from tui.learn_fault import TASK, record_case
+
+    if answered is None and has_terminal():
+        return desk.open(lesson, "wrong_engine")
+    case = record_case(lesson)
+    if case is None:
+        with_one = ", ".join(one.name for one in desk.course if one.wrong_engine is not None)
+        raise CommandError(f"lesson {lesson.number} has no wrong engine; these have: {with_one}")
+    if answered is None:
+        from tui.trace import trace
+
+        for line in trace(case.faulty, width=100, ascii=desk.ascii):
+            desk.print(line)
+        print(f"\nWhich step is the first wrong one? microtape learn engine {lesson.name} STEP, or PASS.STEP")
+        return Exit.OK
+    first, _, second = answered.rpartition(".")
+    index, number = int(first or 1) - 1, int(second or 0) - 1
+    passes = case.faulty.passes
+    if not 0 <= index < len(passes) or not 0 <= number < len(passes[index].steps):
+        raise CommandError(f"there is no step {answered}. {TASK.partition('. ')[0]}.")
+    right, said = case.judge(index, number)
+    tell(desk, [Said(line) for line in said.replace("`", "").split("\n")])
+    if right:
+        desk.workspace.progress.found_fault(lesson.name)
+    return Exit.OK if right else Exit.NOT_SOLVED

@@ -1,0 +1,238 @@
+"""What one does in a lesson: edit the exercise, check it, ask for help, see where it parts, find an engine's fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from textual import work
+from textual.screen import Screen
+
+from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
+from lessons.pieces import pieces
+from lessons.report import Said, report
+from lessons.where import Where, failed, where
+from tui.cursor import StepCursor
+from tui.learn_ask import SureScreen
+from tui.learn_exercise import ExerciseView
+from tui.learn_fault import FaultStepper, record_case
+from tui.learn_text import flowing
+from tui.stepper import StepperScreen
+
+
+class DoingScreen(Screen[None]):
+    """A lesson's actions. What shows the lesson builds on it."""
+
+    def __init__(
+        self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False, solutions: bool = True
+    ) -> None:
+        super().__init__()
+        self.lesson = lesson
+        self._course = course
+        self._workspace = workspace
+        self._ascii = ascii
+        self._solutions = solutions
+        self._hints = 0
+        self._verdict: Verdict | None = None  # of the last check
+
+    def action_view(self, name: str) -> None:
+        """Show one of the views."""
+        raise NotImplementedError
+
+    def _show_title(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def _exercise(self) -> ExerciseView:
+        return self.query_one(ExerciseView)
+
+    def save(self) -> bool:
+        """Write what is being edited to its file. Returns whether all is safe."""
+        return self._exercise.save()
+
+    def _remember(self, change: Callable[[], None]) -> None:
+        """Change the progress; where that cannot be kept, say so and go on."""
+        try:
+            change()
+        except OSError as error:
+            self.app.notify(str(error), severity="error", timeout=15)
+
+    def _say(self, *lines: Said, title: str = "") -> None:
+        """From a worker's thread."""
+        self.app.call_from_thread(self._exercise.write, list(lines), title)
+
+    def action_edit(self) -> None:
+        """Edit the file here."""
+        self.action_view("exercise")
+        self._exercise.edit()
+
+    def action_done_editing(self) -> None:
+        """Save, and stop editing."""
+        self._exercise.done_editing()
+
+    def action_own_editor(self) -> None:
+        """Open the file in the learner's own editor."""
+        self.action_view("exercise")
+        self._exercise.open_in_editor()
+
+    def action_check(self) -> None:
+        """Try the file, in a process of its own."""
+        if not self._exercise.is_editing:
+            self.action_view("exercise")
+        elif not self.save():
+            return
+        self._exercise.write([Said("Checking ...", "dim")], "check")
+        self._check()
+
+    @work(thread=True, group="check", exclusive=True)
+    def _check(self) -> None:
+        file = self._workspace.exercise(self.lesson)
+        try:
+            verdict = check(self.lesson.exercise, file)
+        except (LessonError, OSError) as error:
+            self._say(Said(str(error), "bad"), title="check")
+            return
+        self._verdict = verdict
+        attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
+        self.app.call_from_thread(self._remember, attempted)
+        said = report(verdict, ascii=self._ascii)
+        if verdict.passed:
+            written = "v shows how others have written it, " if self._solutions else ""
+            said += [Said(""), Said(f"{written}n goes to the next lesson.", "dim")]
+        self.app.call_from_thread(self._exercise.read)
+        self._say(*said, title="check")
+        self.app.call_from_thread(self._exercise.make_room)
+        self.app.call_from_thread(self._show_title)
+        if failed(verdict) is not None and (found := where(self.lesson.exercise, verdict, file)) is not None:
+            self._say(*said, Said(""), Said(found.told()), Said("d opens it in the stepper.", "dim"), title="check")
+
+    def action_where(self) -> None:
+        """The stepper on the learner's own file, where it parts from the solution."""
+        self.action_view("exercise")
+        if self._verdict is None or failed(self._verdict) is None:
+            self._exercise.write([Said("c checks your file first. Where a check fails, d shows its steps.", "dim")])
+            return
+        self._exercise.write([Said("Recording your file ...", "dim")])
+        self._where(self._verdict)
+
+    @work(thread=True, group="check", exclusive=True)
+    def _where(self, verdict: Verdict) -> None:
+        found = where(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
+        if found is None:
+            self._say(Said("There are no steps to show: in this check nothing of yours calls backward.", "dim"))
+            return
+        self._say(Said(found.check.title, "strong"), Said(found.told()))
+        stepper = PartedStepper(at(found), ascii=self._ascii)
+        self.app.call_from_thread(self.app.push_screen, stepper)
+
+    def action_wrong_engine(self) -> None:
+        """The stepper on the lesson's wrong engine."""
+        if self.lesson.wrong_engine is None:
+            self.app.notify("This lesson has no wrong engine.")
+        else:
+            self._open_case()
+
+    @work(thread=True, group="case", exclusive=True)
+    def _open_case(self) -> None:
+        try:
+            case = record_case(self.lesson)
+        except LessonError as error:
+            self._say(Said(str(error), "bad"))
+            return
+        if case is not None:
+            stepper = FaultStepper(case, self._fault_found, ascii=self._ascii)
+            self.app.call_from_thread(self.app.push_screen, stepper)
+
+    def _fault_found(self) -> None:
+        self._remember(partial(self._workspace.progress.found_fault, self.lesson.name))
+        self._show_title()
+
+    def action_hint(self) -> None:
+        """One more hint of the ladder, below those before."""
+        self.action_view("exercise")
+        hints = self.lesson.exercise.hints
+        self._hints = min(self._hints + 1, len(hints))
+        self._remember(partial(self._workspace.progress.hinted, self.lesson.name, self._hints))
+        shown = [line for hint in hints[: self._hints] for line in (Said(flowing(hint)), Said(""))]
+        more = len(hints) - self._hints
+        last = (
+            f"h gives the next hint, {more} more."
+            if more
+            else "That was the last hint. v shows a piece of the solution."
+        )
+        self._exercise.write([*shown, Said(last, "dim")], f"hint {self._hints} of {len(hints)}")
+        self._exercise.make_room()
+
+    def action_solution(self) -> None:
+        """One more piece of the solution, to who wants it; the whole of it to who has solved the exercise."""
+        self.action_view("exercise")
+        record = self._workspace.progress.of(self.lesson.name)
+        if not self._solutions:
+            self._exercise.write([Said("Solutions are not shown here. h gives a hint.", "dim")])
+        elif record.solved or record.solution_seen:
+            self._show_solution()
+        elif record.pieces:
+            self._show_piece(True)
+        else:
+            left = len(self.lesson.exercise.hints) - record.hints
+            hints = f"There {'is 1 hint' if left == 1 else f'are {left} hints'} that you have not seen.\n\n"
+            question = f"{hints if left > 0 else ''}Show the first piece of the solution?"
+            self.app.push_screen(SureScreen(question), self._show_piece)
+
+    def _show_piece(self, sure: bool | None) -> None:
+        if not sure:
+            return
+        all_pieces = pieces(self.lesson.exercise)
+        count = self._workspace.progress.of(self.lesson.name).pieces + 1
+        if count > len(all_pieces):
+            self._remember(partial(self._workspace.progress.saw_solution, self.lesson.name))
+            self._show_solution()
+            return
+        self._remember(partial(self._workspace.progress.saw_pieces, self.lesson.name, count))
+        more = len(all_pieces) - count
+        last = f"v shows the next piece, {more} more." if more else "v shows the whole solution."
+        self._exercise.write_code(all_pieces[count - 1], f"piece {count} of {len(all_pieces)}", [Said(last, "dim")])
+        self._exercise.make_room()
+
+    def _show_solution(self) -> None:
+        exercise = self.lesson.exercise
+        others = [Said("Other ways to write it:", "strong")]
+        others += [Said(f"    {right.note}") for right in exercise.right_answers]
+        shown = others if self._workspace.progress.of(self.lesson.name).solved else []
+        self._exercise.write_code(exercise.solution.read_text(encoding="utf-8"), "solution", shown)
+        self._exercise.make_room()
+
+    def action_reset(self) -> None:
+        """Begin the exercise anew, if that is really wanted."""
+        self.action_view("exercise")
+        question = "Begin this exercise anew?\n\nYour file is kept under another name; that it was solved is forgotten."
+        self.app.push_screen(SureScreen(question), self._reset)
+
+    def _reset(self, sure: bool | None) -> None:
+        if not sure:
+            return
+        try:
+            kept = self._workspace.reset(self.lesson)
+        except OSError as error:
+            self._exercise.write([Said(str(error), "bad")])
+            return
+        self._hints = 0
+        self._exercise.read()
+        self._exercise.write([Said(f"Your file is kept as {kept}" if kept else "It was as shipped.", "dim")])
+        self._show_title()
+
+
+class PartedStepper(StepperScreen):
+    """The stepper on a learner's own file, at a chosen step."""
+
+    def __init__(self, cursor: StepCursor, *, ascii: bool = False) -> None:
+        super().__init__(cursor.recording, ascii=ascii)
+        self._opening = cursor
+
+
+def at(found: Where) -> StepCursor:
+    """The moment after the step at which a learner's recording parts; where it does not, before the first."""
+    moment = found.moment
+    if moment is None:
+        return StepCursor.open(found.recording)
+    return StepCursor.after(found.recording, moment.step + 1, moment.pass_index)

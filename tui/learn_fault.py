@@ -1,0 +1,106 @@
+"""The stepper on a wrong engine: the learner finds the first step that goes wrong, and says so with a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from lessons.faults import FAULTS
+from lessons.find import answer
+from lessons.model import Lesson, WrongEngine
+from lessons.record import record_program
+from microtape.recording.model import Recording
+from tui.learn_text import fit, marked
+from tui.stepper import StepperScreen
+
+TASK = "This engine has a fault. Go to the first step that is wrong, and press m."
+
+
+class Case(NamedTuple):
+    """A wrong engine, and what it and the real one do with the same program."""
+
+    wrong: WrongEngine
+    faulty: Recording
+    real: Recording
+
+    def judge(self, pass_index: int, step: int) -> tuple[bool, str]:
+        """Whether a step (from 0) is the first wrong one, and what there is to say."""
+        right, text = answer(self.faulty, self.real, pass_index, step)
+        if not right:
+            return False, text
+        return True, f"{text}\n\n{FAULTS[self.wrong.fault].what} {self.wrong.because}"
+
+
+def record_case(lesson: Lesson) -> Case | None:
+    """Run the lesson's program on its wrong engine and on the real one; None where it has none. Takes about a second.
+
+    Raises:
+        LessonError: the program cannot be recorded.
+    """
+    wrong = lesson.wrong_engine
+    if wrong is None:
+        return None
+    faulty = record_program(wrong.program, wrong.passes, fault=wrong.fault)
+    return Case(wrong, faulty, record_program(wrong.program, wrong.passes))
+
+
+class FaultStepper(StepperScreen):
+    """Steps through what a wrong engine did."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "mark", "first wrong step")]
+
+    def __init__(self, case: Case, found: Callable[[], None], *, ascii: bool = False) -> None:
+        super().__init__(case.faulty, ascii=ascii)
+        self._case = case
+        self._found = found
+
+    def on_mount(self) -> None:
+        """Say what is to be done, above everything."""
+        super().on_mount()
+        self.say_above(TASK)
+
+    def action_mark(self) -> None:
+        """This is the first wrong step, says the learner."""
+        cursor = self.cursor
+        if cursor is None or cursor.is_forward or not cursor.steps_done:
+            self.app.push_screen(SaidScreen("Nothing has gone back yet. Step on first."))
+            return
+        right, text = self._case.judge(cursor.timeline.pass_index, cursor.steps_done - 1)
+        if right:
+            self._found()
+            self.say_above("Found. q goes back to the lesson.")
+        self.app.push_screen(SaidScreen(fit(text, ascii=self._ascii), good=right))
+
+
+class SaidScreen(ModalScreen[None]):
+    """A few words over the stepper; any key closes it. It lies below what it speaks of."""
+
+    DEFAULT_CSS = """
+    SaidScreen { align: center bottom; background: $background 0%; }
+    SaidScreen > Static {
+        width: 78; max-width: 100%; height: auto; border: round $warning; background: $surface; padding: 0 1;
+        border-title-style: bold; border-subtitle-color: $text-muted;
+    }
+    SaidScreen > Static.-good { border: round $success; }
+    """
+
+    def __init__(self, text: str, *, good: bool = False) -> None:
+        super().__init__()
+        self._text = text
+        self._good = good
+
+    def compose(self) -> ComposeResult:
+        """The words."""
+        box = Static(marked(self._text), classes="-good" if self._good else "")
+        box.border_title = "found" if self._good else "not this one"
+        box.border_subtitle = "any key goes on"
+        yield box
+
+    def on_key(self) -> None:
+        """Read."""
+        self.dismiss()

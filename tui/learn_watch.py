@@ -1,0 +1,86 @@
+"""`microtape learn watch`: the file is checked whenever it is saved. It goes on to the next lesson on `n` only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator
+
+from lessons import Lesson
+from lessons.where import where
+from tui import learn_commands
+from tui.exits import Exit
+from tui.learn_commands import Desk
+
+PAUSE = 0.3  # seconds between two looks at the file
+KEYS = "n next   h hint   s steps   c check   q quit"
+
+
+def watch(desk: Desk, lesson: Lesson) -> int:
+    """Check the learner's file, again whenever it is saved, until `q` or the end of the input."""
+    known: bytes | None = None
+    while True:
+        now = desk.workspace.exercise(lesson).read_bytes()
+        if now != known:
+            known = now
+            _check(desk, lesson)
+        with single_keys():
+            key = read_key(PAUSE)
+        if key in ("q", ""):
+            return Exit.OK
+        if key == "n":
+            following = desk.course.after(lesson)
+            if following is None:
+                desk.print("That was the last lesson.")
+                continue
+            lesson, known = following, None
+        elif key == "c":
+            known = None
+        elif key == "h":
+            learn_commands.hint(desk, lesson)
+        elif key == "s":
+            learn_commands.step(desk, lesson)
+
+
+def _check(desk: Desk, lesson: Lesson) -> None:
+    verdict = learn_commands.tried(desk, lesson)
+    if not verdict.passed:
+        found = where(lesson.exercise, verdict, desk.workspace.exercise(lesson))
+        if found is not None:
+            desk.print(f"\n{found.told()}")
+    desk.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")
+
+
+def read_key(seconds: float) -> str | None:
+    """A key, None if none comes in time, an empty text at the end of the input."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        end = time.monotonic() + seconds
+        while not msvcrt.kbhit():
+            if time.monotonic() > end:
+                return None
+            time.sleep(0.02)
+        return msvcrt.getwch()
+    ready, _, _ = select.select([sys.stdin], [], [], seconds)
+    return os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace") if ready else None
+
+
+@contextlib.contextmanager
+def single_keys() -> Iterator[None]:
+    """While this lasts, a key counts without Enter and is not shown, where there is a terminal that can do so."""
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        yield
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin.fileno(), termios.TCSANOW)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)

@@ -1,0 +1,128 @@
+"""Make the pictures that the README shows: `python docs/make_pictures.py [NAME ...]`.
+
+Needs no network. Where there is no Chromium, the two pictures of screens (the stepper, a film) are left as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import viz
+from microtape.recording.file import load
+from microtape.recording.model import Recording
+from microtape.recording.run import record_script
+from tui.app import StepperApp
+
+DOCS = Path(__file__).resolve().parent
+PICTURES, PROGRAMS, EXAMPLES = DOCS / "pictures", DOCS / "programs", DOCS.parent / "microtape" / "examples"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+REMOTE_FONT = re.compile(r"@font-face\s*{[^}]*}")
+BARE = ("values", "gradients", "terms", "source", "legend")
+
+
+class Picture(NamedTuple):
+    """A program and how to draw it; `options` are those of `viz.draw`."""
+
+    name: str
+    program: Path
+    options: dict[str, Any]
+    scale: float = 1.3
+
+
+GALLERY = (
+    Picture("half_way", EXAMPLES / "diamond.py", {"step": 3}),
+    Picture("in_place_error", EXAMPLES / "in_place_error.py", {}),
+    Picture("border", PROGRAMS / "border.py", {}),
+    Picture("view", PROGRAMS / "view.py", {}),
+    Picture("function", PROGRAMS / "function.py", {}),
+    Picture("outputs", PROGRAMS / "outputs.py", {}),
+    Picture("rnn", EXAMPLES / "rnn.py", {}),
+    Picture("neighbourhood", EXAMPLES / "rnn.py", {"around": "guess", "radius": 2}),
+    Picture("heat", PROGRAMS / "layers.py", {"show": ("values", "gradients", "heat", "legend"), "theme": "dark"}),
+    Picture("gradient_penalty", EXAMPLES / "gradient_penalty.py", {"pass_index": 1, "show": BARE}),
+    Picture("nan", EXAMPLES / "nan_gradient.py", {"step": 3, "theme": "colourblind"}),
+)
+
+
+def main(names: list[str]) -> int:
+    """Make these pictures, or all."""
+    screens: dict[str, Callable[[], None]] = {"stepper": stepper, "film": film}
+    known = [*(one.name for one in GALLERY), *screens]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"no picture is called {unknown[0]!r}: there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    for one in GALLERY:
+        if one.name in (names or known):
+            viz.draw(recorded(one.program), **one.options).save(PICTURES / f"{one.name}.png", scale=one.scale)
+            print(one.name)
+    for name, make in screens.items():
+        if name in (names or known):
+            if browser() is None:
+                print(f"{name}: left as it is, since there is none of {', '.join(BROWSERS)}")
+                continue
+            make()
+            print(name)
+    return 0
+
+
+def recorded(program: Path) -> Recording:
+    """All passes of a program; of one that trains, the first."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.tape"
+        with open(os.devnull, "wb") as nowhere:
+            record_script(program, out=path, passes=None if program.stem == "mlp" else "all", output=nowhere)
+        return load(path)
+
+
+def stepper() -> None:
+    """The stepper, half-way through the backward pass of a small network."""
+
+    async def shot() -> str:
+        app = StepperApp(recorded(EXAMPLES / "mlp.py"))
+        async with app.run_test(size=(140, 42)) as pilot:
+            await pilot.press(*["right"] * 9)
+            await pilot.pause()
+            return app.export_screenshot()
+
+    svg = REMOTE_FONT.sub("", asyncio.run(shot())).replace("Fira Code", "DejaVu Sans Mono")
+    width, height = (round(float(size)) for size in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
+    screenshot(svg, ".svg", "stepper", width, height)
+
+
+def film() -> None:
+    """The page of a film, at a moment in the middle."""
+    page = viz.film(recorded(EXAMPLES / "diamond.py"), theme="light").html
+    screenshot(page, ".html", "film", 1200, 700, "#3")
+
+
+def browser() -> str | None:
+    """A Chromium, by whatever name."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def screenshot(content: str, suffix: str, name: str, width: int, height: int, fragment: str = "") -> None:
+    """What a browser without a window and without a network shows."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / f"page{suffix}"
+        source.write_text(content, encoding="utf-8")
+        subprocess.run(
+            [browser() or "", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+             "--disable-background-networking", "--disable-component-update", "--proxy-server=127.0.0.1:9",
+             f"--user-data-dir={folder}/profile", f"--window-size={width},{height}",
+             f"--screenshot={PICTURES / name}.png", f"{source.as_uri()}{fragment}"],
+            check=True, capture_output=True, timeout=120,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

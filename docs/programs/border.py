@@ -1,0 +1,13 @@
+import microtape as mt
+
+# A target that no gradient may move, and a scale computed off the tape.
+w = mt.tensor([2.0, 1.0], requires_grad=True)
+x = mt.tensor([1.0, 3.0])
+
+guess = w * x
+target = guess.detach() + 1.0
+with mt.no_grad():
+    scale = 1.0 / guess.abs().max()
+
+loss = ((guess - target) ** 2 * scale).sum()
+loss.backward()

@@ -11,6 +11,7 @@ import pytest
 from lessons import Lesson, load_course
 
 COURSE = load_course()
+OURS_ALONE = {"checkpointing": "its text counts the numpy arrays that are in memory"}
 BLOCK = re.compile(r"^```python\n(.*?)^```(?:\s+```output\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 
 
@@ -18,7 +19,7 @@ def printed(source: str, module: str, namespace: dict[str, object]) -> str:
     """What the code prints when `mt` is that module."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(source.replace("import microtape as mt", f"import {module} as mt"), module, "exec"), namespace)
+        exec(compile(re.sub(r"\b(import|from) microtape\b", rf"\1 {module}", source), module, "exec"), namespace)
     return out.getvalue()
 
 
@@ -31,7 +32,9 @@ def test_it_prints_the_same(lesson: Lesson, file: str) -> None:
     assert ours
 
 
-@pytest.mark.parametrize("lesson", COURSE, ids=[lesson.name for lesson in COURSE])
+@pytest.mark.parametrize(
+    "lesson", [one for one in COURSE if one.name not in OURS_ALONE], ids=lambda lesson: lesson.name
+)
 def test_what_the_text_says_holds_for_torch(lesson: Lesson) -> None:
     namespace: dict[str, object] = {}
     for code, output in BLOCK.findall(lesson.prose):

@@ -44,5 +44,5 @@ if __name__ == "__main__":
         bias = mt.zeros(m).requires_grad_()
         layers.append((weight, bias))
     losses = train(points, labels, layers, mt.tanh, 100, 0.5)
-    print(losses[0], "became", losses[-1])
-    print(sizes(layers))
+    print(f"{losses[0]:.2f} became {losses[-1]:.2f}")
+    print([round(size, 4) for size in sizes(layers)])

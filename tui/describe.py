@@ -15,6 +15,7 @@ from tui.spans import Line, Role, Span, line, sentence_list
 from tui.working import formula, worked
 
 LABEL = 9  # the column of words on the left
+SUMMED = 16  # characters that any array can be described in, `-8.4e-11 ± 0.017`: a sum without its total is none
 MANY = 12  # entries of a list before it is cut short, saying how many there are
 
 
@@ -287,6 +288,7 @@ class Describer:
             return line(Span("nothing (None)", "dim"))
         if before is None:
             return line(self._value(term, 2 * width))
+        width = max(width, SUMMED)
         return line(self._value(before, width), " + ", self._value(term, width), " = ", self._value(total, width))
 
     def _rest(self, count: int, what: str) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""Asking what is on the screen: why a gradient is what it is, its numbers, help: `Enter x a ? F1`."""
+"""Asking what is on the screen: why a gradient is what it is, its numbers, help: `x a F1`, `Enter` and `?`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ class ExplainingScreen(FindingScreen):
     """A screen with a cursor that explains what one sees."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "why", "why"),
         Binding("a", "array", "show the numbers of this node", show=False),
         Binding("x", "ask('why of')", "why is a gradient what it is, or None?", show=False),
-        Binding("question_mark", "help", "help", key_display="?"),
         Binding("f1", "explain", "explain what has the focus", show=False),
     ]
 

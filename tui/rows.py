@@ -64,7 +64,7 @@ class Rows:
         limit = 4 if width < 90 else 8 if width < 120 else 16
         lanes_width = max((lanes or self.lanes).width(limit), 1)
         op, name, operands, shape = self._text_needed
-        op, shape = min(op, 14), min(shape, 12)
+        op, shape = min(op, 11 if width < 90 else 14), min(shape, 12)
         left = width - number - lanes_width - op - shape - 7 * GAP
         value = min(self._number_needed, NUMBER)
         names = max(left - 2 * value - MISSING, 12)

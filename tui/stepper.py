@@ -64,6 +64,7 @@ class StepperScreen(ExplainingScreen):
         Binding("home", "home", "to where backward was called", show=False),
         Binding("end", "end", "to the end of the pass", show=False),
         Binding("g", "ask('go to')", "go to"),
+        Binding("enter", "why", "why"),
         Binding("b", "ask('break at')", "set or take away a breakpoint", show=False),
         Binding("w", "ask('watch')", "watch a tensor or leaf", show=False),
         Binding("B", "stops", "list breakpoints and watches", show=False),
@@ -85,6 +86,7 @@ class StepperScreen(ExplainingScreen):
         ),
         Binding("tab", "turn_focus(1)", "pane", key_display="Tab"),
         Binding("shift+tab", "turn_focus(-1)", show=False),
+        Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "leave", "quit"),
     ]
 
@@ -134,7 +136,7 @@ class StepperScreen(ExplainingScreen):
         self.cursor = self._opening
         if self._until is not None:
             self.go_until(self._until)
-        if len(self._opening.timeline.rows) <= self.app.size.height // 3 and self.app.size.height >= 40:
+        if len(self._opening.timeline.rows) <= self.app.size.height // 2 - 6 and self.app.size.height >= 40:
             self.view = "both"  # where the tape leaves half of its place empty
         self.query_one(TapeView).focus()
         self.call_after_refresh(gc.freeze)

@@ -137,3 +137,10 @@ async def test_where_the_tape_leaves_room_the_boxes_are_there_from_the_start():
         assert "%4 mul" in shown(pilot.app, "#boxes")
     async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
         assert not pilot.app.screen.query_one("#boxes").display
+
+
+async def test_in_the_forward_part_a_box_shows_the_value():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("home", "right")
+        assert "= 6" in shown(pilot.app, "#boxes")
+        assert "∂" not in shown(pilot.app, "#boxes")

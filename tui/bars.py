@@ -52,7 +52,7 @@ class TimeBar(Widget):
 
     cursor: reactive[StepCursor | None] = reactive(None)
     stops: reactive[tuple[int, ...]] = reactive(())
-    not_finite: reactive[tuple[int, ...]] = reactive(())
+    not_finite: reactive[tuple[int, ...] | None] = reactive(())
 
     @dataclass
     class Chosen(Message):
@@ -132,7 +132,12 @@ class TimeBar(Widget):
                   if timeline.node(step.node).variable is not None]  # fmt: skip
         failed = [timeline.last] if timeline.pass_ is not None and timeline.pass_.error is not None else []
         bars: tuple[dict[int, str], dict[int, str]] = ({}, {})
-        for name, moments in (("leaf", leaves), ("nan", self.not_finite), ("stop", self.stops), ("failed", failed)):
+        for name, moments in (
+            ("leaf", leaves),
+            ("nan", self.not_finite or ()),
+            ("stop", self.stops),
+            ("failed", failed),
+        ):
             for moment in moments:  # what matters most comes last
                 late = moment > operations
                 first, count, width = (operations, steps, self._room - share) if late else (0, operations, share)

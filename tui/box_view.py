@@ -165,12 +165,13 @@ class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
         inner = box.width - 2
         corners = "╭╮╰╯" if node.variable is not None else "┏┓┗┛" if state == "current" else "┌┐└┘"
         across, down = ("━", "┃") if corners == "┏┓┗┛" else ("─", "│")
-        gradient = rows.gradient(cursor, box.node, inner - 2)
-        sign = "∂ " if not self._ascii else "g "
+        sign = "= " if cursor.is_forward else "g " if self._ascii else "∂ "
+        tells = rows.value if cursor.is_forward else rows.gradient
         label = fit(self._label(rows, box.node), inner, ascii=self._ascii)
         text = "boxes--text" if frame != "boxes--plain" else "boxes--plain"
-        value = fit(sign + gradient, inner, ascii=self._ascii)
+        value = fit(sign + tells(cursor, box.node, inner - 2), inner, ascii=self._ascii)
         shows = "boxes--gradient" if cursor.arrived(box.node) else "boxes--plain"
+        shows = text if cursor.is_forward else shows
         pieces = [(box.y, box.x, corners[0] + across * inner + corners[1], frame)]
         for y, piece, style in ((box.y + 1, label, text), (box.y + 2, value, shows)):
             pieces += [(y, box.x, down, frame), (y, box.x + 1, piece, style), (y, box.x + inner + 1, down, frame)]

@@ -24,7 +24,7 @@ class RunningScreen(Screen[None]):
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
     stops: reactive[tuple[int, ...]] = reactive((), repaint=False)  # the moments that a run stops at
     stop_nodes: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)
-    not_finite: reactive[tuple[int, ...]] = reactive((), repaint=False)
+    not_finite: reactive[tuple[int, ...] | None] = reactive(None, repaint=False)  # None: not looked at yet
     speed: reactive[float] = reactive(0.0, repaint=False)
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class RunningScreen(Screen[None]):
         known = self.breakpoints
         self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new, evaluate=_is_short(new))
         self._evaluate(new, self.breakpoints.unknown)
-        self.not_finite = ()
+        self.not_finite = None
         self.set_timer(PAUSE, lambda: self._look_for_nan(new))
 
     def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
@@ -151,6 +151,9 @@ class RunningScreen(Screen[None]):
         if self.cursor is None:
             return
         moments, position = self.not_finite, self.cursor.position
+        if moments is None:
+            self.notify("The numbers are still being looked at.", timeout=3)
+            return
         if not moments:
             self.notify("No NaN and no infinity in this pass.", timeout=3)
             return

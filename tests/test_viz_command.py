@@ -110,3 +110,11 @@ def test_messages_speak_of_the_options_of_the_command() -> None:
 
 def test_the_pass_that_failed_is_drawn(here: Path) -> None:
     assert "RuntimeError" in dot("failing.tape")
+
+
+@needs_graphviz
+def test_a_part_of_a_pass_is_filmed(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["film", "diamond.tape", "--steps", "1:3", "-o", "part.html"]) == Exit.OK
+    assert '"first":1,' in (here / "part.html").read_text()
+    assert main(["film", "diamond.tape", "--steps", "3:1", "-o", "part.html"]) == Exit.CANNOT_DRAW
+    assert "--steps 3:1 is not possible: the pass has" in capfd.readouterr().err

@@ -172,15 +172,28 @@ def test_all_passes_are_filmed_or_one() -> None:
     assert second["title"].endswith("pass 2")
 
 
+@needs_graphviz
+def test_a_part_of_a_long_pass_can_be_filmed() -> None:
+    recording = chain(400)
+    (part,) = data_of(viz.film(recording, steps=(200, 210)).html)["chapters"]
+    (whole,) = data_of(viz.film(recording).html)["chapters"]
+    assert (part["first"], len(part["frames"])) == (200, 11)
+    assert [one["say"] for one in part["frames"]] == [one["say"] for one in whole["frames"][200:211]]
+    assert len(part["tape"]) < 20 < len(whole["tape"])
+    assert len(data_of(viz.film(recording, steps=(400, 9999)).html)["chapters"][0]["frames"]) == 7
+
+
 def test_what_cannot_be_filmed_is_one_clear_line(tmp_path: Path) -> None:
     for make, message in [
         (lambda: viz.film(mt.tensor(1.0, requires_grad=True) * 2.0).html, "nothing to play: no backward pass"),
         (
             lambda: viz.film(chain(30), most_steps=20).html,
-            r"36 steps are too many .*most_steps=20\): raise",
+            r"36 steps are too many .*most_steps=20\): film a part with steps=\(0, 200\), or raise it",
         ),
         (lambda: viz.film(twice(), most_steps=9).html, "film one pass with pass_index=, or raise it"),
         (lambda: viz.film(diamond(), tmp_path / "a.mp4"), r"the name of a film should end in \.html or \.gif"),
+        (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= is about one pass: say which with pass_index="),
+        (lambda: viz.film(diamond(), steps=(3, 2)).html, r"steps=\(3, 2\) is not possible: the pass has 5 steps"),
         (lambda: viz.film(diamond(), pass_index=3).html, "there is no pass 3"),
         (lambda: viz.film(diamond(), theme="neon").html, "theme= does not know 'neon'"),
     ]:
@@ -394,10 +407,11 @@ def test_a_failed_pass_ends_with_its_error(browser: Browser, tmp_path: Path) -> 
 def test_a_gif_has_a_picture_for_every_step(tmp_path: Path) -> None:
     path = tmp_path / "diamond.gif"
     told = []
-    viz.film(diamond(), path, progress=lambda done, of: told.append((done, of)))
+    viz.film(diamond(), path, seconds=0.2, progress=lambda done, of: told.append((done, of)))
     with Image.open(path) as image:
         assert image.n_frames == 6
         assert image.info["loop"] == 0
+        assert image.info["duration"] == 200
         sizes = {image.size for k in range(6) if image.seek(k) is None}
         assert len(sizes) == 1
     assert told[-1] == (6, 6)

@@ -45,6 +45,14 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _range(text: str) -> tuple[int, int]:
+    """`0:200`, for argparse."""
+    first, _, last = text.partition(":")
+    if not (first.isdecimal() and last.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no part of a pass: write it as 0:200")
+    return int(first), int(last)
+
+
 Options = Sequence[tuple[tuple[str, ...], dict[str, Any]]]
 PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "which passes, from 1: 2, 3-5 or all"})
 UNTIL = (
@@ -92,7 +100,7 @@ PICTURE: Options = (
         ("--show",),
         {
             "metavar": "WORDS",
-            "help": "what to show, by commas: values,gradients,terms,formulas,saved,source,constants,legend",
+            "help": "what to show, by commas: values,gradients,terms,formulas,saved,source,heat,constants,legend",
         },
     ),
     (
@@ -114,6 +122,10 @@ DRAW: Options = (
     (("--around",), {"metavar": "NODE", "help": "draw only the neighbourhood of a node, by its number or a name"}),
     (("--radius",), {"type": int, "metavar": "N", "help": "how many edges that reaches (default: 2)"}),
     (("--scale",), {"type": float, "metavar": "X", "help": "size of a .png (default: 2, or 1 if it is large)"}),
+)
+FILM: Options = (
+    (("--steps",), {"type": _range, "metavar": "A:B", "help": "film a part of a long pass, as 0:200"}),
+    (("--seconds",), {"type": float, "metavar": "S", "help": "how long a .gif shows each step (default: 1)"}),
 )
 JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
 
@@ -215,7 +227,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         (out, PASS, UNTIL, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, *PICTURE)
+    filmed: Options = (page, PASS, UNTIL, *PICTURE, *FILM)
     drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
     add("draw", commands.draw, "draw the graph as it is after some steps", drawn, "FILE")
     add("film", commands.film, "write a page that plays backward step by step", filmed, "FILE")

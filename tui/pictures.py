@@ -52,7 +52,7 @@ def film(arguments: argparse.Namespace) -> int:
                 recording,
                 pass_index=passes if arguments.passes or arguments.until else None,
                 progress=lambda done, of: bar.show(done / of, f"{done} of {of}"),
-                **_given({"theme": arguments.theme}),
+                **_given({"theme": arguments.theme, "steps": arguments.steps, "seconds": arguments.seconds}),
                 **_contents(arguments),
             )
             path = made.save(arguments.out)
@@ -90,7 +90,8 @@ def _in_words_of_the_command(message: str) -> str:
         return f"--{name} {value}" if value else f"--{name}"
 
     message = message.replace("fold=True", "--fold").replace('", radius=', '" radius=')
-    return re.sub(r"\b(around|radius|open|show|theme|scale|step|pass_index)=([\"\w]?)", option, message)
+    message = re.sub(r"steps=\((\d+), (\d+)\)", r"--steps \1:\2", message)
+    return re.sub(r"\b(around|radius|open|show|theme|scale|steps?|seconds|pass_index)=([\"\w]?)", option, message)
 
 
 class _Bar:

@@ -46,11 +46,11 @@ def picture(now: Moment, scene: Scene) -> VisualGraph:
     return _picture(now, scene, _boxes(now, scene, scene.plan.order))
 
 
-def pictures(timeline: Timeline, scene: Scene) -> Iterator[VisualGraph]:
-    """The scene before the first step and after each, as `picture` makes them. Boxes that do not change are kept."""
-    boxes = _boxes(timeline.at(0), scene, scene.plan.order)
-    yield _picture(timeline.at(0), scene, boxes)
-    for done in range(1, len(timeline.steps) + 1):
+def pictures(timeline: Timeline, scene: Scene, first: int = 0, last: int | None = None) -> Iterator[VisualGraph]:
+    """The scene after `first` to `last` steps, as `picture` makes them. Boxes that do not change are kept."""
+    boxes = _boxes(timeline.at(first), scene, scene.plan.order)
+    yield _picture(timeline.at(first), scene, boxes)
+    for done in range(first + 1, (len(timeline.steps) if last is None else last) + 1):
         touched = {scene.plan.key_of.get(node) for node in timeline.touched(done)}
         boxes = boxes | _boxes(timeline.at(done), scene, [key for key in boxes if key in touched])
         yield _picture(timeline.at(done), scene, boxes)

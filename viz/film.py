@@ -25,7 +25,7 @@ from viz.graph import VisualGraph
 from viz.moment import moment
 from viz.options import MAX_BOXES
 from viz.render import TIME_LIMIT, render
-from viz.scene import Scene, make_scene
+from viz.scene import make_scene
 from viz.source import recording_of
 from viz.steady import steady
 from viz.theme import theme_called
@@ -50,6 +50,8 @@ class Film:
     open: str | Collection[str] = ()
     max_boxes: int = MAX_BOXES
     most_steps: int = MOST_STEPS
+    steps: tuple[int, int] | None = None
+    seconds: float = 1.0
     theme: str | None = None
     time_limit: float = TIME_LIMIT
     progress: Progress = lambda done, of: None
@@ -61,15 +63,15 @@ class Film:
         parts = self._parts()
         for number, part in enumerate(parts):
             self.progress(number, len(parts))
-            chapters.append(chapter(part.timeline, part.scene.extent.nodes, part.moments, part.pictures, values))
+            chapters.append(chapter(part.timeline, part.nodes, part.moments, part.pictures, values))
             svgs.append(page_svg(part.pictures[0], f"p{number}", self.time_limit))
             legend.update(dict.fromkeys(part.pictures[0].legend))
         self.progress(len(parts), len(parts))
         title = parts[0].pictures[0].title
         return film_page(title, chapters, svgs, values.data, list(legend), theme=self.theme)
 
-    def gif(self, *, seconds: float = 1.0, scale: float = 1.0) -> bytes:
-        """The film as an animated GIF, each step for so many seconds. Raises DrawError; needs the extra `gif`."""
+    def gif(self, *, scale: float = 1.0) -> bytes:
+        """The film as an animated GIF, each step for `seconds`. Raises DrawError; needs the extra `gif`."""
         theme = theme_called(self.theme or "light")
         dots = [to_dot(one, theme, "frame") for part in self._parts() for one in part.pictures]
         done = 0
@@ -82,7 +84,7 @@ class Film:
             return png
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for a process
-            return to_gif(list(pool.map(drawn, dots)), seconds)
+            return to_gif(list(pool.map(drawn, dots)), self.seconds)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the film in the format of the suffix, .html or .gif. Returns the path.
@@ -125,25 +127,41 @@ class Film:
         every = range(len(recording.passes)) if self.pass_index is None else self.pass_index
         which = [every] if isinstance(every, int) else every
         timelines = [moment(recording, number, None).timeline for number in which]
-        steps = sum(len(timeline.steps) for timeline in timelines)
+        ranges = [self._range(timeline, len(timelines)) for timeline in timelines]
+        steps = sum(last - first for first, last in ranges)
         if steps > self.most_steps:
-            one = "film one pass with pass_index=, or " if len(timelines) > 1 else ""
-            raise DrawError(
-                f"{steps} steps are too many for one film (the limit is most_steps={self.most_steps}): {one}raise it"
-            )
-        return [self._part(timeline) for timeline in timelines]
+            less = "film one pass with pass_index=" if len(timelines) > 1 else "film a part with steps=(0, 200)"
+            limit = f"the limit is most_steps={self.most_steps}"
+            raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise it")
+        return [self._part(timeline, *one) for timeline, one in zip(timelines, ranges, strict=True)]
 
-    def _part(self, timeline: Timeline) -> _Part:
+    def _range(self, timeline: Timeline, passes: int) -> tuple[int, int]:
+        """From after how many steps until after how many."""
+        count = len(timeline.steps)
+        if self.steps is None:
+            return 0, count
+        first, last = self.steps
+        if passes > 1:
+            raise DrawError("steps= is about one pass: say which with pass_index=")
+        if not 0 <= first < last or first >= count:
+            raise DrawError(f"steps=({first}, {last}) is not possible: the pass has {count} steps, counted from 0")
+        return first, min(last, count)
+
+    def _part(self, timeline: Timeline, first: int, last: int) -> _Part:
         scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
                            focus=False)  # fmt: skip
-        moments = [timeline.at(done) for done in range(len(timeline.steps) + 1)]
-        return _Part(timeline, scene, moments, steady(list(pictures(timeline, scene))))
+        moments = [timeline.at(done) for done in range(first, last + 1)]
+        nodes = scene.extent.nodes
+        if self.steps is not None:  # the tape of those to which something happens
+            touched = {node for done in range(first, last + 1) for node in (timeline.touched(done) if done else ())}
+            nodes = tuple(node for node in nodes if node in touched)
+        return _Part(timeline, nodes, moments, steady(list(pictures(timeline, scene, first, last))))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Part:
     timeline: Timeline
-    scene: Scene
+    nodes: Sequence[int]  # of its tape
     moments: Sequence[Moment]
     pictures: Sequence[VisualGraph]
 
@@ -159,6 +177,8 @@ def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> 
         show, fold, open, max_boxes, time_limit: as for `viz.draw`.
         theme: one of `viz.THEMES`. None: what the reader's browser prefers (for a GIF: light).
         most_steps: the most steps to film.
+        steps: the part of a long pass to film, as (from after so many steps, to after so many).
+        seconds: how long a GIF shows each step.
         progress: called with (done, of how many) while it is made.
 
     Raises:

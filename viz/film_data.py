@@ -58,7 +58,7 @@ def chapter(
     for now, picture in zip(moments, pictures, strict=True):
         new_boxes = [box for box in picture.boxes if boxes.get(box.id) is not box]
         new_arrows = {number: [arrow.kind, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
-        touched = timeline.touched(now.steps_done) if now.steps_done else set(nodes)
+        touched = timeline.touched(now.steps_done) if frames else set(nodes)
         frames.append(
             {
                 "say": picture.subtitle,
@@ -72,6 +72,7 @@ def chapter(
         arrows = new_arrows
     return {
         "title": pictures[0].title,
+        "first": moments[0].steps_done,
         "tape": [_tape_row(timeline.at(), node) for node in nodes],
         "evaluated": {step.node: number for number, now in enumerate(moments) if (step := now.current) is not None},
         "frames": frames,

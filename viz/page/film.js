@@ -66,7 +66,7 @@
     $("say").textContent = moment.say;
     $("time").value = position;
     $("time").setAttribute("aria-valuetext", moment.say);
-    $("count").textContent = `${position} / ${moments.length - 1}`;
+    $("count").textContent = `${film.chapters[0].first + position} / ${film.chapters[0].first + moments.length - 1}`;
     showDetail(moment.detail);
     resize();
     follow(stage);

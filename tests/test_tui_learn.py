@@ -3,13 +3,15 @@
 import functools
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
 from textual.widgets import Markdown, OptionList, TextArea
 
-from lessons import Workspace, load_course
+import tui.sentence
+from lessons import Course, Workspace, load_course
 from lessons.record import record_program
 from tui.cursor import StepCursor
 from tui.editor import run_in_terminal
@@ -19,6 +21,7 @@ from tui.learn_exercise import ExerciseView
 from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward
 from tui.predict import PredictScreen
+from tui.spans import plain
 
 REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)
@@ -109,6 +112,11 @@ def said(pilot):
 def shown(pilot):
     """Which of the three views can be seen."""
     return [name for name in ("text", "program", "exercise") if pilot.app.screen.query_one(f"#{name}").region.area]
+
+
+def sentence(pilot):
+    """What is said of the step that is shown."""
+    return plain(tui.sentence.sentence(pilot.app.screen.query_one(ProgramView).cursor))
 
 
 def step(pilot):
@@ -221,6 +229,25 @@ class TestTheProgram:
             assert step(pilot) == 1
             await pilot.press("left", "right")
             assert step(pilot) == 1, "a question is asked once"
+
+    async def test_what_is_next_is_not_told_before_it_is_asked(self, workspace):
+        async with app(workspace).run_test(size=LARGE) as pilot:
+            await recorded(pilot)
+            assert "Next:" not in sentence(pilot)
+            await pilot.press("right", "escape", "left")
+            assert "Next: z" in sentence(pilot)
+
+    async def test_several_questions_about_one_step_are_asked_one_after_the_other(self, workspace):
+        again = FIRST.predictions[0]._replace(ask="And how large is it?", answer="gradient z")
+        lesson = replace(FIRST, predictions=(FIRST.predictions[0], again))
+        async with LearnApp(Course((lesson,)), workspace, lesson=lesson).run_test(size=LARGE) as pilot:
+            await recorded(pilot)
+            await pilot.press("right", "z", "enter", "enter")
+            assert isinstance(pilot.app.screen, PredictScreen)
+            await pilot.press("1", "enter")
+            assert pilot.app.screen.query_one("#verdict").render().plain.startswith("Right: 1.")
+            await pilot.press("enter")
+            assert step(pilot) == 1
 
     async def test_a_right_answer_is_right_and_an_empty_one_shows_it(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -26,16 +27,22 @@ class Questions:
 
     def before_step(self, cursor: StepCursor) -> PredictScreen | None:
         """The first question about the step that follows, if there is one left."""
-        if cursor.is_forward or cursor.next_node is None:
+        if cursor.next_node is None or not (left := self._about(cursor)):
             return None
-        here = (cursor.timeline.pass_index + 1, cursor.steps_done)
-        question = next((one for one in self._open if (one.pass_number, one.after) == here), None)
-        if question is None:
-            return None
+        question = left[0]
         self._open.remove(question)
         right = right_answer(cursor.recording, question, ascii=self._ascii)
         ask, because = (fit(text, ascii=self._ascii) for text in (question.ask, question.because))
         return PredictScreen(Question(ask, right, because))
+
+    def without_answers(self, cursor: StepCursor) -> StepCursor:
+        """The same moment; where it is yet to be asked what runs next, it is not shown."""
+        return replace(cursor, hides_next=any(one.answer == "next" for one in self._about(cursor)))
+
+    def _about(self, cursor: StepCursor) -> list[Prediction]:
+        """What is yet to be asked about the step that follows."""
+        here = (cursor.timeline.pass_index + 1, cursor.steps_done)
+        return [] if cursor.is_forward else [one for one in self._open if (one.pass_number, one.after) == here]
 
 
 class SureScreen(ModalScreen[bool]):

@@ -165,7 +165,8 @@ class LessonScreen(DoingScreen):
         )
         room = self.app.size.width - tabs.cell_length - 3
         line = Content.assemble(left.truncate(max(room, 0), ellipsis=True, pad=True), " ", tabs)
-        self.query_one("#title", Static).update(line, layout=False)
+        for bar in self.query("#title").results(Static):  # none while the screen is taken down, when focus still moves
+            bar.update(line, layout=False)
 
     # The program
 

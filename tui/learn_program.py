@@ -63,11 +63,11 @@ class ProgramView(Vertical):
         if question is not None:
             self.app.push_screen(question, lambda _: self.move(moments))
         else:
-            self._go(moments)
+            self.cursor = onward(cursor) if moments > 0 else backward(cursor)
 
-    def _go(self, moments: int) -> None:
-        if self.cursor is not None:
-            self.cursor = onward(self.cursor) if moments > 0 else backward(self.cursor)
+    def validate_cursor(self, cursor: StepCursor | None) -> StepCursor | None:
+        """No answer is shown before its question."""
+        return None if cursor is None else self.questions.without_answers(cursor)
 
     def action_home(self) -> None:
         """To where backward was called, then to before the program."""
@@ -103,6 +103,10 @@ class LessonStepper(StepperScreen):
         super().__init__(cursor.recording, ascii=ascii)
         self._opening = cursor
         self._questions = questions
+
+    def validate_cursor(self, cursor: StepCursor | None) -> StepCursor | None:
+        """No answer is shown before its question."""
+        return cursor if cursor is None or self.score is not None else self._questions.without_answers(cursor)
 
     def action_move(self, moments: int) -> None:
         """Step on, after an answer where there is a question."""

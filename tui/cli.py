@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tui import commands
+from tui import commands, demos
 from tui.exits import MEANING, CommandError, Exit, say
 
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and back."
@@ -237,7 +237,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "serve", commands.serve, "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE"
     )
     demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
-    names = sorted(path.stem for path in commands.EXAMPLES.glob("*.py"))
+    names = demos.names()
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )

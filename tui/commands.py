@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.demos import recording_of
 from tui.exits import CommandError, Exit, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
     from tui.spans import Line
-
-EXAMPLES = Path(__file__).resolve().parent.parent / "microtape" / "examples"
 
 
 def version() -> int:
@@ -127,7 +126,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
-    arguments.file, arguments.script_args = str(EXAMPLES / f"{arguments.name}.py"), []
+    arguments.file, arguments.script_args = str(recording_of(arguments.name)), []
     arguments.passes, arguments.keep, arguments.until = None, None, None
     arguments.watch, arguments.check = False, False
     return step(arguments)

@@ -12,7 +12,7 @@ from microtape.recording.run import record_script
 from microtape.recording.words import format_value
 from tui.app import StepperApp
 from tui.cli import main
-from tui.commands import EXAMPLES
+from tui.demos import EXAMPLES
 from tui.cursor import StepCursor
 from tui.trace import trace
 

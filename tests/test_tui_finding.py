@@ -6,7 +6,7 @@ from test_tui_app import bar, row, shown, stepper
 
 import microtape
 from microtape.recording.run import record_script
-from tui.commands import EXAMPLES
+from tui.demos import EXAMPLES
 from tui.cursor import StepCursor
 from tui.listing import FoldedTape, Listing, RunRow
 from tui.timeline import Timeline

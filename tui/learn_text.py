@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from lessons.report import Role
 from viz.characters import to_ascii
+
+if TYPE_CHECKING:  # not at the start: the stepper needs no lessons
+    from lessons.report import Role
+
 
 PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks
 STYLES: dict[Role, str] = {

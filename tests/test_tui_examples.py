@@ -12,8 +12,8 @@ from microtape.recording.run import record_script
 from microtape.recording.words import format_value
 from tui.app import StepperApp
 from tui.cli import main
-from tui.demos import EXAMPLES
 from tui.cursor import StepCursor
+from tui.demos import EXAMPLES
 from tui.trace import trace
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))

@@ -6,8 +6,8 @@ from test_tui_app import bar, row, shown, stepper
 
 import microtape
 from microtape.recording.run import record_script
-from tui.demos import EXAMPLES
 from tui.cursor import StepCursor
+from tui.demos import EXAMPLES
 from tui.listing import FoldedTape, Listing, RunRow
 from tui.timeline import Timeline
 

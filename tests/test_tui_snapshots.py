@@ -1,7 +1,7 @@
 """A handful of screens, pinned: `pytest tests/test_tui_snapshots.py --snapshot-update` after looking at the new ones.
 
-What the screens must say is in the other tests; these hold what they look like. Only numbers that every machine computes
-alike are in them.
+What the screens must say is in the other tests; these hold what they look like. Only numbers that every machine
+computes alike are in them.
 """
 
 import pytest

@@ -12,8 +12,8 @@ EXPLAINED = {
     ),
     "boxes": (
         "The graph. A box is a node, a line is a value on its way from what computed it to what uses it; "
-        "gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the neighbourhood "
-        "of the current node. Click a box to go to its step; < and > scroll."
+        "gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the "
+        "neighbourhood of the current node. Click a box to go to its step; < and > scroll."
     ),
     "node": (
         "The node whose step this is. rule: what it computes, and its derivatives. came in: the gradient it "

@@ -58,7 +58,7 @@ from microtape.factories import (
 )
 from microtape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from microtape.inference import inference_mode, is_inference, is_inference_mode_enabled
-from microtape.ops.activation import erf, erfc, relu, selu, sigmoid
+from microtape.ops.activation import relu, selu, sigmoid
 from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
 from microtape.ops.casting import clone
 from microtape.ops.combination import addcdiv, addcmul, lerp
@@ -110,6 +110,7 @@ from microtape.ops.exponential import (
 )
 from microtape.ops.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
 from microtape.ops.gathering import gather, scatter, scatter_add, take_along_dim
+from microtape.ops.gaussian import erf, erfc
 from microtape.ops.index import index_put
 from microtape.ops.index_along import index_add, index_copy, index_fill, index_select
 from microtape.ops.joining import cat, hstack, meshgrid, stack, vstack

@@ -20,6 +20,7 @@ from microtape.ops import (
     extremum,
     fresh,
     gathering,
+    gaussian,
     index,
     index_along,
     linalg,
@@ -106,8 +107,8 @@ class Methods(Interop):
     sinh_, cosh_, tanh_ = trigonometric.sinh_, trigonometric.cosh_, trigonometric.tanh_
     asinh, acosh, atanh = trigonometric.asinh, trigonometric.acosh, trigonometric.atanh
     asinh_, acosh_, atanh_ = trigonometric.asinh_, trigonometric.acosh_, trigonometric.atanh_
-    sigmoid, relu, erf, erfc = activation.sigmoid, activation.relu, activation.erf, activation.erfc
-    sigmoid_, relu_, erf_, erfc_ = activation.sigmoid_, activation.relu_, activation.erf_, activation.erfc_
+    sigmoid, relu, erf, erfc = activation.sigmoid, activation.relu, gaussian.erf, gaussian.erfc
+    sigmoid_, relu_, erf_, erfc_ = activation.sigmoid_, activation.relu_, gaussian.erf_, gaussian.erfc_
     abs, sign, sgn, floor, ceil = rounding.abs, rounding.sign, rounding.sgn, rounding.floor, rounding.ceil
     abs_, sign_, sgn_, floor_, ceil_ = rounding.abs_, rounding.sign_, rounding.sgn_, rounding.floor_, rounding.ceil_
     absolute, absolute_ = abs, abs_

@@ -9,7 +9,6 @@ from microtape.dtypes import bool as bool_dtype
 from microtape.dtypes import scalar_name
 from microtape.ops.activation import (
     elu,
-    gelu,
     hardtanh,
     leaky_relu,
     logsigmoid,
@@ -23,6 +22,7 @@ from microtape.ops.activation import (
 from microtape.ops.arguments import dim_index
 from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
 from microtape.ops.embedding import embedding, one_hot
+from microtape.ops.gaussian import gelu
 from microtape.ops.kinds import refusal_of
 from microtape.ops.loss import (
     binary_cross_entropy,
@@ -37,10 +37,10 @@ from microtape.ops.mask import masked_fill
 from microtape.ops.nll import cross_entropy, nll_loss
 from microtape.ops.noise import dropout
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm
+from microtape.ops.padding import pad
 from microtape.ops.parts import chunk
 from microtape.ops.pooling import adaptive_avg_pool2d, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
-from microtape.ops.rearrange import pad
 from microtape.ops.reduction import sum
 from microtape.ops.selection import clamp_min
 from microtape.ops.shape import expand, reshape

@@ -1,36 +1,47 @@
 """The built-in operations: each one's value and its derivative stand together in one stateless class.
 
-kinds            what operations do to their operands' dtypes
+What they are made with
+kinds            what operations do to their operands' dtypes, and which they refuse
 arguments        reading dimensions and sizes
-arithmetic       + - * negation;  division: / // %
-selection        where, maximum, minimum, bounds
+undefined        what has no derivative
+broadcast        undoing broadcasting
+
+Each element by itself
+arithmetic       + - * negation;  division: / // %;  combination: addcmul, lerp
 exponential      exp, log, powers, roots
 trigonometric    sin, cos, tanh, ...
-activation       relu, sigmoid, gelu, ...
+activation       relu, sigmoid, silu, ...;  gaussian: erf, gelu
 rounding         abs, sign, floor, ...
+selection        where, maximum, minimum, bounds
 comparison       == < & any all: never differentiable
-casting          copies, dtypes, writing over
+complex_numbers  real, imag, conj, ...
+casting          copies, dtypes, writing over;  fresh: new_zeros, ...
+noise            random numbers in place, multinomial, dropout
+
+Elsewhere
 shape            views: reshape, squeeze, expand, ...;  transposition: permute, transpose, T
 parts            views: select, narrow, diagonal; unbind, split
 joining          cat, stack
-rearrange        flip, roll, repeat, pad, tril, ...
+rearrange        flip, roll, repeat, tril, ...;  padding: more around it
 index            x[...], read and written
 along            picking by an index tensor along one dimension, which is common to
   gathering        elements: gather, scatter, scatter_add
   index_along      slices: index_select, index_add, ...
 mask             masked_fill, masked_select
+
+Many into one
 reduction        sum, mean, amax
-broadcast        undoing broadcasting
 extremum         max, sort, topk, median: values and where they were
 statistics       var, std, vector norms
 scan             cumsum, cumprod, prod
 softmax          softmax, log_softmax, logsumexp
+
+Matrices
 product          matrix products;  einsum: products by labels
 linalg           inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms
-complex_numbers  real, imag, conj, ...
+
+Neural networks
 loss, nll        losses;  embedding: rows of a table
 convolution      conv1d, conv2d and their transposes;  pooling
-normalization    batch_norm, layer_norm
-noise            random numbers in place, dropout
-undefined        what has no derivative
+normalization    batch_norm, layer_norm, group_norm
 """

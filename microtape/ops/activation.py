@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,8 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.ops.exponential import exp
-from microtape.ops.kinds import in_place, named, refusal_of, refusing
+from microtape.ops.kinds import in_place, refusal_of, refusing
 from microtape.ops.selection import where
-from microtape.ops.trigonometric import tanh
-
-_erf = np.vectorize(math.erf, otypes=[np.float64])  # numpy has none of its own
-_erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 class SigmoidBackward0(Unary):
@@ -203,70 +198,6 @@ class HardtanhBackward0(Operation):
         return where((x <= self.lowest) | (x >= self.highest), 0.0, g)
 
 
-@refusing(c="erf_vml_cpu")
-class ErfBackward0(Unary):
-    formula = "z = 2/√π · ∫₀ˣ e⁻ᵗ² dt    ∂z/∂x = 2/√π · e⁻ˣ²"
-
-    @staticmethod
-    def forward(x: Any) -> Any:
-        return _erf(x).astype(x.dtype)
-
-    def grad_x(self, g: Any, x: Any) -> Any:
-        return g * (2 / math.sqrt(math.pi) * exp(-x * x))
-
-
-@refusing(c="erfc_vml_cpu")
-class ErfcBackward0(Unary):
-    formula = "z = 1 - erf x    ∂z/∂x = -2/√π · e⁻ˣ²"
-
-    @staticmethod
-    def forward(x: Any) -> Any:
-        return _erfc(x).astype(x.dtype)
-
-    def grad_x(self, g: Any, x: Any) -> Any:
-        return g * (-2 / math.sqrt(math.pi) * exp(-x * x))
-
-
-@refusing(biuc="GeluKernelImpl")
-class GeluBackward0(Unary):
-    formula = "z = x · Φ(x)    ∂z/∂x = Φ(x) + x · φ(x),  Φ the normal distribution, φ its density"
-    floating = False
-
-    @staticmethod
-    def forward(x: Any) -> Any:
-        return x * (0.5 * (1 + ErfBackward0.forward(x * math.sqrt(0.5))))
-
-    def grad_x(self, g: Any, x: Any) -> Any:
-        below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
-        density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
-        return g * (below + x * density)
-
-
-@refusing(biuc="GeluKernelImpl")
-@named("GeluBackward0")
-class TanhGelu(Unary):
-    """`gelu(x, approximate="tanh")`: torch's node has the same name."""
-
-    formula = (
-        "z = x/2 · (1 + tanh u),  u = √(2/π) · (x + 0.044715 x³)    ∂z/∂x = (1 + tanh u)/2 + x/2 · (1 - tanh² u) · u′"
-    )
-    floating = False
-
-    @staticmethod
-    def forward(x: Any) -> Any:
-        return 0.5 * x * (1 + np.tanh(TanhGelu.inner(x)))
-
-    @staticmethod
-    def inner(x: Any) -> Any:
-        """The u of the formula."""
-        return math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-
-    def grad_x(self, g: Any, x: Any) -> Any:
-        t = tanh(self.inner(x))
-        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
-
-
 def sigmoid(input: Any) -> Any:
     """1 / (1 + e⁻ˣ)."""
     return unary(SigmoidBackward0, input)
@@ -308,16 +239,6 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return call_(EluBackward1(alpha, scale), input) if inplace else call(EluBackward0(alpha, scale), input)
 
 
-def gelu(input: Any, approximate: str = "none") -> Any:
-    """x · Φ(x), with Φ the normal distribution; `approximate="tanh"` for its old approximation.
-
-    Raises RuntimeError for another one.
-    """
-    if approximate not in ("none", "tanh"):
-        raise RuntimeError("approximate argument must be either none or tanh.")
-    return unary(GeluBackward0 if approximate == "none" else TanhGelu, input)
-
-
 def silu(input: Any, inplace: bool = False) -> Any:
     """x · σ(x), also called swish."""
     return call_(SiluBackward0(), input) if inplace else unary(SiluBackward0, input)
@@ -345,14 +266,4 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
-def erf(input: Any) -> Any:
-    """The error function: how much of a normal distribution is within ±√2 · x standard deviations."""
-    return unary(ErfBackward0, input)
-
-
-def erfc(input: Any) -> Any:
-    """1 - erf(x), exact for large x."""
-    return unary(ErfcBackward0, input)
-
-
-sigmoid_, relu_, erf_, erfc_ = map(in_place, (SigmoidBackward0, ReluBackward0, ErfBackward0, ErfcBackward0))
+sigmoid_, relu_ = in_place(SigmoidBackward0), in_place(ReluBackward0)

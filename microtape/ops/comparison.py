@@ -114,14 +114,14 @@ def ge(input: TensorState, other: Any) -> Any:
 def bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any], Any]:
     """The operator on bools and whole numbers. It raises NotImplementedError for others."""
 
-    def operate(x: TensorState, y: Any) -> Any:
-        other = y if isinstance(y, TensorState) else number_operand(y, x)
+    def operate(input: TensorState, other: Any) -> Any:
+        other = other if isinstance(other, TensorState) else number_operand(other, input)
         if other is NotImplemented:
             return other
-        for operand in (x, other):
+        for operand in (input, other):
             if operand.array.dtype.kind not in "biu":
                 raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(operand.array.dtype)}'")
-        return compared(function, x, other)
+        return compared(function, input, other)
 
     operate.__name__, operate.__doc__ = name, f"The operation `{name}` on bools and whole numbers, element by element."
     return operate

@@ -20,7 +20,7 @@ from microtape.dtypes import cpp_name, scalar_name
 from microtape.operation import call
 from microtape.ops.arguments import int_tuple
 from microtape.ops.kinds import Promoting, named
-from microtape.ops.rearrange import pad
+from microtape.ops.padding import pad
 from microtape.ops.reduction import sum
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.tensor_state import Array

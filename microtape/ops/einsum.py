@@ -8,7 +8,7 @@ from typing import Any
 
 from microtape.ops.arguments import dim_index, sizes
 from microtape.ops.parts import diagonal
-from microtape.ops.product import bmm, mm
+from microtape.ops.product import bmm, mm, unsafe_view
 from microtape.ops.reduction import sum
 from microtape.ops.shape import expand, reshape, unsqueeze
 from microtape.ops.transposition import movedim, permute
@@ -170,4 +170,4 @@ def kron(input: Any, other: Any) -> Any:
     pairs_a = tuple([size for pair in zip(a.shape, (1,) * ndim, strict=True) for size in pair])
     pairs_b = tuple([size for pair in zip((1,) * ndim, b.shape, strict=True) for size in pair])
     shape = tuple([m * n for m, n in zip(a.shape, b.shape, strict=True)])
-    return reshape(reshape(a, pairs_a) * reshape(b, pairs_b), shape)
+    return unsafe_view(reshape(a, pairs_a) * reshape(b, pairs_b), shape)

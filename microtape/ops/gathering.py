@@ -102,14 +102,14 @@ def scatter_add_(x: Any, dim: int, index: Any, src: Any) -> Any:
     return call_(ScatterAddBackward0(dim, index), x, src)
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """`input` with each element of `src`, or a number, where `index` says along `dim`."""
-    return scattered(call, input, dim, index, src)
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    """`input` with each element of `src`, or the number `value`, where `index` says along `dim`."""
+    return scattered(call, input, dim, index, value if src is None else src)
 
 
-def scatter_(x: Any, dim: int, index: Any, src: Any) -> Any:
-    """Write each element of `src`, or a number, where `index` says along `dim`."""
-    return scattered(call_, x, dim, index, src)
+def scatter_(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    """Write each element of `src`, or the number `value`, where `index` says along `dim`."""
+    return scattered(call_, x, dim, index, value if src is None else src)
 
 
 def scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:

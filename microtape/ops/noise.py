@@ -119,7 +119,9 @@ def bernoulli_(x: TensorState, p: float = 0.5, *, generator: Generator | None = 
     return call_(BernoulliBackward2(draw), x)
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, *, generator: Generator | None = None) -> Any:
+def dropout(
+    input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, generator: Generator | None = None
+) -> Any:
     """Each element 0 with probability `p`, the others grown by 1 / (1 - p); `input` itself if not `training`.
 
     Raises ValueError where `p` is no probability.
@@ -130,7 +132,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, *, generator: Gen
         return input
     dtype = input.dtype
     kept = coins(input.shape, 1 - p, generator).astype(dtype)
-    return input * new_tensor(type(input), (kept / (1 - p) if p < 1 else kept).astype(dtype))
+    factors = new_tensor(type(input), (kept / (1 - p) if p < 1 else kept).astype(dtype))
+    return input.mul_(factors) if inplace else input * factors
 
 
 def coins(shape: tuple[int, ...], chance: float, generator: Generator | None) -> Array:

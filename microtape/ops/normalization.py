@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,6 @@ from microtape.operation import Operation, call
 from microtape.ops.exponential import rsqrt
 from microtape.ops.kinds import refusing
 from microtape.ops.reduction import mean, sum
-from microtape.ops.shape import reshape
 
 
 class Normalization(Operation):
@@ -35,9 +35,7 @@ class Normalization(Operation):
 
     def normalized(self, x: Any) -> tuple[Any, Any]:
         """x̂, and what the differences from the mean were multiplied by for it."""
-        away = x - mean(x, self.dims, True)
-        scale = rsqrt(mean(away * away, self.dims, True) + self.eps)
-        return away * scale, scale
+        return standardized(x, self.dims, self.eps)
 
     def forward(self, x: Any, weight: Any, bias: Any) -> Any:
         self.x_shape = x.shape
@@ -79,6 +77,32 @@ class NativeBatchNormBackward0(Normalization):
         return sum(g, self.dims)
 
 
+@refusing(biuc="GroupNormKernelImpl")
+class NativeGroupNormBackward0(NativeBatchNormBackward0):
+    """Each group of channels of each example by itself."""
+
+    __slots__ = ("groups",)
+    op = "group_norm"
+
+    def __init__(self, dims: tuple[int, ...], eps: float, groups: int) -> None:
+        super().__init__(dims, eps)
+        self.groups = groups
+
+    def grouped(self, x: Any) -> Any:
+        """Something x-shaped with a row for each group."""
+        return x.reshape((self.x_shape[0], self.groups, math.prod(self.x_shape[1:]) // self.groups))
+
+    def normalized(self, x: Any) -> tuple[Any, Any]:
+        """See Normalization; the factors are those of the groups."""
+        normal, scale = standardized(self.grouped(x), (2,), self.eps)
+        return normal.reshape(self.x_shape), scale
+
+    def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
+        normal, scale = standardized(self.grouped(x), (2,), self.eps)
+        h = self.grouped(g * self.wide(weight))
+        return ((h - mean(h, 2, True) - normal * mean(h * normal, 2, True)) * scale).reshape(self.x_shape)
+
+
 class FixedBatchNorm(NativeBatchNormBackward0):
     """With a mean and variance that were learnt before."""
 
@@ -101,6 +125,13 @@ class FixedBatchNorm(NativeBatchNormBackward0):
 FixedBatchNorm.__name__ = "NativeBatchNormBackward0"
 
 
+def standardized(x: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+    """x with mean 0 and variance 1 over `dims`, and what the differences from the mean were multiplied by for it."""
+    away = x - mean(x, dims, True)
+    scale = rsqrt(mean(away * away, dims, True) + eps)
+    return away * scale, scale
+
+
 def layer_norm(
     input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
@@ -114,6 +145,12 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
             f"got input of size{list(input.shape)}"
         )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
+            )
     node = NativeLayerNormBackward0(tuple(range(input.ndim - len(shape), input.ndim)), eps)
     return call(node, input, *parameters(shape, input.dtype, weight, bias))
 
@@ -143,7 +180,8 @@ def batch_norm(
         node = NativeBatchNormBackward0(dims, eps)
     else:
         if running_mean is None or running_var is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+            missing = "running_mean" if running_mean is None else "running_var"
+            raise RuntimeError(f"{missing} must be defined in evaluation mode")
         node = FixedBatchNorm(dims, eps, running_mean.array, running_var.array)
     z = call(node, input, *parameters((channels,), input.dtype, weight, bias))
     if training and running_mean is not None:
@@ -167,14 +205,18 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     """Each group of channels of `input` (n, channels, ...) with mean 0 and variance 1; times `weight` plus `bias`."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
-    n, channels = input.shape[:2]
+    channels = input.shape[1]
     if channels % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    groups = reshape(input, (n, num_groups, -1))
-    z = reshape(layer_norm(groups, groups.shape[2:], eps=eps), input.shape)
-    wide = (1, channels) + (1,) * (input.ndim - 2)
-    z = z if weight is None else z * reshape(weight, wide)
-    return z if bias is None else z + reshape(bias, wide)
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"
+            )
+    dims = (0, *range(2, input.ndim))
+    node = NativeGroupNormBackward0(dims, eps, num_groups)
+    return call(node, input, *parameters((channels,), input.dtype, weight, bias))

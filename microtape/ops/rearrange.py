@@ -1,4 +1,4 @@
-"""The same elements in other places: flipped, rolled, repeated, padded, cut to a triangle."""
+"""The same elements in other places: flipped, rolled, repeated, cut to a triangle."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from microtape.in_place import call_
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index, dim_tuple, sizes
 from microtape.ops.casting import ContiguousCopy
-from microtape.ops.index import IndexBackward0
 from microtape.ops.index_along import index_select
 from microtape.ops.joining import cat
 from microtape.ops.kinds import refusing
+from microtape.ops.padding import pad
 from microtape.ops.parts import diagonal, narrow
 from microtape.ops.reduction import sum
 from microtape.ops.shape import expand, reshape, unsqueeze
@@ -108,25 +108,6 @@ class RepeatBackward0(Operation):
         pairs = [one for pair in zip(self.repeats, whole, strict=True) for one in pair]
         copies = tuple(range(0, 2 * len(self.repeats), 2))
         return reshape(sum(reshape(g, tuple(pairs)), copies), self.x_shape) if pairs else g
-
-
-class ConstantPadNdBackward0(Operation):
-    """Negative widths cut off."""
-
-    __slots__ = ("value", "widths")
-    formula = "z = x with n around it    ∂x = the middle of g"
-    op = "pad"
-
-    def __init__(self, widths: tuple[tuple[int, int], ...], value: float) -> None:
-        super().__init__()
-        self.widths, self.value = widths, value
-
-    def forward(self, x: Any) -> Any:
-        kept = tuple([slice(max(-a, 0), x.shape[i] - max(-b, 0)) for i, (a, b) in enumerate(self.widths)])
-        return np.pad(x[kept], [(max(a, 0), max(b, 0)) for a, b in self.widths], constant_values=self.value)
-
-    def grad_x(self, g: Any) -> Any:
-        return call(ConstantPadNdBackward0(tuple([(-a, -b) for a, b in self.widths]), 0), g)
 
 
 class DiagEmbedBackward0(Operation):
@@ -276,27 +257,6 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None, *, outpu
     shape = (*input.shape[: dim + 1], repeats, *input.shape[dim + 1 :])
     wide = call(ContiguousCopy(), expand(unsqueeze(input, dim + 1), shape))
     return reshape(wide, (*input.shape[:dim], -1, *input.shape[dim + 1 :]))
-
-
-def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
-    """`input` with more around it: `pad` has the widths before and after, the last dimension first.
-
-    `mode` says what: "constant" the number `value`, "reflect" and "replicate" what is inside or at the edge, "circular"
-    what is at the other end. Negative widths of a constant cut off.
-    """
-    if len(pad) % 2 or len(pad) > 2 * input.ndim:
-        raise RuntimeError("Padding length should be an even number, at most twice the number of dimensions")
-    given = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
-    widths = tuple([(0, 0)] * (input.ndim - len(given)) + given[::-1])
-    if mode == "constant":
-        return call(ConstantPadNdBackward0(widths, value or 0), input)
-    if mode not in NUMPY_MODES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    indices = [np.pad(np.arange(n), w, NUMPY_MODES[mode]) for n, w in zip(input.shape, widths, strict=True)]  # type: ignore[call-overload]
-    return call(IndexBackward0(np.ix_(*indices)), input)
-
-
-NUMPY_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:

@@ -232,8 +232,9 @@ def ravel(input: Any) -> Any:
     return view(contiguous(input), (-1,))
 
 
-def expand(input: Any, *shape: Any) -> Any:
+def expand(input: Any, *shape: Any, size: Any = None) -> Any:
     """`input` repeated along dimensions of size 1, without a copy. -1 keeps a size."""
+    shape = shape if size is None else (size,)
     wanted, before = sizes(shape), tuple(input.shape)
     lead = len(wanted) - len(before)
     if lead < 0:
@@ -241,7 +242,7 @@ def expand(input: Any, *shape: Any) -> Any:
             f"expand({type_name(input.array)}{{{list(before)}}}, size={list(wanted)}): the number of sizes provided "
             f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
         )
-    full = [before[i - lead] if size == -1 and i >= lead else size for i, size in enumerate(wanted)]
+    full = [before[i - lead] if one == -1 and i >= lead else one for i, one in enumerate(wanted)]
     for i, size in reversed(list(enumerate(full))):
         if size == -1:
             raise RuntimeError(

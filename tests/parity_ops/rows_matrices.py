@@ -35,7 +35,7 @@ row("dot", lambda mt, x, y: mt.dot(x, y), real(3), real(3))
 row("bmm", lambda mt, x, y: mt.bmm(x, y), real(2, 2, 3), real(2, 3, 1))
 row("outer", lambda mt, x, y: mt.outer(x, y), real(2), real(3))
 row("inner", lambda mt, x, y: mt.inner(x, y), real(2, 3), real(4, 3))
-row("kron", lambda mt, x, y: mt.kron(x, y), real(2, 1), real(3), node=False)
+row("kron", lambda mt, x, y: mt.kron(x, y), real(2, 1), real(3))
 row("addmm", lambda mt, x, y, z: mt.addmm(x, y, z, beta=2, alpha=0.5), real(2), real(3, 2), real(2, 2))
 row("baddbmm", lambda mt, x, y, z: mt.baddbmm(x, y, z), real(2, 1, 2), real(2, 3, 2), real(2, 2, 2))
 row("tensordot", lambda mt, x, y: mt.tensordot(x, y, ([0, 1], [1, 0])), real(2, 3), real(3, 2), node=False)
@@ -77,6 +77,7 @@ row("eigh", lambda mt, x: rebuilt(*mt.linalg.eigh((x + x.mT) / 2)), real(3, 3), 
 for order in ("fro", "nuc", 1, -1, 2, -2, float("inf"), float("-inf")):
     row(f"matrix_norm {order}", lambda mt, x, o=order: mt.linalg.matrix_norm(x, o), real(3, 2))
 row("linalg.norm", lambda mt, x: mt.linalg.norm(x, 3, 1), real(3, 2))
+row("matrix_power 5", lambda mt, x: mt.linalg.matrix_power(x, 5), real(2, 2))
 row("matrix_power", lambda mt, x: mt.linalg.matrix_power(x, 3), real(2, 2))
 row("matrix_power -2", lambda mt, x: mt.linalg.matrix_power(x, -2), invertible(2, 2))
 

@@ -152,7 +152,6 @@ row(
 row("softmin", lambda mt, x: mt.nn.functional.softmin(x, 1), real(2, 3))
 row("glu", lambda mt, x: mt.nn.functional.glu(x, 1), real(2, 4), node=False)
 row("glu last", lambda mt, x: mt.nn.functional.glu(x), real(4), node=False)
-row("wrong: glu", lambda mt, x: mt.nn.functional.glu(x), real(3), smooth=False)
 row("cosine_similarity", lambda mt, x, y: mt.nn.functional.cosine_similarity(x, y), real(2, 3), real(2, 3), node=False)
 row("attention", lambda mt, *x: mt.nn.functional.scaled_dot_product_attention(*x), *ATTENTION, node=False)
 row(
@@ -175,4 +174,35 @@ row(
     real(3, 4),
     node=False,
 )
-row("group_norm", lambda mt, x, w: mt.nn.functional.group_norm(x, 2, w), real(2, 4, 3), real(4), node=False)
+row("group_norm plain", lambda mt, x: mt.nn.functional.group_norm(x, 3), real(2, 6))
+row(
+    "group_norm bias",
+    lambda mt, *x: mt.nn.functional.group_norm(x[0], 1, x[1], x[2]),
+    real(2, 3, 2, 2),
+    real(3),
+    real(3),
+)
+row(
+    "wrong: group_norm weight", lambda mt, x, w: mt.nn.functional.group_norm(x, 1, w), real(2, 3), real(2), smooth=False
+)
+row(
+    "wrong: layer_norm weight",
+    lambda mt, x, w: mt.nn.functional.layer_norm(x, (3,), w),
+    real(2, 3),
+    real(2),
+    smooth=False,
+)
+for size in ((2, 3), (None, 2), 3, (5, 7)):
+    row(
+        f"adaptive_avg_pool2d {size}",
+        lambda mt, x, s=size: mt.nn.functional.adaptive_avg_pool2d(x, s),
+        real(2, 1, 5, 7),
+    )
+row(
+    "wrong: adaptive_avg_pool2d -1",
+    lambda mt, x: mt.nn.functional.adaptive_avg_pool2d(x, -1),
+    real(1, 5, 7),
+    smooth=False,
+)
+row("dropout inplace", lambda mt, x: mt.nn.functional.dropout(x.clone(), 1.0, inplace=True), real(3))
+row("group_norm", lambda mt, x, w: mt.nn.functional.group_norm(x, 2, w), real(2, 4, 3), real(4))

@@ -7,6 +7,8 @@ from parity_ops.rows import row
 
 # Shape
 
+MODES = "reflect replicate circular"
+
 row("reshape", lambda mt, x: x.reshape(3, -1), real(2, 6))
 row("reshape of nothing", lambda mt, x: x.reshape(3, 0), real(0, 2))
 row("reshape a transpose", lambda mt, x: x.t().reshape(-1), real(2, 3))
@@ -92,7 +94,19 @@ row(
 )
 row("data_ptr", lambda mt, x: mt.tensor([x[1].data_ptr() - x.data_ptr(), x.element_size()]), real(2, 3), smooth=False)
 row("pad", lambda mt, x: mt.nn.functional.pad(x, (1, -1, 0, 2), value=3.0), real(2, 3))
-for mode in ["reflect", "replicate", "circular"]:
-    row(f"pad {mode}", lambda mt, x, m=mode: mt.nn.functional.pad(x, (1, 2), mode=m), real(1, 2, 4), node=False)
+for name in MODES.split():
+    circular = name == "circular"  # which torch writes slice by slice
+    for shape, widths in (((2, 4), (1, 2)), ((1, 2, 4), (2, 0)), ((1, 2, 3), (-1, 1)), ((1, 2, 3, 3), (1, 1, 2, 0))):
+        row(
+            f"pad {name} {shape} {widths}",
+            lambda mt, x, m=name, w=widths: mt.nn.functional.pad(x, w, mode=m),
+            real(*shape),
+            node=not circular,
+        )
+    row(f"wrong: pad {name} 1-d", lambda mt, x, m=name: mt.nn.functional.pad(x, (1, 1), mode=m), real(3), smooth=False)
+row(
+    "wrong: pad value", lambda mt, x: mt.nn.functional.pad(x, (1, 1), mode="reflect", value=1), real(2, 3), smooth=False
+)
+row("expand size=", lambda mt, x: x.expand(size=(2, 3)), real(3))
 row("diff", lambda mt, x: mt.diff(x, 2), real(2, 5))
 row("meshgrid", lambda mt, x, y: mt.meshgrid(x, y, indexing="xy"), real(2), real(3))

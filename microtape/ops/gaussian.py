@@ -1,0 +1,103 @@
+"""The normal distribution: the error functions, and gelu, which weighs a number by how many are below it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Unary, unary
+from microtape.ops.exponential import exp
+from microtape.ops.kinds import in_place, named, refusing
+from microtape.ops.trigonometric import tanh
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])  # numpy has none of its own
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+@refusing(c="erf_vml_cpu")
+class ErfBackward0(Unary):
+    formula = "z = 2/√π · ∫₀ˣ e⁻ᵗ² dt    ∂z/∂x = 2/√π · e⁻ˣ²"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return _erf(x).astype(x.dtype)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * (2 / math.sqrt(math.pi) * exp(-x * x))
+
+
+@refusing(c="erfc_vml_cpu")
+class ErfcBackward0(Unary):
+    formula = "z = 1 - erf x    ∂z/∂x = -2/√π · e⁻ˣ²"
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return _erfc(x).astype(x.dtype)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * (-2 / math.sqrt(math.pi) * exp(-x * x))
+
+
+@refusing(biuc="GeluKernelImpl")
+class GeluBackward0(Unary):
+    formula = "z = x · Φ(x)    ∂z/∂x = Φ(x) + x · φ(x),  Φ the normal distribution, φ its density"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * (0.5 * (1 + ErfBackward0.forward(x * math.sqrt(0.5))))
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
+        density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+        return g * (below + x * density)
+
+
+@refusing(biuc="GeluKernelImpl")
+@named("GeluBackward0")
+class TanhGelu(Unary):
+    """`gelu(x, approximate="tanh")`: torch's node has the same name."""
+
+    formula = (
+        "z = x/2 · (1 + tanh u),  u = √(2/π) · (x + 0.044715 x³)    ∂z/∂x = (1 + tanh u)/2 + x/2 · (1 - tanh² u) · u′"
+    )
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return 0.5 * x * (1 + np.tanh(TanhGelu.inner(x)))
+
+    @staticmethod
+    def inner(x: Any) -> Any:
+        """The u of the formula."""
+        return math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        t = tanh(self.inner(x))
+        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+
+
+def erf(input: Any) -> Any:
+    """The error function: how much of a normal distribution is within ±√2 · x standard deviations."""
+    return unary(ErfBackward0, input)
+
+
+def erfc(input: Any) -> Any:
+    """1 - erf(x), exact for large x."""
+    return unary(ErfcBackward0, input)
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """x · Φ(x), with Φ the normal distribution; `approximate="tanh"` for its old approximation.
+
+    Raises RuntimeError for another one.
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return unary(GeluBackward0 if approximate == "none" else TanhGelu, input)
+
+
+erf_, erfc_ = in_place(ErfBackward0), in_place(ErfcBackward0)

@@ -1,0 +1,94 @@
+"""Padding: more elements around a tensor, of one number, or of what is inside, at the edge or at the other end."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from microtape.operation import Operation, call
+from microtape.ops.index import IndexBackward0
+
+
+class ConstantPadNdBackward0(Operation):
+    """Negative widths cut off."""
+
+    __slots__ = ("value", "widths")
+    formula = "z = x with n around it    ∂x = the middle of g"
+    op = "pad"
+
+    def __init__(self, widths: tuple[tuple[int, int], ...], value: float) -> None:
+        super().__init__()
+        self.widths, self.value = widths, value
+
+    def forward(self, x: Any) -> Any:
+        kept = tuple([slice(max(-a, 0), x.shape[i] - max(-b, 0)) for i, (a, b) in enumerate(self.widths)])
+        return np.pad(x[kept], [(max(a, 0), max(b, 0)) for a, b in self.widths], constant_values=self.value)
+
+    def grad_x(self, g: Any) -> Any:
+        return call(ConstantPadNdBackward0(tuple([(-a, -b) for a, b in self.widths]), 0), g)
+
+
+NUMPY_MODES = {"reflect": "reflect", "replicate": "edge"}
+NODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": "CircularPad"}
+
+
+@functools.cache
+def padding_class(mode: str, dims: int) -> type[IndexBackward0]:
+    """The operation: elements picked by index, under torch's name. NB: torch's circular padding writes slices."""
+    formula = "z = x, and some of it again around it    ∂xᵢ = the sum of g wherever xᵢ went"
+    return type(f"{NODES[mode]}{dims}DBackward0", (IndexBackward0,), {"__slots__": (), "formula": formula, "op": "pad"})
+
+
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
+    """`input` with more around it: `pad` has the widths before and after, the last dimension first.
+
+    `mode` says what: "constant" the number `value`, "reflect" and "replicate" what is inside or at the edge, "circular"
+    what is at the other end. Negative widths cut off.
+
+    Raises RuntimeError for widths that are too many or too large, NotImplementedError for dimensions that a mode other
+    than "constant" does not pad: it takes as many as pictures have, with one or two dimensions in front.
+    """
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {input.ndim}"
+        )
+    given = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
+    widths = tuple([(0, 0)] * (input.ndim - len(given)) + given[::-1])
+    if mode == "constant":
+        return call(ConstantPadNdBackward0(widths, value or 0), input)
+    if mode not in NODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value is not None:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if input.ndim - len(given) not in (1, 2) or len(given) > 3:
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    places = [picked(mode, dim, input.shape, width) for dim, width in enumerate(widths)]
+    return call(padding_class(mode, len(given))(np.ix_(*places)), input)
+
+
+def picked(mode: str, dim: int, shape: Sequence[int], width: tuple[int, int]) -> Any:
+    """Which elements stand in the padded dimension. Raises RuntimeError where there are too few to reflect."""
+    before, after = width
+    if mode == "reflect" and max(width) >= shape[dim]:
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+            f"({before}, {after}) at dimension {dim} of input {list(shape)}"
+        )
+    more, fewer = (max(before, 0), max(after, 0)), (max(-before, 0), max(-after, 0))
+    places = np.arange(shape[dim])
+    if mode == "circular":  # goes round what is left, the others reach into what was cut off
+        return np.pad(places[fewer[0] : len(places) - fewer[1]], more, "wrap")
+    places = np.pad(places, more, NUMPY_MODES[mode])  # type: ignore[call-overload]
+    return places[fewer[0] : len(places) - fewer[1]]

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import gc
 import io
 import json
 import math
 import os
 import secrets
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -28,6 +27,7 @@ import numpy as np
 from microtape.errors import RecordingError
 from microtape.recording import model
 from microtape.recording.checks import check
+from microtape.recording.collector import paused
 from microtape.recording.model import Recording
 from microtape.recording.packing import DTYPES, Packer, npy_header, unpack_npy, value_reader
 from microtape.recording.rows import Damaged, fields, reader
@@ -65,7 +65,7 @@ def save(
         RecordingError: the file cannot be written, or the recording holds what no file can (an object array).
     """
     path = os.fspath(path)
-    with _collector_paused():
+    with paused():
         data = _to_bytes(recording, Packer(element_budget, total_budget))
     try:
         _write(os.path.realpath(path), data)
@@ -86,7 +86,7 @@ def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recor
     path = os.fspath(path)
     try:
         data = _read(path, size_limit)
-        with _collector_paused():
+        with paused():
             return _from_members(_unzip(data, size_limit))
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {_reason(error)}") from None
@@ -244,18 +244,6 @@ def _are_options(options: object) -> TypeGuard[Mapping[str, object]]:
         isinstance(name, str) and all(map(is_plain, option if isinstance(option, list) else [option]))
         for name, option in options.items()
     )
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A million small tuples and no cycle among them: looking for one would take half of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _reason(error: OSError) -> str:

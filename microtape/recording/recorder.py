@@ -20,6 +20,7 @@ from microtape.errors import AutogradError
 from microtape.grad_mode import mode
 from microtape.node import Node
 from microtape.packed_tensor import PackedTensor
+from microtape.recording.collector import paused, seldom
 from microtape.recording.differences import Differences
 from microtape.recording.model import (
     BackwardStep,
@@ -74,14 +75,20 @@ class Recorder(Watcher):
 
     def __enter__(self) -> Recorder:
         watch.join(self, first=True)  # before those that change what is saved
+        seldom.begin()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         watch.leave(self)
+        seldom.end()
 
     @property
     def recording(self) -> Recording:
         """What has been recorded so far."""
+        with paused():
+            return self._recording()
+
+    def _recording(self) -> Recording:
         borders = self.tape.border_records()  # first: their tensors are among the others then
         nodes, tensors = self.tape.records()
         passes = (*self.passes, *(one.finish(None) for one in self.open if self.wants(one.index)))
@@ -353,7 +360,7 @@ class _OpenPass:
         )
 
     def _ready(self) -> tuple[int, ...]:
-        return tuple([self.tape.id_of(node) for node in self.task.ready_nodes()])
+        return self.tape.ids_of(self.task.ready_nodes())
 
 
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:

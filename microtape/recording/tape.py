@@ -73,6 +73,10 @@ class Tape:
         """The number of a node that has been added or adopted."""
         return self._ids[node]
 
+    def ids_of(self, nodes: Iterable[Node]) -> tuple[int, ...]:
+        """The numbers of nodes that have been added or adopted."""
+        return tuple(map(self._ids.__getitem__, nodes))
+
     def has(self, node: Node) -> bool:
         """Whether the node is on the tape."""
         return node in self._ids

@@ -9,8 +9,10 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 
 from microtape.recording.model import Recording
+from tui.keys import Keymap, rebind
 from tui.look import THEMES
 from tui.palette import commands_of, without
+from tui.remembered import Place, Remembered, key_of
 from tui.stepper import StepperOptions, StepperScreen
 
 
@@ -33,12 +35,37 @@ class MicrotapeApp(App[None]):
 
 
 class StepperApp(MicrotapeApp):
-    """The stepper on one recording."""
+    """The stepper on one recording. With `remembers` it opens as it was left; a `notice` is shown once it has."""
 
-    def __init__(self, recording: Recording, *, theme: str = "dark", **options: Unpack[StepperOptions]) -> None:
-        super().__init__(theme)
+    def __init__(
+        self,
+        recording: Recording,
+        *,
+        theme: str = "",
+        remembers: bool = False,
+        keymap: Keymap | None = None,
+        notice: str = "",
+        **options: Unpack[StepperOptions],
+    ) -> None:
+        known = Remembered.load() if remembers else Remembered()
+        super().__init__(theme or "dark")
+        if not theme and known.theme in self.available_themes:
+            self.theme = known.theme
+        self._known, self._remembers, self._notice = known, remembers, notice
         self._stepper = StepperScreen(recording, **options)
+        rebind(self._stepper, keymap or {})
 
     def on_mount(self) -> None:
         """Leaving the stepper is leaving the program."""
         self.push_screen(self._stepper, lambda _: self.exit())
+        self.call_after_refresh(self._stepper.return_to, self._known)
+        if self._notice:
+            self.notify(self._notice, severity="warning", timeout=15, markup=False)
+
+    def on_unmount(self) -> None:
+        """Remember how it was left."""
+        cursor = self._stepper.cursor
+        if self._remembers and cursor is not None:
+            place = Place(cursor.timeline.pass_index, cursor.position)
+            places = self._known.at(key_of(cursor.recording), place)
+            Remembered(self.theme, self._stepper.view, self._stepper.pane, places).save()

@@ -82,6 +82,10 @@ KEEP = (
     ("--keep",),
     {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
 )
+FRESH = (
+    ("--fresh",),
+    {"action": "store_true", "help": "begin at the beginning, and remember neither place nor layout"},
+)
 PASSES = (("--passes",), {"action": "store_true", "dest": "lists", "help": "list the passes (of a script: all)"})
 COMPARE = (
     ("--compare",),
@@ -209,7 +213,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "step",
         commands.step,
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, CHECK, KEEP, WATCH, THEME, ASCII),
+        (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
     trace = (STEP, NODE, WHY, PASSES, COMPARE, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
@@ -241,6 +245,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )
+    add("keys", commands.keys, "list the stepper's keys, in the form of the file that changes them", ())
     learn = add("learn", commands.learn, "open the course, or do one thing of it: see below", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="nothing: the whole course in full screen")
     learn.epilog = LEARN

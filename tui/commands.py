@@ -15,6 +15,7 @@ from tui.exits import CommandError, Exit, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
+    from tui.keys import Keymap
     from tui.spans import Line
 
 
@@ -41,12 +42,18 @@ def step(arguments: argparse.Namespace) -> int:
         _print_trace(recording, passes, arguments)
         return code
     from tui.app import StepperApp
+    from tui.remembered import Remembered, is_wanted
 
     failed = next((one for one in passes if recording.passes[one].error is not None), None)
     start = failed if failed is not None else passes[0] if passes else 0
+    problem, keymap = _keymap(recording)
+    remembers = is_wanted() and not arguments.fresh
     app = StepperApp(
         recording,
-        theme=arguments.theme or _theme(),
+        theme=arguments.theme or ("" if remembers and Remembered.load().theme else _theme()),
+        remembers=remembers,
+        keymap=keymap,
+        notice=problem,
         pass_index=start,
         ascii=_ascii(arguments),
         origin=origin,
@@ -54,6 +61,8 @@ def step(arguments: argparse.Namespace) -> int:
         until=arguments.until,
     )
     app.run()
+    if problem:
+        say(problem)
     return app.return_code or code
 
 
@@ -128,7 +137,7 @@ def demo(arguments: argparse.Namespace) -> int:
     """Open the stepper on an example that comes with microtape."""
     arguments.file, arguments.script_args = str(recording_of(arguments.name)), []
     arguments.passes, arguments.keep, arguments.until = None, None, None
-    arguments.watch, arguments.check = False, False
+    arguments.watch, arguments.check, arguments.fresh = False, False, False
     return step(arguments)
 
 
@@ -137,6 +146,34 @@ def learn(arguments: argparse.Namespace) -> int:
     from tui.learn import learn as open_course
 
     return open_course(arguments, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+
+
+def keys(arguments: argparse.Namespace) -> int:
+    """List the stepper's keys, in the form of the file that changes them."""
+    from microtape.recording.model import Recording
+    from tui.keys import KeysError, actions_of, read_keys, rebind, table
+    from tui.stepper import StepperScreen
+
+    screen = StepperScreen(Recording("", (), (), (), {}))
+    try:
+        rebind(screen, read_keys(actions_of(screen)))
+    except KeysError as problem:
+        raise CommandError(str(problem)) from None
+    _print(table(screen))
+    return Exit.OK
+
+
+def _keymap(recording: Recording) -> tuple[str, Keymap]:
+    """What is wrong with the user's keys, if anything is, and the keys to be used."""
+    from tui.keys import KeysError, actions_of, keys_file, read_keys
+    from tui.stepper import StepperScreen
+
+    if not keys_file().exists():
+        return "", {}
+    try:
+        return "", read_keys(actions_of(StepperScreen(recording)))
+    except KeysError as problem:
+        return f"{problem} (none of your keys was used)", {}
 
 
 def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
 from tui.passes_screen import CompareScreen, PassChoice, PassesScreen
 from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt, Purpose
+from tui.remembered import Remembered, key_of
 from tui.source_pane import SourcePane
 from tui.spans import shown
 from tui.tape import TapeView
@@ -140,6 +141,24 @@ class StepperScreen(ExplainingScreen):
             self.view = "both"  # where the tape leaves half of its place empty
         self.query_one(TapeView).focus()
         self.call_after_refresh(gc.freeze)
+
+    def return_to(self, known: Remembered) -> None:
+        """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""
+        if known.view in VIEWS:
+            self.view = known.view
+        if known.pane in PANES:
+            self.pane = known.pane
+        cursor = self.cursor
+        if cursor is None or self._until is not None or cursor != self._opening:
+            return
+        place = known.places.get(key_of(cursor.recording))
+        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.error is not None
+        if place is None or failed or not 0 <= place.pass_index < max(len(cursor.recording.passes), 1):
+            return
+        there = cursor.to_pass(place.pass_index).to_moment(place.position)
+        if there != cursor:
+            self.cursor = there
+            self.notify("Back where you left. Home leads to the beginning.", timeout=4)
 
     # What changes
 

@@ -17,15 +17,21 @@ def pieces(exercise: Exercise) -> list[str]:
     given = {line.strip() for line in exercise.path.read_text(encoding="utf-8").splitlines()}
     lines = solution.splitlines()
     found = []
-    for function in _functions(ast.parse(solution)):
+    for owner, function in _functions(ast.parse(solution)):
         statements = list(_statements(function.body))
-        new = [end for start, end in statements if any(line.strip() not in given for line in lines[start - 1 : end])]
-        for end in new:
-            whole = end == new[-1]
-            shown = lines[function.lineno - 1 : statements[-1][1] if whole else end]
+        new = [
+            number
+            for number, (start, end) in enumerate(statements)
+            if any(line.strip() not in given for line in lines[start - 1 : end])
+        ]
+        begin = min(one.lineno for one in (function, *function.decorator_list))
+        head = [] if owner is None else lines[owner.lineno - 1 : owner.lineno]
+        for number in new:
+            whole = number == new[-1]
+            shown = head + lines[begin - 1 : statements[-1 if whole else number][1]]
             if not whole:
-                last = lines[end - 1]
-                shown.append(f"{last[: len(last) - len(last.lstrip())]}...")
+                following = lines[statements[number + 1][0] - 1]
+                shown.append(f"{following[: len(following) - len(following.lstrip())]}...")
             found.append("\n".join(shown))
     return found
 
@@ -38,12 +44,13 @@ def note(exercise: Exercise) -> str:
     return " ".join(said.split())
 
 
-def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.FunctionDef]]:
+    """Each function, and the class that it is a method of."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            yield node
+            yield None, node
         elif isinstance(node, ast.ClassDef):
-            yield from (one for one in node.body if isinstance(one, ast.FunctionDef))
+            yield from ((node, one) for one in node.body if isinstance(one, ast.FunctionDef))
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[tuple[int, int]]:

@@ -71,6 +71,12 @@ class Evidence:
         """What the solution does."""
         return self.observations[self.lesson.exercise.solution]
 
+    @property
+    def can_judge(self) -> bool:
+        """Whether the solution gets through all checks, so that others can be compared with it."""
+        outcomes = self.solution.outcomes.values()
+        return finished(self.solution) and all(outcome.raised is None for outcome in outcomes)
+
     def passes(self, one: Observation) -> bool:
         """Whether a file does what the solution does."""
         return finished(one) and all(

@@ -67,7 +67,7 @@ AUTOGRAD = frozenset(
 
 
 def uses_nothing_later(course: Course) -> Iterator[str]:
-    """No lesson uses what a later one introduces, nor anything of autograd that none has introduced so far."""
+    """No lesson uses what a later one introduces, and no word is introduced twice."""
     introduced: dict[str, Lesson] = {}
     for lesson in course:
         for word in lesson.introduces:
@@ -79,10 +79,15 @@ def uses_nothing_later(course: Course) -> Iterator[str]:
             for word, by in introduced.items():
                 if by.number > lesson.number and re.search(pattern(word), text):
                     yield f"{lesson.folder.name}: {path} uses {word}, which {by.folder.name} introduces"
+
+
+def introduces_what_it_uses(course: Course) -> Iterator[str]:
+    """Nothing of autograd is used that no lesson introduces. A course that goes on from ours need not hold that."""
+    introduced = {word for lesson in course for word in lesson.introduces}
+    for lesson in course:
         for path, code in codes(lesson):
-            for name in sorted(names(code) & AUTOGRAD):
-                if name not in introduced:
-                    yield f"{lesson.folder.name}: {path} uses {name}, which no lesson introduces"
+            for name in sorted((names(code) & AUTOGRAD) - introduced):
+                yield f"{lesson.folder.name}: {path} uses {name}, which no lesson introduces"
 
 
 def pattern(word: str) -> str:

@@ -37,7 +37,7 @@ def load_course(folder: Path = COURSE) -> Course:
     Raises:
         LessonError: the folder has no lessons, or one of them is not as it should be.
     """
-    folders = sorted(path.parent for path in folder.glob("*/lesson.md"))
+    folders = sorted(path.parent for path in folder.resolve().glob("*/lesson.md"))
     lessons = sorted((_load_lesson(one) for one in folders), key=lambda lesson: _number(lesson.folder))
     if not lessons:
         raise LessonError(f"{folder}: no lessons here; a lesson is a folder such as 01_name with a lesson.md in it")

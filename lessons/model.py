@@ -89,11 +89,6 @@ class Lesson:
     wrong_engine: WrongEngine | None
     exercise: Exercise
 
-    @property
-    def short_title(self) -> str:
-        """The title up to its colon."""
-        return self.title.partition(":")[0]
-
 
 @dataclass(frozen=True)
 class Course:

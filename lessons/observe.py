@@ -82,9 +82,9 @@ def observe(
     """
     order = {
         "word": secrets.token_hex(16),
-        "check": str(exercise.check),
+        "check": str(exercise.check.resolve()),
         "names": [check.name for check in exercise.checks],
-        "files": [str(file) for file in files],
+        "files": [str(file.resolve()) for file in files],
         "memory": MEMORY,
         "seeds": list(seeds),
     }

@@ -111,6 +111,10 @@ def exercise_fails_as_shipped(found: Evidence) -> Iterator[str]:
 def solution_passes(found: Evidence) -> Iterator[str]:
     """The solution goes through every check, gives back plain data, begins with a note and runs by itself."""
     exercise, solution = found.lesson.exercise, found.solution
+    if not solution.outcomes and solution.ended == "process":
+        last = solution.output.strip().rpartition("\n")[2] or f"its process ended with status {solution.status}"
+        yield f"check.py or solution.py: cannot be run: {last}"
+        return
     if solution.broken is not None:
         yield f"solution.py: cannot be run: {solution.broken.summary}"
     for check in exercise.checks:
@@ -131,6 +135,8 @@ def solution_passes(found: Evidence) -> Iterator[str]:
 
 def right_answers_pass(found: Evidence) -> Iterator[str]:
     """At least two right answers that are written differently pass."""
+    if not found.can_judge:
+        return  # said already
     exercise = found.lesson.exercise
     if len(exercise.right_answers) < 2:
         yield "right: there have to be two other right answers at least, in right/*.py"
@@ -147,6 +153,8 @@ def right_answers_pass(found: Evidence) -> Iterator[str]:
 
 def wrong_answers_are_known(found: Evidence) -> Iterator[str]:
     """At least three wrong answers fail, and no two do the same, so that each has a diagnosis of its own."""
+    if not found.can_judge:
+        return  # said already
     wrong = found.lesson.exercise.wrong_answers
     if len(wrong) < 3:
         yield "wrong: there have to be three wrong answers at least, in wrong/*.py"
@@ -163,6 +171,8 @@ def wrong_answers_are_known(found: Evidence) -> Iterator[str]:
 
 def every_check_is_needed(found: Evidence) -> Iterator[str]:
     """Every check tells some wrong answer from the right one."""
+    if not found.can_judge:
+        return  # said already
     exercise = found.lesson.exercise
     failing = {name for mistake in exercise.wrong_answers for name in _failures(found, mistake.path)}
     for check in exercise.checks:
@@ -172,6 +182,8 @@ def every_check_is_needed(found: Evidence) -> Iterator[str]:
 
 def mutants_are_caught(found: Evidence) -> Iterator[str]:
     """Every small mistake made in the solution is caught, unless on random input too it makes no difference."""
+    if not found.can_judge:
+        return  # said already
     tell = "" if found.lesson.exercise.has_random_inputs else " (if that is right too, show it: write at_random)"
     for mutant in found.survivors:
         yield f"check.py: the solution passes with a mistake in line {mutant.line}: {mutant.mistake}{tell}"

@@ -38,7 +38,7 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
 
 def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:
     """What a file does in one check, recorded; None if that never calls backward."""
-    recording = _record(_DRIVER, [str(file), str(exercise.check), check.name], "all", None)
+    recording = _record(_DRIVER, [str(file.resolve()), str(exercise.check.resolve()), check.name], "all", None)
     return None if isinstance(recording, str) else replace(recording, title=file.name)
 
 

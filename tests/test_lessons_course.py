@@ -5,6 +5,7 @@ import functools
 import pytest
 
 from lessons.evidence import Evidence
+from lessons.later import introduces_what_it_uses
 from lessons.load import load_course
 from lessons.proofs import COURSE_PROOFS, PROOFS, failures
 
@@ -22,7 +23,10 @@ def test_it_holds(lesson, proof):
     assert failures(proof, evidence(lesson)) == [], proof.__doc__
 
 
-@pytest.mark.parametrize("proof", COURSE_PROOFS, ids=[proof.__name__ for proof in COURSE_PROOFS])
+OF_THE_COURSE = (*COURSE_PROOFS, introduces_what_it_uses)
+
+
+@pytest.mark.parametrize("proof", OF_THE_COURSE, ids=[proof.__name__ for proof in OF_THE_COURSE])
 def test_it_holds_of_the_course(proof):
     assert list(proof(COURSE)) == [], proof.__doc__
 

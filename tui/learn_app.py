@@ -46,14 +46,13 @@ class CourseScreen(Screen[None]):
         scrollbar-size-vertical: 1; scrollbar-color: $panel; scrollbar-background: $background;
     }
     CourseScreen Input, CourseScreen Input:focus {
-        display: none; border: none; height: 1; margin: 0 2 1 2; padding: 0 1; background: $panel;
+        border: none; height: 1; margin: 0 2 1 2; padding: 0 1; background: $panel;
     }
-    CourseScreen.-searching Input { display: block; }
     CourseScreen OptionList > .option-list--option-highlighted { background: $panel; color: $foreground; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", key_display="/"),
+        Binding("slash", "search", "search", key_display="/", priority=True),  # what is typed next is for it
         Binding("escape", "escape", show=False),
         Binding("q", "app.quit", "quit"),
     ]
@@ -68,7 +67,9 @@ class CourseScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """A heading and the list."""
         yield Static(id="heading")
-        yield SearchInput(placeholder="a word of the title, of what it is about, or of what it introduces")
+        search = SearchInput(placeholder="a word of the title, of what it is about, or of what it introduces")
+        search.display = False
+        yield search
         yield LessonList(id="lessons")
         yield Footer(show_command_palette=False)
 
@@ -85,18 +86,20 @@ class CourseScreen(Screen[None]):
 
     def action_search(self) -> None:
         """Look for a word in what the lessons are about."""
-        self.add_class("-searching")
-        self.query_one(Input).focus()
+        search = self.query_one(Input)
+        search.display = True
+        self.set_focus(search)  # at once: what is typed next belongs to it
 
     def action_escape(self) -> None:
         """All lessons again; where all are there, quit."""
-        if not self.has_class("-searching"):
+        search = self.query_one(Input)
+        if not search.display:
             self.app.call_later(self.app.action_quit)
             return
         option = self.query_one(OptionList).highlighted_option
-        self.remove_class("-searching")
         with self.prevent(Input.Changed):
-            self.query_one(Input).value = ""
+            search.value = ""
+        search.display = False
         self.query_one(OptionList).focus()
         self._show(self._course.named(option.id) if option is not None and option.id else self._course.lessons[0])
 

@@ -71,8 +71,6 @@ def text(desk: Desk, lesson: Lesson) -> int:
         Console(width=width).print(Markdown(prose, code_theme="ansi_dark"))
     else:
         print(prose)
-    if lesson.needs:
-        desk.print(f"It builds on              {', '.join(lesson.needs)}")
     passes = f" --pass {lesson.passes}" if lesson.passes else ""
     print(f"Step through the program   microtape step {lesson.program}{passes}")
     if lesson.wrong_engine is not None:

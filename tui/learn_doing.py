@@ -130,6 +130,7 @@ class DoingScreen(Screen[None]):
         if self.lesson.wrong_engine is None:
             self.app.notify("This lesson has no wrong engine.")
         else:
+            self.app.notify("Running the program on the wrong engine and on the real one ...", timeout=3)
             self._open_case()
 
     @work(thread=True, group="case", exclusive=True)

@@ -89,8 +89,6 @@ class LessonScreen(DoingScreen):
         yield Static(id="title")
         with Horizontal(id="both"):
             with Page(id="text"):
-                if needs := self._needs():
-                    yield Static(fit(needs, ascii=self._ascii), id="needs")
                 yield Markdown(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
             yield ProgramView(self._questions, ascii=self._ascii)
             yield ExerciseView(self.lesson, self._workspace)
@@ -201,11 +199,6 @@ class LessonScreen(DoingScreen):
         self.app.push_screen(stepper, come_back)
 
     # Elsewhere
-
-    def _needs(self) -> str:
-        """What the lesson builds on, in a line."""
-        needed = [self._course.named(name) for name in self.lesson.needs]
-        return "builds on " + ", ".join(f"{one.number} {one.short_title}" for one in needed) if needed else ""
 
     def action_turn(self, by: int) -> None:
         """To the lesson after or before."""

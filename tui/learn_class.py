@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 from lessons import Course, load_course
+from lessons.grade import Graded
+from lessons.grade import grade as graded
 from tui.exits import CommandError, Exit
+from viz.characters import to_ascii
 
 
 def verify(folder: str) -> int:
@@ -40,8 +43,6 @@ def verify(folder: str) -> int:
 
 def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool) -> int:
     """Check the files of a class. Raises CommandError where there are none."""
-    from lessons.grade import grade as graded
-
     path = _folder(folder)
     lesson = course.find(name) if name else None
     marks = ("ok", "x") if ascii else ("✓", "✗")
@@ -49,16 +50,9 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
     for one in graded(path, course, lesson):
         results.append(one)
         if not as_json:
-            failed = (
-                next((result for result in one.verdict.results if not result.passed), None) if one.verdict else None
-            )
-            why = one.problem or (failed.check.title if failed is not None else "")
-            if one.verdict is not None and one.verdict.untouched:
-                why = "as shipped"
-            elif one.verdict is not None and (one.verdict.broken is not None or not one.verdict.results):
-                why = "cannot be run"
             mark = marks[0] if one.passed else marks[1]
-            print(f"{mark:2} {one.learner:20} {one.lesson.name:22} {why}".rstrip(), flush=True)
+            line = f"{mark:2} {one.learner:20} {one.lesson.name:22} {_why(one)}".rstrip()
+            print(to_ascii(line) if ascii else line, flush=True)
     if not results:
         where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
         raise CommandError(f"{path}: no learner's file here; they are looked for as {where}")
@@ -69,6 +63,21 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
         solved = sum(one.passed for one in results)
         print(f"\n{solved} of {len(results)} files solve their exercise")
     return Exit.OK
+
+
+def _why(one: Graded) -> str:
+    """In a few words, why a file does not solve its exercise; nothing if it does."""
+    verdict = one.verdict
+    if verdict is None:
+        return one.problem or ""
+    if verdict.untouched:
+        return "as shipped"
+    if verdict.broken is not None or (verdict.ended != "finished" and verdict.during is None):
+        return "cannot be run"
+    failed = next((result.check.title for result in verdict.results if not result.passed), "")
+    return (
+        f"{failed}: {'does not end' if verdict.ended == 'time' else 'ends its process'}" if verdict.during else failed
+    )
 
 
 def _folder(name: str) -> Path:

@@ -24,7 +24,7 @@ def pieces(exercise: Exercise) -> list[str]:
             for number, (start, end) in enumerate(statements)
             if any(line.strip() not in given for line in lines[start - 1 : end])
         ]
-        begin = min(one.lineno for one in (function, *function.decorator_list))
+        begin = function.decorator_list[0].lineno if function.decorator_list else function.lineno
         head = [] if owner is None else lines[owner.lineno - 1 : owner.lineno]
         for number in new:
             whole = number == new[-1]

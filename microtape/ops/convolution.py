@@ -58,9 +58,11 @@ class Geometry(NamedTuple):
             yield offset, tuple([slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in met])
 
     def columns(self, x: Array) -> Array:
-        """What the kernel meets at each place: (groups, channels / groups · kernel, n · places)."""
-        padded = np.zeros(self.padded_shape, x.dtype)
-        padded[self.inside] = x
+        """What the kernel meets at each place: (n, groups, channels / groups · kernel, places)."""
+        padded = x
+        if self.padded_shape != self.x_shape:
+            padded = np.zeros(self.padded_shape, x.dtype)
+            padded[self.inside] = x
         strides = padded.strides
         windows = as_strided(
             padded,
@@ -71,33 +73,32 @@ class Geometry(NamedTuple):
                 *(step * s for step, s in zip(strides[2:], self.stride, strict=True)),
             ),
         )
-        return np.moveaxis(windows, 0, 1 + len(self.stride)).reshape(self.groups, -1, self.places)
+        return windows.reshape(self.x_shape[0], self.groups, math.prod(self.w_shape[1:]), self.places)
 
     def folded(self, columns: Array) -> Any:
         """The transpose of `columns`: what was met at several places is added up."""
-        n, channels = self.x_shape[:2]
-        parts = np.moveaxis(columns.reshape((channels, *self.w_shape[2:], n, *self.out_size)), 1 + len(self.stride), 0)
+        parts = columns.reshape((*self.x_shape[:2], *self.w_shape[2:], *self.out_size))
         padded = np.zeros(self.padded_shape, columns.dtype)
         for offset, met in self.offsets():
             padded[:, :, *met] += parts[:, :, *offset]
-        return padded[self.inside]
+        return padded if self.padded_shape == self.x_shape else padded[self.inside]
 
     @property
     def places(self) -> int:
-        """How many times the kernel is laid down, in the whole batch."""
-        return self.x_shape[0] * math.prod(self.out_size)
+        """How many times the kernel is laid down on each picture."""
+        return math.prod(self.out_size)
 
     def rows(self, w: Array) -> Array:
         """The kernels as matrices: (groups, outputs / groups, channels / groups · kernel)."""
-        return w.reshape(self.groups, self.w_shape[0] // self.groups, -1)
+        return w.reshape(self.groups, self.w_shape[0] // self.groups, math.prod(self.w_shape[1:]))
 
     def grouped(self, z: Array) -> Array:
-        """Something z-shaped as matrices: (groups, outputs / groups, n · places)."""
-        return np.moveaxis(z, 0, 1).reshape(self.groups, self.w_shape[0] // self.groups, self.places)
+        """Something z-shaped as matrices: (n, groups, outputs / groups, places)."""
+        return z.reshape(self.x_shape[0], self.groups, self.w_shape[0] // self.groups, self.places)
 
     def ungrouped(self, matrices: Array) -> Array:
         """The reverse of `grouped`."""
-        return np.moveaxis(matrices.reshape((self.w_shape[0], self.x_shape[0], *self.out_size)), 1, 0)
+        return matrices.reshape((self.x_shape[0], self.w_shape[0], *self.out_size))
 
 
 class Convolving(Promoting):
@@ -119,7 +120,8 @@ class ConvolutionBackward0(Convolving):
 
     def forward(self, x: Any, w: Any, b: Any) -> Any:
         z = self.geometry.ungrouped(self.geometry.rows(w) @ self.geometry.columns(x))
-        return z + b.reshape((-1,) + (1,) * (z.ndim - 2))
+        z += b.reshape((-1,) + (1,) * (z.ndim - 2))
+        return z
 
     def grad_x(self, g: Any, _x: Any, w: Any) -> Any:
         return call(ConvolutionInputBackward0(self.geometry), g, w)
@@ -152,8 +154,8 @@ class ConvolutionWeightBackward0(Convolving):
     op = "conv_weight"
 
     def forward(self, x: Any, w: Any) -> Any:
-        product = self.geometry.grouped(w) @ np.swapaxes(self.geometry.columns(x), 1, 2)
-        return product.reshape(self.geometry.w_shape)
+        products = self.geometry.grouped(w) @ np.swapaxes(self.geometry.columns(x), 2, 3)
+        return np.add.reduce(products, 0).reshape(self.geometry.w_shape)
 
     def grad_x(self, g: Any, _x: Any, w: Any) -> Any:
         return call(ConvolutionInputBackward0(self.geometry), w, g)

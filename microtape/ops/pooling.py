@@ -205,8 +205,9 @@ class AvgPool2DBackwardBackward0(Operation):
 
     def forward(self, x: Any) -> Any:
         pool, geometry = self.pool, self.pool.geometry
-        each = (x / pool.divisors(x.dtype)).astype(x.dtype, copy=False).reshape(1, 1, -1)
-        columns = np.broadcast_to(each, (1, math.prod(pool.kernel), each.shape[-1]))
+        each = (x / pool.divisors(x.dtype)).astype(x.dtype, copy=False)
+        each = each.reshape(geometry.x_shape[0], 1, geometry.places)
+        columns = np.broadcast_to(each, (len(each), math.prod(pool.kernel), geometry.places))
         return geometry.folded(columns).reshape(pool.x_shape)
 
     def grad_x(self, g: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from microtape.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
+from microtape.ops.arguments import plain
 from microtape.ops.casting import contiguous
 from microtape.ops.kinds import Promoting, refusal_of, refusing
 from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, reshape, unsqueeze
@@ -108,10 +109,11 @@ def scaled(g: Any, factor: float) -> Any:
 
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices. Raises RuntimeError where they do not fit."""
-    if input.ndim != 2 or mat2.ndim != 2:
-        raise RuntimeError("self must be a matrix" if input.ndim != 2 else "mat2 must be a matrix")
-    if input.shape[1] != mat2.shape[0]:
-        (n, m), (p, q) = input.shape, mat2.shape
+    a, b = plain(input), plain(mat2)
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
+    (n, m), (p, q) = a.shape, b.shape
+    if m != p:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
     check_one_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}", "addmm_impl_cpu_")
     return binary(MmBackward0, input, mat2)
@@ -212,7 +214,7 @@ def matmul(input: Any, other: Any) -> Any:
     A vector stands for a row on the left and a column on the right; leading dimensions broadcast. Raises RuntimeError
     where they do not fit.
     """
-    left, right = input.ndim, other.ndim
+    left, right = plain(input).ndim, plain(other).ndim
     if left == 0 or right == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D")
     if (left, right) == (2, 2):

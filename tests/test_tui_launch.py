@@ -102,7 +102,7 @@ def in_a_terminal(command, wait_for, keys, seconds=30):
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": paths}
+    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": paths, "MICROTAPE_REMEMBER": "0"}
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=ROOT)
     os.close(theirs)
     written, sent, end = "", False, time.monotonic() + seconds

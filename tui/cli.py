@@ -18,8 +18,7 @@ What follows a script's name belongs to the script, except for the options of th
 --pass chooses among the calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first
 one where something happens. Without either, a script is recorded up to the end of its first backward().
 
-exit codes:
-""" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
+""" + (CODES := "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items()))
 
 LEARN = """\
 WHAT is one of
@@ -193,7 +192,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     known: dict[str, argparse.ArgumentParser] = {}
 
     def add(name: str, run: Callable[[argparse.Namespace], int], text: str, options: Options, file: str = "") -> Any:
-        command = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
+        command = subparsers.add_parser(
+            name, help=text, description=text, allow_abbrev=False, epilog=CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
         command.set_defaults(run=run)
         if file:
             command.add_argument("file", metavar=file)
@@ -248,6 +250,5 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     add("keys", commands.keys, "list the stepper's keys, in the form of the file that changes them", ())
     learn = add("learn", commands.learn, "open the course, or do one thing of it: see below", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="nothing: the whole course in full screen")
-    learn.epilog = LEARN
-    learn.formatter_class = argparse.RawDescriptionHelpFormatter
+    learn.epilog = f"{LEARN}\n\n{CODES}"
     return parser, known

@@ -22,6 +22,7 @@ from microtape.recording.model import Recording
 from microtape.recording.run import ScriptRun, parse_passes, record_script
 from microtape.recording.until import Until
 from tui.exits import CommandError, Exit, say
+from tui.progress import telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,17 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
             if origin.script_args:
                 args = " ".join(origin.script_args)
                 raise CommandError(f"{origin.file} is a recording and takes no arguments (there are: {args})")
-            return load_all(origin.file), Exit.OK
+            with telling(f"loading {origin.file} ..."):
+                return load_all(origin.file), Exit.OK
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
-            with _standard_output_on_error() if quiet else contextlib.nullcontext():
+            going_on = f"recording {origin.file} ...   Ctrl-C stops it and keeps what there is"
+            aside = _standard_output_on_error() if quiet else contextlib.nullcontext()
+            with telling(going_on, stays=True), aside:
                 ended = origin.record(out)
             check(ended)
-            return load_all(out), ended.exit_code
+            with telling("loading the recording ..."):
+                return load_all(out), ended.exit_code
     except RecordingError as error:
         raise CommandError(str(error)) from None
 

@@ -44,15 +44,18 @@ def list_passes(recording: Recording) -> list[PassRow]:
     return found
 
 
-def pass_lines(recording: Recording) -> Iterator[Line]:
-    """The list for reading: number, call, what it began at, how many steps, how it ended."""
+def pass_lines(recording: Recording, limit: int | None = None) -> Iterator[Line]:
+    """The list for reading: number, call, what it began at, how many steps, how it ended.
+
+    Columns are as wide as they need to be; at most `limit` characters, where there is no more room.
+    """
     rows = list_passes(recording)
     cells = [("pass", "call", "from", "line", "steps", "")]
     cells += [
         (str(one.number), one.call, one.root, one.place, str(one.steps), one.failed and f"failed: {one.failed}")
         for one in rows
     ]
-    widths = [min(max(len(row[column]) for row in cells), 34) for column in range(5)]
+    widths = [min(max(len(row[column]) for row in cells), limit or 10**6) for column in range(5)]
     for number, row in enumerate(cells):
         texts = [_fit(cell, width) for cell, width in zip(row, widths, strict=False)]
         yield line(Span("  ".join(texts), "" if number else "label"), Span(f"  {row[5]}" if row[5] else "", "bad"))
@@ -137,7 +140,7 @@ def comparison_lines(recording: Recording, first: int, second: int, *, width: in
     pairs = compare(recording, first, second)
     yield from headings(recording, first, second)
     yield line("")
-    names = min(max([len(plain(one.name)) for one in pairs], default=4), 28)
+    names = max([len(plain(one.name)) for one in pairs], default=4)
     room = max((width - names - 6) // 3, 14)
     labels = (f"pass {recording.passes[i].index + 1}" for i in (first, second))
     yield line(Span("  ".join([" " * names, *(label.ljust(room) for label in labels), "difference"]), "label"))

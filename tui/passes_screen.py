@@ -59,7 +59,7 @@ class PassesScreen(ModalScreen[PassChoice | None]):
 
     def compose(self) -> ComposeResult:
         """The headings, a line a pass."""
-        columns, *rows = [content(one, ascii=self._ascii) for one in pass_lines(self._recording)]
+        columns, *rows = [content(one, ascii=self._ascii) for one in pass_lines(self._recording, 34)]
         number = self._recording.passes[self._current].index + 1
         with Vertical() as box:
             box.border_title = "passes"

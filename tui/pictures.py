@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from typing import Any
 
 import viz
 from microtape.recording.model import Recording
 from tui.exits import CommandError, Exit, say
 from tui.opening import Origin, choose_passes, open_origin
+from tui.progress import Bar
 
-BAR = 24
 TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name here
 
 
@@ -22,7 +21,7 @@ def draw(arguments: argparse.Namespace) -> int:
         raise CommandError("draw needs -o with the name of the picture, such as -o graph.svg")
     recording, passes, code = _opened(arguments)
     chosen: dict[str, Any] = {"around": arguments.around, "radius": arguments.radius, "theme": arguments.theme}
-    with _Bar() as bar:
+    with Bar() as bar:
         try:
             drawing = viz.draw(
                 recording,
@@ -46,7 +45,7 @@ def film(arguments: argparse.Namespace) -> int:
     if not arguments.out:
         raise CommandError("film needs -o with the name of the page, such as -o run.html")
     recording, passes, code = _opened(arguments)
-    with _Bar() as bar:
+    with Bar() as bar:
         try:
             made = viz.film(
                 recording,
@@ -92,25 +91,3 @@ def _in_words_of_the_command(message: str) -> str:
     message = message.replace("fold=True", "--fold").replace('", radius=', '" radius=')
     message = re.sub(r"steps=\((\d+), (\d+)\)", r"--steps \1:\2", message)
     return re.sub(r"\b(around|radius|open|show|theme|scale|steps?|seconds|pass_index)=([\"\w]?)", option, message)
-
-
-class _Bar:
-    """A line on the terminal that says how far something is, wiped out at the end. Without a terminal, nothing."""
-
-    def __enter__(self) -> _Bar:
-        self.drawn = False
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self.drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def show(self, part: float, text: str) -> None:
-        """Show that this part is done."""
-        if sys.stderr is None or not sys.stderr.isatty():
-            return
-        filled = round(BAR * min(max(part, 0.0), 1.0))
-        sys.stderr.write(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {text}\x1b[K")
-        sys.stderr.flush()
-        self.drawn = True

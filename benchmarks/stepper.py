@@ -50,7 +50,8 @@ class Terminal:
     """A program in a pseudo-terminal of its own."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT)}
+        terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "MICROTAPE_REMEMBER": "0"}
+        environment = {**os.environ, **terminal, "PYTHONPATH": str(ROOT)}
         self.started = perf_counter()
         self.process, self.file = pty.fork()
         if self.process == 0:

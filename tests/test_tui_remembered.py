@@ -38,6 +38,16 @@ async def test_it_opens_as_it_was_left_at_the_same_place():
         assert "Back where you left" in notices(pilot.app)
 
 
+async def test_what_was_not_chosen_is_not_remembered():
+    async with remembering(handmade.diamond()).run_test(size=(140, 60)) as pilot:
+        await pilot.pause()
+        assert pilot.app.screen.view == "both", "it fits this terminal"
+    assert (Remembered.load().view, Remembered.load().theme) == ("", "")
+    async with remembering(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        assert pilot.app.screen.view == "tape"
+
+
 async def test_the_pass_is_remembered_too():
     async with remembering(handmade.twice()).run_test(size=SMALL) as pilot:
         await pilot.press("right_square_bracket", "right")

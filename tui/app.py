@@ -52,6 +52,7 @@ class StepperApp(MicrotapeApp):
         if not theme and known.theme in self.available_themes:
             self.theme = known.theme
         self._known, self._remembers, self._notice = known, remembers, notice
+        self._opened_with = self.theme
         self._stepper = StepperScreen(recording, **options)
         rebind(self._stepper, keymap or {})
 
@@ -68,4 +69,7 @@ class StepperApp(MicrotapeApp):
         if self._remembers and cursor is not None:
             place = Place(cursor.timeline.pass_index, cursor.position)
             places = self._known.at(key_of(cursor.recording), place)
-            Remembered(self.theme, self._stepper.view, self._stepper.pane, places).save()
+            # Only what was chosen: what fitted this terminal need not fit the next one.
+            theme = self.theme if self.theme != self._opened_with else self._known.theme
+            view = self._stepper.view if self._stepper.view != self._stepper.first_view else self._known.view
+            Remembered(theme, view, self._stepper.pane, places).save()

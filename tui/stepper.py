@@ -93,6 +93,7 @@ class StepperScreen(ExplainingScreen):
 
     pane: reactive[str] = reactive("node", repaint=False)
     view: reactive[str] = reactive("tape", repaint=False)
+    first_view = "tape"  # what it opened with
     score: reactive[tuple[int, int] | None] = reactive(None, repaint=False)  # right and asked; None: not predicting
 
     def __init__(
@@ -144,8 +145,9 @@ class StepperScreen(ExplainingScreen):
 
     def return_to(self, known: Remembered) -> None:
         """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""
+        self.first_view = self.view
         if known.view in VIEWS:
-            self.view = known.view
+            self.view = self.first_view = known.view
         if known.pane in PANES:
             self.pane = known.pane
         cursor = self.cursor

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.arguments import dim_tuple
+from microtape.ops.kinds import refusal_of
 from microtape.ops.linalg import check_floating, check_matrix, check_square, transposed
 from microtape.ops.parts import diagonal
 from microtape.ops.product import matmul
@@ -133,6 +134,8 @@ def eigh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
     Only the lower triangle is read, or with `UPLO="U"` the upper one. Eigenvectors have a derivative only where no two
     eigenvalues are equal.
     """
+    if A.dtype.kind not in "fc":
+        raise refusal_of(A.dtype, "linalg_eigh_cpu")
     return call_several(LinalgEighBackward0(UPLO.upper() == "U"), check_square("linalg.eigh", A))
 
 

@@ -10,8 +10,9 @@ from microtape.dtypes import scalar_name
 from microtape.operation import Operation, as_tensor, call
 from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
+from microtape.ops.comparison import undifferentiable
 from microtape.ops.index import add_at
-from microtape.tensor_state import TensorState, new_tensor
+from microtape.tensor_state import TensorState
 
 
 class EmbeddingBackward0(Operation):
@@ -74,11 +75,13 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
 
 def one_hot(tensor: TensorState, num_classes: int = -1) -> Any:
     """For each whole number a row of `num_classes` zeros with a 1 at its place; by default as many as are needed."""
-    classes = tensor.array
-    if num_classes == -1:
-        num_classes = int(classes.max()) + 1
-    if classes.size and classes.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if classes.size and classes.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    return new_tensor(type(tensor), (classes[..., None] == np.arange(num_classes)).astype(np.int64))
+
+    def rows(classes: Any) -> Any:
+        count = int(classes.max()) + 1 if num_classes == -1 else num_classes
+        if classes.size and classes.min() < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if classes.size and classes.max() >= count:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+        return (classes[..., None] == np.arange(count)).astype(np.int64)
+
+    return undifferentiable(rows, tensor, op="one_hot")

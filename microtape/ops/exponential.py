@@ -87,7 +87,8 @@ class LogaddexpBackward0(Binary):
         if x.dtype.kind != "c":
             return np.logaddexp(x, y)
         top = np.where(x.real > y.real, x, y)
-        return top + np.log(np.exp(x - top) + np.exp(y - top))
+        total = top + np.log(np.exp(x - top) + np.exp(y - top))
+        return np.where(np.isneginf(top.real), top, total)
 
     def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
         return g * exp(x - z)

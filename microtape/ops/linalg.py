@@ -35,12 +35,10 @@ class LinalgInvExBackward0(Operation):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return solved(
-            "linalg.inv: The diagonal element {} is zero, the inversion could not be completed because the input "
-            "matrix is singular.",
-            np.linalg.inv,
-            x,
-        )
+        try:
+            return np.linalg.inv(x)
+        except np.linalg.LinAlgError:
+            raise failure("linalg.inv", np.linalg.inv, x, singular) from None
 
     def grad_x(self, g: Any, z: Any) -> Any:
         return -matmul(transposed(z), matmul(g, transposed(z)))
@@ -90,8 +88,11 @@ class LinalgSolveExBackward0(Promoting):
         self.vector = vector
 
     def forward(self, x: Any, y: Any) -> Any:
-        message = "microtape.linalg.solve: The solver failed because the input matrix is singular."
-        z = solved(message, np.linalg.solve, x, y[..., None] if self.vector else y)
+        try:
+            z = np.linalg.solve(x, y[..., None] if self.vector else y)
+        except np.linalg.LinAlgError:
+            reason = "The solver failed because the input matrix is singular."
+            raise failure("microtape.linalg.solve", np.linalg.inv, x, lambda _: reason) from None
         return z[..., 0] if self.vector else z
 
     def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
@@ -117,10 +118,7 @@ class LinalgCholeskyExBackward0(Operation):
         try:
             return np.linalg.cholesky(x, upper=self.upper)
         except np.linalg.LinAlgError:
-            raise LinAlgError(
-                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite "
-                f"(the leading minor of order {first_bad_minor(x)} is not positive-definite)."
-            ) from None
+            raise failure("linalg.cholesky", np.linalg.cholesky, x, indefinite) from None
 
     def grad_x(self, g: Any, z: Any) -> Any:
         if self.upper:
@@ -141,30 +139,34 @@ def as_matrix(x: Any) -> Any:
     return unsqueeze(unsqueeze(x, -1), -1)
 
 
-def solved(message: str, function: Callable[..., Any], *arrays: Array) -> Any:
-    """`function` of the arrays. Raises LinAlgError where the first of them is singular."""
-    try:
-        return function(*arrays)
-    except np.linalg.LinAlgError:
-        raise LinAlgError(message.format(zero_pivot(arrays[0]))) from None
+def failure(name: str, function: Callable[..., Any], x: Array, reason: Callable[[Array], str]) -> LinAlgError:
+    """What to raise where `function` fails for a matrix: it names the first one of a stack."""
+    for i, matrix in enumerate(x.reshape((-1, *x.shape[-2:]))):
+        try:
+            function(matrix)
+        except np.linalg.LinAlgError:
+            return LinAlgError(f"{name}: " + (f"(Batch element {i}): " if x.ndim > 2 else "") + reason(matrix))
+    raise AssertionError("the stack failed, but none of its matrices")
 
 
-def zero_pivot(x: Array) -> Any:
-    """Which diagonal element of the triangular factor is zero, counted from 1, for the first singular matrix."""
-    for matrix in x.reshape((-1, *x.shape[-2:])):
-        for size in range(1, len(matrix) + 1):
-            if np.linalg.matrix_rank(matrix[:, :size]) < size:
-                return size
-    return x.shape[-1]
+def singular(matrix: Array) -> str:
+    """Why there is no inverse: which diagonal element of the triangular factor is zero, counted from 1."""
+    ranks = [np.linalg.matrix_rank(matrix[:, :size]) for size in range(1, len(matrix) + 1)]
+    pivot = next((size for size, rank in enumerate(ranks, 1) if rank < size), len(matrix))
+    return (
+        f"The diagonal element {pivot} is zero, the inversion could not be completed because the input matrix is "
+        "singular."
+    )
 
 
-def first_bad_minor(x: Array) -> Any:
-    """The order of the first leading minor that is not positive, of the first matrix that has one."""
-    for matrix in x.reshape((-1, *x.shape[-2:])):
-        for size in range(1, len(matrix) + 1):
-            if np.linalg.det(matrix[:size, :size]).real <= 0:
-                return size
-    return x.shape[-1]
+def indefinite(matrix: Array) -> str:
+    """Why there is no Cholesky factor: the order of the first leading minor that is not positive."""
+    minors = [np.linalg.det(matrix[:size, :size]).real for size in range(1, len(matrix) + 1)]
+    order = next((size for size, minor in enumerate(minors, 1) if minor <= 0), len(matrix))
+    return (
+        "The factorization could not be completed because the input is not positive-definite (the leading minor of "
+        f"order {order} is not positive-definite)."
+    )
 
 
 def cofactors(x: Array) -> Array:

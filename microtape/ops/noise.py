@@ -11,6 +11,7 @@ import numpy as np
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Operation, call
+from microtape.ops.comparison import undifferentiable
 from microtape.ops.kinds import refusing
 from microtape.random import Generator, default_generator, drawn
 from microtape.tensor_state import Array, TensorState, new_tensor
@@ -160,7 +161,13 @@ def multinomial(
 
     Weights need not add up to 1. Raises RuntimeError for weights that are none, or more samples than there are weights.
     """
-    weights = input.array
+    return undifferentiable(
+        lambda weights: drawn_places(weights, num_samples, replacement, generator), input, op="multinomial"
+    )
+
+
+def drawn_places(weights: Array, num_samples: int, replacement: bool, generator: Generator | None) -> Any:
+    """What `multinomial` makes of the weights' array."""
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if weights.dtype.kind != "f":
@@ -180,6 +187,6 @@ def multinomial(
         chances = drawn("uniform", (len(cumulated), num_samples), np.float64, generator)
         pairs = zip(cumulated / cumulated[:, -1:], chances, strict=True)
         places = np.stack([np.searchsorted(row, chance) for row, chance in pairs])
-        return new_tensor(type(input), places.reshape((*weights.shape[:-1], num_samples)).astype(np.int64))
+        return np.reshape(places, (*weights.shape[:-1], num_samples)).astype(np.int64)
     races = weights / waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
-    return new_tensor(type(input), np.argsort(-races, -1, kind="stable")[..., :num_samples])
+    return np.argsort(-races, -1, kind="stable")[..., :num_samples]

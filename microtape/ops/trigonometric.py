@@ -10,6 +10,7 @@ from microtape.operation import Binary, Unary, binary, unary
 from microtape.ops.arithmetic import plus_number
 from microtape.ops.exponential import rsqrt, sqrt
 from microtape.ops.kinds import floating, in_place, refusing
+from microtape.ops.selection import where
 
 
 class SinBackward0(Unary):
@@ -70,10 +71,16 @@ class Atan2Backward0(Binary):
         return np.arctan2(floating(x), floating(y))
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
-        return g * (y / (x * x + y * y))
+        return g * (y / square_length(x, y))
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return g * (-x / (x * x + y * y))
+        return g * (-x / square_length(x, y))
+
+
+def square_length(x: Any, y: Any) -> Any:
+    """x² + y², and 1 where it is 0: a point without an angle has a derivative of 0."""
+    length = x * x + y * y
+    return where(length == 0, 1.0, length)
 
 
 class SinhBackward0(Unary):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from parity_ops.inputs import complex_, exactly, inside, mask, positive, real
 from parity_ops.rows import broadcast, each_function, each_shape, row
 
@@ -104,3 +106,48 @@ row("where number", lambda mt, c, x: mt.where(c, x, 1.5), mask(4), real(4))
 row("exp of large", lambda mt, x: mt.exp(x), exactly([1000.0, -1000.0]), smooth=False, twice=False)
 row("log of 0", lambda mt, x: mt.log(x), exactly([0.0, -1.0]), smooth=False, twice=False)
 row("div by 0", lambda mt, x, y: x / y, exactly([1.0, 0.0]), exactly([0.0, 0.0]), smooth=False, twice=False)
+KINK = {"smooth": False, "twice": False}
+row("where both numbers", lambda mt, c: mt.where(c, 1.5, 2.5), mask(4), smooth=False)
+row("where whole numbers", lambda mt, c: mt.where(c, 1, 2), mask(4), smooth=False)
+row("where number first", lambda mt, c, x: mt.where(c, 0, x), mask(4), real(4))
+row("where as a method", lambda mt, c, x, y: x.where(c, y), mask(4), real(4), real(4))
+row("where condition alone", lambda mt, c: mt.where(c), mask(3, 2), smooth=False)
+row("max of two", lambda mt, x, y: mt.max(x, y), real(3), real(3))
+row("min of two", lambda mt, x, y: x.min(y), real(3), real(3))
+row("add alpha of numbers", lambda mt, x: mt.add(x, 2, alpha=3), real(3))
+row("div rounding of numbers", lambda mt, x: x.div(0.7, rounding_mode="trunc"), real(3))
+row("prod of complex", lambda mt, x: x.prod(), complex_(3))
+row("cumprod of complex", lambda mt, x: x.cumprod(0), complex_(3))
+row("std of complex", lambda mt, x: x.std(), complex_(4))
+row("logsumexp of complex", lambda mt, x: mt.logsumexp(x, 0), complex_(3))
+row("softplus of large", lambda mt, x: mt.nn.functional.softplus(x), exactly([100.0, -100.0, 20.0]), smooth=False)
+row("sigmoid of large", lambda mt, x: mt.sigmoid(x), exactly([1000.0, -1000.0]), smooth=False)
+row("tanh of large", lambda mt, x: mt.tanh(x), exactly([1000.0, -1000.0]), smooth=False)
+row("relu of NaN", lambda mt, x: mt.relu(x), exactly([np.nan, np.inf, -np.inf]), smooth=False, twice=False)
+row("clamp of NaN", lambda mt, x: x.clamp(0, 1), exactly([np.nan, np.inf, -np.inf]), smooth=False, twice=False)
+row("clamp with crossed bounds", lambda mt, x: x.clamp(1, 0), exactly([-1.0, 0.5, 2.0]), smooth=False)
+row(
+    "xlogy at 0",
+    lambda mt, x, y: mt.xlogy(x, y),
+    exactly([0.0, 0.0, 1.0]),
+    exactly([0.0, 2.0, 0.0]),
+    smooth=False,
+    twice=False,
+)
+row("atan2 at 0", lambda mt, x, y: mt.atan2(x, y), exactly([0.0, 0.0]), exactly([0.0, 1.0]), smooth=False, twice=False)
+row(
+    "logaddexp of -inf",
+    lambda mt, x, y: mt.logaddexp(x, y),
+    exactly([-np.inf]),
+    exactly([-np.inf]),
+    smooth=False,
+    twice=False,
+)
+for kink in ("leaky_relu", "elu", "hardtanh", "relu6", "gelu", "silu", "softplus", "logsigmoid"):
+    row(
+        f"{kink} at its kinks",
+        lambda mt, x, n=kink: getattr(mt.nn.functional, n)(x),
+        exactly([0.0, -0.0, -1.0, 1.0, 6.0]),
+        smooth=False,
+        twice=False,
+    )

@@ -10,6 +10,8 @@ import numpy as np
 from parity_ops.inputs import complex_, definite, exactly, invertible, positive, real
 from parity_ops.rows import row
 
+FUNCTIONS = "inv det slogdet svdvals eigvalsh"
+
 # Products and linear algebra
 
 for left, right in (
@@ -105,3 +107,71 @@ row("view_as_complex", lambda mt, x: mt.view_as_complex(x), real(3, 2))
 row("complex", lambda mt, x, y: mt.complex(x, y), real(3), real(3))
 row("polar", lambda mt, x, y: mt.polar(x, y), positive(3), real(3))
 row("abs complex at 0", lambda mt, x: x.abs(), exactly([0j, 1 + 1j], np.complex128), smooth=False, twice=False)
+
+# Stacks, complex numbers, and degenerate cases
+
+for name, operand in {
+    "stacked": real(2, 1, 3, 3),
+    "of complex numbers": complex_(3, 3),
+    "of nothing": real(0, 3, 3),
+}.items():
+    smooth = name != "of nothing"
+    for function in FUNCTIONS.split():
+        row(f"{function} {name}", lambda mt, x, f=function: getattr(mt.linalg, f)(x + x.mH), operand, smooth=smooth)
+    row(f"solve {name}", lambda mt, x: mt.linalg.solve(x + 5, x), operand, smooth=smooth)
+    row(f"cholesky {name}", lambda mt, x: mt.linalg.cholesky(x @ x.mH + mt.eye(3)), operand, smooth=smooth)
+    row(f"eigh {name}", lambda mt, x: rebuilt_hermitian(*mt.linalg.eigh(x + x.mH)), operand, node=False, smooth=smooth)
+    row(f"svd {name}", lambda mt, x: scaled_back(mt.linalg.svd(x)), operand, node=False, smooth=smooth)
+    row(f"matrix_norm nuc {name}", lambda mt, x: mt.linalg.matrix_norm(x, "nuc"), operand, smooth=smooth, twice=smooth)
+    row(f"matrix_power {name}", lambda mt, x: mt.linalg.matrix_power(x, 2), operand, smooth=smooth)
+row("det of 0 by 0", lambda mt, x: mt.linalg.det(x), real(0, 0), smooth=False)
+row("inv of 0 by 0", lambda mt, x: mt.linalg.inv(x), real(0, 0), smooth=False)
+row("det of 1 by 1", lambda mt, x: mt.linalg.det(x), real(1, 1))
+row("eigvalsh upper", lambda mt, x: mt.linalg.eigvalsh((x + x.mT) / 2, "U"), real(3, 3))
+row("slogdet negative", lambda mt, x: mt.linalg.slogdet(x), exactly([[0.0, 1.0], [1.0, 0.0]]), smooth=False)
+row("logdet negative", lambda mt, x: mt.logdet(x), exactly([[0.0, 1.0], [1.0, 0.0]]), smooth=False, twice=False)
+for order in (None, 0, 1, 2, 3, float("inf"), float("-inf"), "fro", "nuc"):
+    for dim in (None, 1, (0, 1)):
+        if (order in ("fro", "nuc") and dim == 1) or (order in (0, 3) and dim != 1):
+            continue
+        row(
+            f"linalg.norm {order} {dim}",
+            lambda mt, x, o=order, d=dim: mt.linalg.norm(x, o, d, keepdim=True),
+            real(3, 2),
+            smooth=order != 0,
+            twice=order != 0,
+        )
+row("matrix_norm of dims", lambda mt, x: mt.linalg.matrix_norm(x, "nuc", (0, 2)), real(2, 3, 2))
+row("norm nuc", lambda mt, x: mt.norm(x, "nuc"), real(3, 2))
+row("norm 0", lambda mt, x: x.norm(0), exactly([0.0, 1.0, 2.0]), smooth=False, twice=False)
+row("norm of dims", lambda mt, x: x.norm(2, (0, 2)), real(2, 3, 2))
+for equation, *shapes in (
+    ("i->", (3,)),
+    ("ij->j", (2, 3)),
+    ("ijk->kji", (2, 3, 4)),
+    ("ab,cb,c->a", (2, 3), (4, 3), (4,)),
+    ("...i,...i->...", (2, 3), (2, 3)),
+    ("i...,j...->ij...", (2, 3), (4, 3)),
+    ("ij,jk", (2, 3), (3, 2)),
+    ("ba,ca", (2, 3), (4, 3)),
+    ("iij,j->i", (3, 3, 2), (2,)),
+    (" i j , j k -> i k ", (2, 3), (3, 2)),
+    ("Ij,jK->IK", (2, 3), (3, 2)),
+    ("ij,jk->ik", (0, 3), (3, 2)),
+    (",i->i", (), (3,)),
+):
+    row(
+        f"einsum {equation} of {shapes}",
+        lambda mt, *x, e=equation: mt.einsum(e, *x),
+        *[real(*one) for one in shapes],
+        node=False,
+        smooth=(0, 3) not in shapes,
+    )
+row("einsum of a list", lambda mt, x, y: mt.einsum("ij,jk->ik", [x, y]), real(2, 3), real(3, 2), node=False)
+row("einsum of sizes 1", lambda mt, x, y: mt.einsum("ij,ij->", x, y), complex_(1, 3), complex_(2, 3), node=False)
+row("einsum complex", lambda mt, x, y: mt.einsum("ij,jk->ik", x, y), complex_(2, 3), complex_(3, 2), node=False)
+
+
+def rebuilt_hermitian(values: Any, vectors: Any) -> Any:
+    """V · W³ · Vᴴ, in which the phases that a library chooses cancel."""
+    return (vectors * values**3) @ vectors.mH

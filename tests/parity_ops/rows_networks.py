@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from parity_ops.inputs import below, exactly, fixed, positive, real
 from parity_ops.rows import row
 
+LOW = exactly(np.full((1, 1, 2, 2), -np.inf))
 ATTENTION = (real(2, 3, 4), real(2, 4, 4), real(2, 4, 2))
 
 # Neural networks
@@ -206,3 +209,102 @@ row(
 )
 row("dropout inplace", lambda mt, x: mt.nn.functional.dropout(x.clone(), 1.0, inplace=True), real(3))
 row("group_norm", lambda mt, x, w: mt.nn.functional.group_norm(x, 2, w), real(2, 4, 3), real(4))
+for options in ({}, {"momentum": 0.3}, {"momentum": 0.0, "eps": 1e-3}, {"momentum": 1.0}):
+    row(
+        f"batch_norm moves the running mean and variance {options}",
+        lambda mt, x, m, v, o=options: normalized_and_moved(mt, x, m.clone(), v.clone(), **o),
+        real(5, 2, 3),
+        fixed([0.1, -0.2]),
+        fixed([1.0, 2.0]),
+    )
+row("max_pool2d return_indices", lambda mt, x: mt.nn.functional.max_pool2d(x, 2, return_indices=True), real(1, 2, 4, 4))
+row(
+    "max_pool1d return_indices",
+    lambda mt, x: mt.nn.functional.max_pool1d(x, 2, 1, return_indices=True),
+    real(2, 5),
+    node=False,
+)
+row("max_pool2d dilation", lambda mt, x: mt.nn.functional.max_pool2d(x, 2, 1, dilation=2), real(1, 1, 5, 5))
+row(
+    "max_pool2d of -inf",
+    lambda mt, x: mt.nn.functional.max_pool2d(x, 2),
+    exactly(np.full((1, 1, 2, 2), -np.inf)),
+    smooth=False,
+)
+row("avg_pool2d divisor", lambda mt, x: mt.nn.functional.avg_pool2d(x, 2, divisor_override=3), real(1, 1, 4, 4))
+row(
+    "cross_entropy all ignored",
+    lambda mt, x, t: mt.nn.functional.cross_entropy(x, t),
+    real(2, 3),
+    fixed([-100, -100]),
+    smooth=False,
+)
+row("nll_loss of nothing", lambda mt, x, t: mt.nn.functional.nll_loss(x, t), real(0, 3), fixed([], int), smooth=False)
+for reduction in ("mean", "sum", "none"):
+    row(
+        f"cross_entropy everything {reduction}",
+        lambda mt, x, t, w, r=reduction: mt.nn.functional.cross_entropy(
+            x, t, w, ignore_index=1, label_smoothing=0.2, reduction=r
+        ),
+        real(4, 3),
+        fixed([0, 1, 2, 2]),
+        fixed([1.0, 2.0, 0.5]),
+        node=False,
+    )
+    row(
+        f"cross_entropy of probabilities, weighted {reduction}",
+        lambda mt, x, y, w, r=reduction: mt.nn.functional.cross_entropy(x, y, w, label_smoothing=0.1, reduction=r),
+        real(4, 3),
+        positive(4, 3),
+        fixed([1.0, 2.0, 0.5]),
+        node=False,
+    )
+    row(
+        f"binary_cross_entropy weight {reduction}",
+        lambda mt, x, y, w, r=reduction: mt.nn.functional.binary_cross_entropy(x, y, weight=w, reduction=r),
+        real(2, 3, low=0.1, high=0.8),
+        real(2, 3, low=0.1, high=0.8),
+        fixed([1.0, 2.0, 0.5]),
+    )
+for name in ("smooth_l1_loss", "huber_loss"):
+    key = {"smooth_l1_loss": "beta", "huber_loss": "delta"}[name]
+    row(
+        f"{name} {key}",
+        lambda mt, x, y, n=name, k=key: getattr(mt.nn.functional, n)(x, y, **{k: 0.4}),
+        real(6),
+        real(6),
+    )
+for reduction in ("mean", "sum", "none", "batchmean"):
+    for log in (False, True):
+        row(
+            f"kl_div {reduction} {log}",
+            lambda mt, x, y, r=reduction, g=log: mt.nn.functional.kl_div(x, y, reduction=r, log_target=g),
+            real(2, 3),
+            positive(2, 3),
+            node=False,
+        )
+row("mse_loss broadcast", lambda mt, x, y: mt.nn.functional.mse_loss(x, y), real(2, 3), real(3), smooth=False)
+row(
+    "linear of nothing",
+    lambda mt, x, w, b: mt.nn.functional.linear(x, w, b),
+    real(0, 3),
+    real(2, 3),
+    real(2),
+    smooth=False,
+)
+row(
+    "embedding padding -1",
+    lambda mt, i, w: mt.nn.functional.embedding(i, w, padding_idx=-1),
+    fixed([3, 0, 3]),
+    real(4, 2),
+    smooth=False,  # the padding row counts as constant
+)
+row("layer_norm eps", lambda mt, x: mt.nn.functional.layer_norm(x, (3,), eps=0.1), real(2, 3))
+row("layer_norm of nothing", lambda mt, x: mt.nn.functional.layer_norm(x, (3,)), real(0, 3), smooth=False)
+row("normalize p=1", lambda mt, x: mt.nn.functional.normalize(x, p=1.0, dim=0), real(2, 3))
+
+
+def normalized_and_moved(mt: Any, x: Any, mean: Any, variance: Any, **options: float) -> list[Any]:
+    """batch_norm in training, and what it made of the running statistics."""
+    z = mt.nn.functional.batch_norm(x, mean, variance, training=True, **options)
+    return [z, mean, variance]

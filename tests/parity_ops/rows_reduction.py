@@ -9,6 +9,9 @@ from parity_ops.rows import row
 
 # Many into one
 
+NAN = exactly([1.0, np.nan, 2.0])
+SORTED = "max min amax amin median sort argsort cumsum softmax logsumexp"
+
 for name in ["sum", "mean"]:
     for shape in ((2, 3), (), (0, 2)):
         row(f"{name} {shape}", lambda mt, x, name=name: getattr(mt, name)(x), real(*shape), smooth=0 not in shape)
@@ -64,3 +67,38 @@ for name in ["softmax", "log_softmax"]:
     row(f"{name} scalar", lambda mt, x, n=name: getattr(mt, n)(x, 0), real())
     row(f"{name} of large", lambda mt, x, n=name: getattr(mt, n)(x, 0), exactly([1000.0, 0, -1000]), smooth=False)
 row("logsumexp of -inf", lambda mt, x: mt.logsumexp(x, 0), exactly([-np.inf, -np.inf]), smooth=False, twice=False)
+for name in SORTED.split():
+    row(
+        f"{name} with NaN",
+        lambda mt, x, n=name: getattr(mt, n)(x, 0),
+        exactly([1.0, np.nan, 2.0]),
+        smooth=False,
+        twice=False,
+    )
+row("median of an even number", lambda mt, x: x.median(), exactly([4.0, 1.0, 3.0, 2.0]), smooth=False)
+row("median dim of an even number", lambda mt, x: x.median(0), exactly([4.0, 1.0, 3.0, 2.0]), smooth=False)
+row(
+    "sort with ties descending",
+    lambda mt, x: x.sort(stable=True, descending=True),
+    exactly([1.0, 2, 1, 2]),
+    smooth=False,
+)
+row("sort of nothing", lambda mt, x: x.sort(0), real(0, 2), smooth=False)
+row("topk of 0", lambda mt, x: x.topk(0), real(3), smooth=False)
+row("max of inf", lambda mt, x: x.max(0), exactly([np.inf, -np.inf, np.inf]), smooth=False)
+row("kthvalue keepdim", lambda mt, x: x.kthvalue(1, 0, True), real(3, 2))
+row("var of one", lambda mt, x: x.var(), exactly([2.0]), smooth=False, twice=False)
+row("var_mean correction", lambda mt, x: mt.var_mean(x, dim=0, correction=0, keepdim=True), real(3, 2))
+row("std_mean unbiased", lambda mt, x: mt.std_mean(x, 0, False), real(3, 2))
+row("std dims", lambda mt, x: x.std((0, 2)), real(2, 3, 2))
+row("sum of dims given as ()", lambda mt, x: x.sum(()), real(2, 3))
+row("mean of dtype", lambda mt, x: x.mean(0, dtype=mt.float32), real(2, 3), smooth=False)
+row("prod of dtype", lambda mt, x: x.detach().prod(0, dtype=mt.float32), real(2, 3), smooth=False)
+row("cumsum of dtype", lambda mt, x: x.detach().cumsum(0, dtype=mt.float32), real(2, 3), smooth=False)
+row("cumsum of nothing", lambda mt, x: x.cumsum(0), real(0, 2), smooth=False)
+row("softmax of dtype", lambda mt, x: x.detach().softmax(0, dtype=mt.float32), real(2, 3), smooth=False)
+row("softmax of nothing", lambda mt, x: x.softmax(0), real(0, 2), smooth=False)
+row("softmax of -inf", lambda mt, x: x.softmax(0), exactly([-np.inf, 0.0, 1.0]), smooth=False)
+row("log_softmax of -inf alone", lambda mt, x: x.log_softmax(0), exactly([-np.inf]), smooth=False, twice=False)
+row("amax of dims at ties", lambda mt, x: x.amax((0, 1)), exactly([[1.0, 2], [2, 0]]), smooth=False)
+row("axis and keepdims", lambda mt, x: mt.sum(x, axis=1, keepdims=True), real(2, 3))

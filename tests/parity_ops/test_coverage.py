@@ -10,7 +10,7 @@ from parity_ops.table import ROWS
 
 ELSEWHERE = {
     "makes a tensor of its arguments, and is tested with the factories": """
-        arange as_tensor empty eye from_dlpack from_numpy full full_like linspace logspace ones ones_like
+        arange as_tensor empty from_dlpack from_numpy full full_like linspace logspace ones ones_like
         zeros zeros_like""",
     "is random, and torch's numbers are others": """
         bernoulli_ seed""",

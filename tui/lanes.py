@@ -144,7 +144,8 @@ class _Allocation:
         return Lanes(rows, self.count, tuple(map(tuple, self.spans)), live)
 
     def _row(self, row: int) -> RowLanes:
-        if not self.order[row]:
+        nodes = self.order[row]
+        if not nodes:
             return RowLanes(-1, (), (), (), False)
         ends: list[int] = []
         taps: list[int] = []
@@ -153,7 +154,7 @@ class _Allocation:
         outputs = self.outputs.get(row, ())
         # The node carries on in an operand's lane where it can: a chain of operations is one straight line.
         own = min(ends) if ends else self._lowest()
-        starts = [self._take(value, row) for value in outputs[1:]]
+        starts = [self._take(value, row) for value in outputs[1:]] if len(outputs) > 1 else ()
         for lane in ends:
             if lane != own:
                 heapq.heappush(self.free, lane)
@@ -161,23 +162,22 @@ class _Allocation:
             self._hold(outputs[0], own, row)
         else:
             heapq.heappush(self.free, own)
-        is_leaf = self.nodes[self.order[row][-1]].kind == "accumulate"
+        is_leaf = self.nodes[nodes[-1]].kind == "accumulate"
         return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
 
     def _find_uses(self) -> None:
         """The intermediate values that each row uses of rows above, where each is used last, and whose it is."""
         row_of: dict[int, int] = {}  # of the operations above
-        for row, nodes in enumerate(self.order):
-            used = [
-                Value(one, nr)
-                for node in nodes
-                for one, nr in self.nodes[node].edges
-                if one is not None and one in row_of
-            ]
+        for row, group in enumerate(self.order):
+            used = []
+            for node in group:
+                for one, nr in self.nodes[node].edges:
+                    if one is not None and one in row_of:
+                        used.append(Value(one, nr))
             self.operands.append(tuple(dict.fromkeys(used)) if len(used) > 1 else used)
             for value in used:
                 self.last_use[value] = row
-            for node in nodes:
+            for node in group:
                 if self.nodes[node].kind != "accumulate":
                     row_of[node] = row
         for value in sorted(self.last_use):

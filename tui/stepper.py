@@ -134,14 +134,21 @@ class StepperScreen(ExplainingScreen):
         yield Static(id="too-small")
 
     def on_mount(self) -> None:
-        """Open where the reader wants to begin; let the garbage collector forget what stays, or steps would stutter."""
+        """Open where the reader wants to begin. The garbage collector rests until what stays is there, and forgets it:
+        it would go through all of a long recording again and again, and steps would stutter.
+        """
+        gc.disable()
         self.cursor = self._opening
         if self._until is not None:
             self.go_until(self._until)
         if len(self._opening.timeline.rows) <= self.app.size.height // 2 - 6 and self.app.size.height >= 40:
             self.view = "both"  # where the tape leaves half of its place empty
         self.query_one(TapeView).focus()
-        self.call_after_refresh(gc.freeze)
+        self.call_after_refresh(self._settle)
+
+    def _settle(self) -> None:
+        gc.freeze()
+        gc.enable()
 
     def return_to(self, known: Remembered) -> None:
         """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""

@@ -17,6 +17,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 import zipfile
 from collections.abc import Mapping
@@ -190,12 +191,13 @@ def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
 
 
 def _from_members(members: dict[str, bytes]) -> Recording:
-    top = _parse(members[_JSON])
-    if type(top) is not dict or top.get("format") != FORMAT:
+    top = _Parts(members[_JSON])
+    members[_JSON] = b""  # a large text, which nobody reads again
+    if top.get("format") != FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
     if type(version) is int and version == 1 and top.get("fields") == _fields_of_1():
-        top |= _NEW_IN_2
+        top.update(_NEW_IN_2)
     elif version != VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
         known = version in (1, VERSION)
@@ -207,12 +209,12 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     arrays = [unpack_npy(dtype, members[f"{dtype}.npy"]) for dtype in sorted(packs)]
     if [array.size for array in arrays] != [packs[dtype] for dtype in sorted(packs)]:
         raise Damaged("arrays of the wrong size")
-    read_value = value_reader(top.get("values"), arrays)
+    read_value = value_reader(top.take("values"), arrays)
     kinds = fields(Recording)
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    parts = {name: reader(kind, read_value)(top.get(name)) for name, kind in kinds.items() if name != "options"}
+    parts = {name: reader(kind, read_value)(top.take(name)) for name, kind in kinds.items() if name != "options"}
     recording = Recording(**parts, options=options)
     check(recording)
     return recording
@@ -222,6 +224,38 @@ def _fields_of_1() -> dict[str, list[str]]:
     """What format 1 had: the records of today without borders and finite differences."""
     then = {name: names for name, names in _FIELDS.items() if name not in ("BorderRecord", "FiniteDifferences")}
     return then | {"Recording": [name for name in _FIELDS["Recording"] if name not in _NEW_IN_2]}
+
+
+class _Parts:
+    """The members of the JSON. `save` writes each on a line of its own, so a part is parsed when it is asked for: never
+    is all of a large recording there as JSON and as records. What is not written like that is parsed at once.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._texts: dict[str, bytes] = {}
+        self._parsed: dict[str, Any] = {}
+        lines = [line.partition(b":") for line in text.removeprefix(b"{").removesuffix(b"}\n").split(b",\n")]
+        if len(lines) > 1 and all(re.fullmatch(rb'"\w+"', name) for name, _, _ in lines):
+            self._texts = {name[1:-1].decode(): part for name, _, part in lines}
+            return
+        whole = _parse(text)
+        self.update(whole if type(whole) is dict else {})
+
+    def update(self, parts: Mapping[str, Any]) -> None:
+        """Put these parts in the place of what is there."""
+        self._parsed.update(parts)
+
+    def get(self, name: str) -> Any:
+        """A part; None where there is none."""
+        if name not in self._parsed and name in self._texts:
+            self._parsed[name] = _parse(self._texts.pop(name))
+        return self._parsed.get(name)
+
+    def take(self, name: str) -> Any:
+        """A part that is needed no more afterwards."""
+        part = self.get(name)
+        self._parsed.pop(name, None)
+        return part
 
 
 def _parse(text: bytes) -> Any:

@@ -111,7 +111,9 @@ def _many(kind: Any, value: Reader) -> Reader:
     def read(item: Any) -> tuple[Any, ...]:
         if type(item) is not list:
             raise Damaged(f"{_shown(item)} where there should be a list")
-        return tuple([read_one(one) for one in item]) if item else ()
+        for at, one in enumerate(item):  # in place, so that what was parsed is not there twice
+            item[at] = read_one(one)
+        return tuple(item)
 
     return read
 

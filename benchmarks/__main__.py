@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--only NAME] [--quick] [--gate]`."""
+"""`python -m benchmarks [--only NAME] [--quick] [--rounds N] [--gate]`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import sys
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.checks import CHECKS, Finding
-from benchmarks.engines import available
+from benchmarks.checks import CHECKS, Check, Finding
+from benchmarks.engines import Engine, available
 from benchmarks.measure import OURS, DifferentError, Result, keep_freed_memory, run_workload
+from benchmarks.stepper import stepper
 from benchmarks.workloads import WORKLOADS
+
+EVERY_CHECK: dict[str, Check] = {**CHECKS, "stepper": stepper}
 
 
 def main() -> int:
     """Measure, print, write. Returns 1 where engines disagree, or where a target is missed and `--gate` was given."""
-    names = [*(workload.name for workload in WORKLOADS), *CHECKS]
+    names = [*(workload.name for workload in WORKLOADS), *EVERY_CHECK]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast the engine is, beside others.")
     parser.add_argument("--only", metavar="NAME", action="append", choices=names, help=f"one of: {', '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ones, and no long chain")
+    parser.add_argument("--rounds", type=int, default=21, help="how often each is timed (default: 21; long ones less)")
     parser.add_argument("--gate", action="store_true", help="exit with 1 where a target is missed")
     parser.add_argument("--output", type=Path, help="the page to write (default: BENCHMARKS.md, if everything ran)")
     options = parser.parse_args()
@@ -28,7 +32,7 @@ def main() -> int:
         print(f"without {name}: {why}")
     keep_freed_memory()
     try:
-        results, findings = measure(wanted, engines, options.quick)
+        results, findings = measure(wanted, engines, options.quick, 3 if options.quick else options.rounds)
     except DifferentError as error:
         print(error, file=sys.stderr)
         return 1
@@ -44,20 +48,21 @@ def main() -> int:
     return 1 if options.gate and missed else 0
 
 
-def measure(wanted: list[str], engines: dict[str, object], quick: bool) -> tuple[list[Result], list[Finding]]:
+def measure(
+    wanted: list[str], engines: dict[str, Engine], quick: bool, rounds: int
+) -> tuple[list[Result], list[Finding]]:
     """Run what is wanted, and say each result as it comes."""
     results, findings = [], []
     for workload in WORKLOADS:
         if workload.name in wanted:
             long = workload.operations >= 100_000
-            rounds = 3 if quick else 5 if long else 21
-            result = run_workload(workload, engines, rounds, 0.02 if quick else 0.1)
+            result = run_workload(workload, engines, min(rounds, 5) if long else rounds, 0.02 if quick else 0.1)
             results.append(result)
             cells = [f"{peer} {report.ratio_cell(result, peer)}" for peer in result.ratios]
             print(f"{workload.title}: {report.duration(result.seconds.get(OURS))};", "; ".join(cells), flush=True)
             for peer, why in result.skipped.items():
                 print(f"  without {peer}: {why}")
-    for name, check in CHECKS.items():
+    for name, check in EVERY_CHECK.items():
         if name in wanted:
             for finding in check(engines, quick):
                 findings.append(finding)

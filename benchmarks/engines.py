@@ -91,7 +91,7 @@ class Torch(Tape):
             tanh=torch.tanh,
             relu=torch.relu,
             cross_entropy=functional.cross_entropy,
-            conv2d=getattr(functional, "conv2d", None),
+            conv2d=functional.conv2d,
             gradients=self.gradients,
         )
 
@@ -111,12 +111,6 @@ class Torch(Tape):
     def gradients(self, loss: Callable[..., Any], leaves: Sequence[Any]) -> Any:
         """The gradients of `loss(*leaves)`, which can be differentiated again."""
         return self.module.autograd.grad(loss(*leaves), leaves, create_graph=True)
-
-    def prepare(self, workload: Workload) -> Run:
-        """See Engine."""
-        if workload.name == "conv2d" and self.ops.conv2d is None:
-            raise MissingError("conv2d is not there yet")
-        return super().prepare(workload)
 
 
 class Autograd(Engine):

@@ -1,11 +1,15 @@
-"""Side by side timing: every round runs all engines one after the other, and ratios are taken within a round."""
+"""Side by side timing: every round runs all engines one after the other, and ratios are taken within a round.
+
+What is read is the time that the process has spent computing, on its one thread: what else the machine does meanwhile
+counts as little as it can.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -96,10 +100,10 @@ def interleaved(runs: Mapping[str, Callable[[], Any]], rounds: int, block: float
     for _ in range(rounds):
         for name in order:
             run, count = runs[name], counts[name]
-            start = perf_counter()
+            start = process_time()
             for _ in range(count):
                 run()
-            times[name].append((perf_counter() - start) / count)
+            times[name].append((process_time() - start) / count)
         order.reverse()
     return times
 
@@ -120,13 +124,13 @@ def keep_freed_memory() -> None:
 
 def repetitions(run: Callable[[], Any], block: float) -> int:
     """How many runs take about `block` seconds. This is the warm-up as well."""
-    start = perf_counter()
+    start = process_time()
     run()
-    first = perf_counter() - start
+    first = process_time() - start
     if first > block:
         return 1
-    start, count = perf_counter(), 0
-    while perf_counter() - start < block:
+    start, count = process_time(), 0
+    while process_time() - start < block:
         run()
         count += 1
     return count

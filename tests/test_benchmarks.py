@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import __main__ as command
 from benchmarks import report
 from benchmarks.checks import Finding
 from benchmarks.engines import ENGINES
@@ -95,8 +96,23 @@ def test_the_picture_has_a_dot_for_each_ratio():
 
 
 def test_the_command_names_what_there_is_when_asked_for_something_else():
-    command = [sys.executable, "-m", "benchmarks", "--only", "mlpp"]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    arguments = [sys.executable, "-m", "benchmarks", "--only", "mlpp"]
+    result = subprocess.run(arguments, capture_output=True, text=True, cwd=Path(__file__).parents[1])
     assert result.returncode == 2
     assert "invalid choice: 'mlpp'" in result.stderr
     assert "double backward" in result.stderr
+
+
+@pytest.mark.parametrize(("ratio", "arguments", "code"), [(1.5, ["--gate"], 1), (1.5, [], 0), (1.4, ["--gate"], 0)])
+def test_the_gate_fails_where_a_target_is_missed(ratio, arguments, code, monkeypatch, capsys):
+    monkeypatch.setattr(command, "measure", lambda *_: ([result_with(ratio)], []))
+    monkeypatch.setattr(command, "available", lambda: ({}, {}))
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "--quick", *arguments])
+    assert command.main() == code
+    assert f"{int(ratio > 1.42)} targets missed" in capsys.readouterr().out
+
+
+def test_the_page_says_by_how_much_a_target_is_missed():
+    page = report.markdown([result_with(1.5)], [Finding("recording", 9.0, "×", 8)], {}, {}, "ratios.svg")
+    assert "- MLP 64-128-10, batch 64, cross-entropy, to numpy by hand: 1.5 where 1.42 is aimed at, 6 % more." in page
+    assert "- recording: 9 where 8 is aimed at, 12 % more." in page

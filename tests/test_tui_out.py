@@ -195,3 +195,10 @@ def test_stopping_leaves_nothing_behind(here):
     with pytest.raises(ExportError, match="stopped"):
         Export(at(2), "<svg/>").write(KINDS[2], here / "trace.txt", stop)
     assert list(here.iterdir()) == []
+
+
+async def test_of_very_many_leaves_the_list_says_how_many_it_leaves_out(monkeypatch):
+    monkeypatch.setattr("tui.outward.MOST_LEAVES", 1)
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("y")
+        assert "1 more leaves: go to one (g), and copy it there" in shown(pilot.app, ".rest")

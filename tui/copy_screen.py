@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.copying import Piece
@@ -29,6 +29,7 @@ class CopyScreen(ModalScreen[Piece | None]):
     CopyScreen OptionList, CopyScreen OptionList:focus {
         height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
     }
+    CopyScreen .rest { color: $text-muted; }
     CopyScreen OptionList > .option-list--option-highlighted {
         background: $accent-muted; color: $foreground; text-style: none;
     }
@@ -41,9 +42,10 @@ class CopyScreen(ModalScreen[Piece | None]):
         Binding("k", "up", show=False),
     ]
 
-    def __init__(self, pieces: Sequence[Piece], *, ascii: bool = False) -> None:
+    def __init__(self, pieces: Sequence[Piece], *, left_out: int = 0, ascii: bool = False) -> None:
         super().__init__()
         self._pieces = pieces
+        self._left_out = left_out  # leaves that are not in the list
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
@@ -53,6 +55,8 @@ class CopyScreen(ModalScreen[Piece | None]):
             box.border_title = "copy"
             box.border_subtitle = "Enter or y copies, Esc"
             yield OptionList(*(Option(self._row(piece, width)) for piece in self._pieces))
+            if self._left_out:
+                yield Static(f"{self._left_out:,} more leaves: go to one (g), and copy it there", classes="rest")
 
     def on_mount(self) -> None:
         """The list takes the keys."""
@@ -76,10 +80,9 @@ class CopyScreen(ModalScreen[Piece | None]):
         self.query_one(OptionList).action_cursor_up()
 
     def _row(self, piece: Piece, width: int) -> Content:
-        begin = " ".join((piece.shown or piece.text).split())
         what = shown(piece.what, ascii=self._ascii)
         what = what if len(what) <= width else what[: width - 3] + "..."
         room = max(min(96, self.app.size.width - 4) - width - 2, 10)
-        text = shown(begin, ascii=self._ascii)
+        text = shown(piece.shown, ascii=self._ascii)
         text = text if len(text) <= room else text[: room - 3] + "..."
         return Content.assemble((what.ljust(width), "bold"), "  ", (text, "$text-muted"))

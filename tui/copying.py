@@ -16,13 +16,25 @@ from tui.source import lines as source_lines
 from tui.spans import plain
 from tui.working import formula, worked
 
+MOST_LEAVES = 200  # in the list; any other is copied where it is the current node
+
 
 class Piece(NamedTuple):
-    """Something that can be copied."""
+    """Something that can be copied: words, or a value, whose digits are written out only when they are asked for."""
 
     what: str  # "the gradient of x"
-    text: str
-    shown: str = ""  # what the list shows of it, where that is not the text
+    words: str = ""
+    value: Value | None = None
+
+    @property
+    def text(self) -> str:
+        """What is copied."""
+        return self.words if self.value is None else exact(self.value)
+
+    @property
+    def shown(self) -> str:
+        """What the list shows of it."""
+        return " ".join(self.words.split()) if self.value is None else format_value(self.value, 60)
 
 
 def pieces(cursor: StepCursor) -> Iterator[Piece]:
@@ -30,19 +42,20 @@ def pieces(cursor: StepCursor) -> Iterator[Piece]:
     yield Piece("the sentence", plain(sentence(cursor)))
     if cursor.focus is not None:
         yield from _of_node(cursor, cursor.focus)
-    for tensor in cursor.timeline.collectors:
+    for tensor in cursor.timeline.collectors[:MOST_LEAVES]:
         grad = cursor.leaf(tensor).grad
         if grad is not None:
-            yield _array(f"{cursor.tensor_label(tensor)}.grad", grad)
+            yield Piece(f"{cursor.tensor_label(tensor)}.grad", value=grad)
 
 
 def _of_node(cursor: StepCursor, number: int) -> Iterator[Piece]:
     node = cursor.timeline.node(number)
     label = cursor.recording.label(number)
     for name, value in arrays_of(cursor, number):
-        if name == ".grad":
+        if name == ".grad" and node.variable in cursor.timeline.collectors[:MOST_LEAVES]:
             continue  # it is among the leaves
-        yield _array(f"{name} of {label}" if name in ("gradient", "value") else f"what it {_verb(name)}", value)
+        known = {"gradient": f"gradient of {label}", "value": f"value of {label}", ".grad": f"{label}.grad"}
+        yield Piece(known.get(name, f"what it {_verb(name)}"), value=value)
     if node.formula:
         yield Piece("the formula", " ".join(node.formula.split()))
     if here := formula(cursor, node):
@@ -63,7 +76,3 @@ def _of_node(cursor: StepCursor, number: int) -> Iterator[Piece]:
 def _verb(name: str) -> str:
     """`kept x` as it is, `to x` as `sent to x`."""
     return f"sent {name}" if name.startswith("to ") else name
-
-
-def _array(what: str, value: Value) -> Piece:
-    return Piece(what, exact(value), format_value(value, 60))

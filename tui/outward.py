@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 from tui.clipboard import copy
 from tui.copy_screen import CopyScreen
-from tui.copying import Piece, pieces
+from tui.copying import MOST_LEAVES, Piece, pieces
 from tui.export_screen import ExportScreen
 from tui.exporting import Export
 from tui.pane import Pane
@@ -35,7 +35,8 @@ class OutwardScreen(RunningScreen):
         focused = self.focused
         pane = focused if isinstance(focused, Pane) and focused.id != "sentence" else self.query_one("#node", Pane)
         found = [Piece(f"the {pane.border_title} pane", pane.text), *pieces(self.cursor)]
-        self.app.push_screen(CopyScreen(found, ascii=self._ascii), self._copied)
+        left_out = max(len(self.cursor.timeline.collectors) - MOST_LEAVES, 0)
+        self.app.push_screen(CopyScreen(found, left_out=left_out, ascii=self._ascii), self._copied)
 
     def _copied(self, piece: Piece | None) -> None:
         if piece is not None:

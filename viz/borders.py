@@ -60,8 +60,8 @@ def find_cuts(now: Moment, nodes: Collection[int], inputs: Iterable[int | Tensor
 def ended_leaf(now: Moment, node: int) -> Ended | None:
     """`ended`, for a leaf that was made by detaching something."""
     variable = now.recording.nodes[node].variable
-    refs = (ref for ref, border in now.timeline.borders.items() if ref.tensor == variable and not border.in_place)
-    return next((found for ref in refs if (found := ended(now, ref)) is not None), None)
+    ref = now.timeline.made_without_history.get(variable) if variable is not None else None
+    return ended(now, ref) if ref is not None else None
 
 
 def border_title(now: Moment, ref: TensorRef, border: BorderRecord) -> str:

@@ -52,7 +52,7 @@ def chapter(
     timeline: Timeline, nodes: Sequence[int], moments: Sequence[Moment], pictures: Sequence[VisualGraph], values: Values
 ) -> dict[str, Any]:
     """A pass: its tape, and a frame for each moment. `pictures` are steady, one for each moment."""
-    frames = []
+    frames: list[dict[str, Any]] = []
     boxes: dict[str, Box] = {}
     arrows: dict[int, list[str]] = {}
     for now, picture in zip(moments, pictures, strict=True):

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from microtape.recording.model import TensorRef, Value
 from microtape.recording.moment import Moment
+from viz.borders import WORDS, ended
 from viz.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 from viz.characters import visible
 from viz.folds import Item, operations
@@ -178,6 +179,9 @@ class FoldBoxMaker:
         shapes = list(dict.fromkeys(now.recording.tensors[tensor].shape for tensor in tensors))
         text = f"{len(members)} of {shape_words(shapes[0])}" if len(shapes) == 1 else f"{len(members)}, several shapes"
         named = span(self._name(members[0]), self._name(members[-1])) or "unnamed"
+        found = ended(now, members[0]) if isinstance(members[0], TensorRef) else None
+        if found is not None:
+            text += f"  ✂ {WORDS[found.crossed.kind]}"
         if not isinstance(members[0], int) or "gradients" not in self.show or now.pass_ is None:
             return Row(named, text)
         (row,) = self._sizes("", [now.grad(tensor) for tensor in tensors], "gradient")[:1]

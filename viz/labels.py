@@ -89,7 +89,9 @@ def _width(graph: VisualGraph) -> int:
     widths: dict[int, int] = {}
     for box in graph.boxes:
         longest = max((len(row.key) + 2 + len(row.text) for row in box.rows), default=0)
-        wide = sum(max(len(port.title), *(len(row.key) + 2 + len(row.text) for row in port.rows)) for port in box.ports)
+        wide = sum(
+            max([len(port.title), *(len(row.key) + 2 + len(row.text) for row in port.rows)]) for port in box.ports
+        )
         widths[box.rank] = widths.get(box.rank, 0) + max(longest, wide, len(box.title) + len(box.note) + 4) + 4
     return max(widths.values(), default=0)
 

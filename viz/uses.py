@@ -38,6 +38,8 @@ def find_uses(now: Moment, nodes: Sequence[int], constants: bool) -> list[Use]:
     drawn, found = set(nodes), []
     for node_id in nodes:
         node = now.recording.nodes[node_id]
+        if node.variable is not None:
+            continue  # a leaf uses nothing, whatever a file may say
         targets = {edge.node for edge in node.edges}
         found += [
             Use(edge.node, edge.input_nr, node_id, number)

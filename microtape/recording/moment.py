@@ -152,6 +152,11 @@ class Timeline:
         return borders_by_output(self.recording)
 
     @cached_property
+    def made_without_history(self) -> Mapping[int, TensorRef]:
+        """Tensor -> as it was when it came out of a border."""
+        return {ref.tensor: ref for ref, border in reversed(list(self.borders.items())) if not border.in_place}
+
+    @cached_property
     def written(self) -> Mapping[int, int]:
         """Tensor -> its version after the program's last recorded write to it before the pass."""
         tape = self.pass_.tape if self.pass_ else len(self.recording.nodes)

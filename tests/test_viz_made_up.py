@@ -1,0 +1,25 @@
+"""Recordings that no program made, as a hostile `.tape` file may hold them: drawn, or refused in one line."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+
+from microtape.recording.checks import check
+from microtape.recording.model import Recording
+from tests.made_up import recordings
+from viz.drawing import draw
+from viz.errors import DrawError
+from viz.options import DETAILS
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(recordings())
+def test_whatever_a_file_may_hold_is_drawn_or_refused(recording: Recording) -> None:
+    check(recording)
+    for pass_index in range(max(len(recording.passes), 1)):
+        try:
+            drawing = draw(recording, pass_index=pass_index, show=DETAILS)
+        except DrawError:
+            continue
+        assert drawing.dot.startswith("digraph")
+        assert drawing.text(ascii=True).isascii()

@@ -176,7 +176,13 @@ def test_on_the_command_line(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "double.py").write_text(SCRIPT)
     assert main(["trace", "double.py", "--check", "--why", "x[0]"]) == Exit.OK
-    assert "finite differences differ: it sent 3.000, they give 2.000" in capfd.readouterr().out
+    out, err = capfd.readouterr()
+    assert "finite differences differ: it sent 3.000, they give 2.000" in out
+    assert err == "microtape: finite differences differ from 1 of 2 gradients: Double (double.py:10)\n"
+    assert main(["record", "double.py", "--check"]) == Exit.OK
+    assert "finite differences differ from 1 of 2" in capfd.readouterr().err
+    assert main(["trace", "double.tape", "--node", "Double"]) == Exit.OK
+    assert "checked  finite differences differ: it sent 3.000, they give 2.000" in capfd.readouterr().out
     assert main(["trace", "double.py", "--why", "x[0]"]) == Exit.OK
     assert "finite differences" not in capfd.readouterr().out
     assert main(["trace", "double.py", "--check", "--json"]) == Exit.OK

@@ -106,6 +106,10 @@ def record(arguments: argparse.Namespace) -> int:
         recording = load_all(out)
     except RecordingError as error:
         raise CommandError(str(error)) from None
+    if arguments.check:
+        from tui.differences import summary
+
+        say(summary(recording))
     steps = sum(len(one.steps) for one in recording.passes)
     count = len(recording.passes)
     say(f"{out}: {count} {'pass' if count == 1 else 'passes'}, {steps:,} steps, {os.path.getsize(out) / 1000:,.0f} kB")

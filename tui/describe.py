@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
 from microtape.recording.words import format_number, format_shape, format_value
 from tui.cursor import LeafStatus, StepCursor
+from tui.differences import check_lines
 from tui.remedy import remedy
 from tui.rule import index_text
 from tui.sentence import title
@@ -98,6 +99,7 @@ class Describer:
             yield from self._accumulated(step)
         if cursor.is_over("apply"):
             yield from self._sent(node, step)
+            yield from (line(self._label("checked"), *one) for one in check_lines(cursor, step))
         if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
         elif step.freed and cursor.is_over("free"):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
-from microtape.recording.model import BackwardStep, FiniteDifferences, NodeRecord, Value
+from microtape.recording.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
 from tui.arithmetic import evaluate
 from tui.cursor import StepCursor
 from tui.rule import element, index_text, parse, symbols
@@ -33,10 +34,51 @@ def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index:
     return _verdict(analytical, numerical, bool(np.isclose(analytical, numerical, rtol=1e-3, atol=1e-6)))
 
 
+def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
+    """What the checks made while recording say of each gradient of a step; nothing where there were none."""
+    for output in range(len(step.grad_inputs)):
+        found = _recorded(cursor, step, output)
+        if found is not None:
+            yield differences_line(cursor, step, output, None)
+
+
+def summary(recording: Recording) -> str:
+    """The outcome of all checks in one sentence, with the nodes that are wrong."""
+    checked = [one for one in recording.checks if not one.problem]
+    wrong = [one for one in checked if not one.agrees]
+    names = list(dict.fromkeys(_called(recording, one.node) for one in wrong))
+    unknown = len(recording.checks) - len(checked)
+    rest = f"; {unknown} could not be checked" if unknown else ""
+    if not wrong:
+        return f"finite differences agree with all {len(checked):,} gradients that were checked{rest}"
+    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"finite differences differ from {len(wrong):,} of {len(checked):,} gradients: {some}{rest}"
+
+
+def _called(recording: Recording, number: int) -> str:
+    node = recording.nodes[number]
+    return node.op if node.place is None else f"{node.op} ({node.place.file}:{node.place.line})"
+
+
+class _Index:
+    """The checks of the recording that was asked about last, by pass, node and output: a step asks on every key."""
+
+    checks: tuple[FiniteDifferences, ...] = ()
+    by_place: Mapping[tuple[int, int, int], FiniteDifferences] = MappingProxyType({})
+
+    def of(self, recording: Recording) -> Mapping[tuple[int, int, int], FiniteDifferences]:
+        if self.checks is not recording.checks:
+            self.checks = recording.checks
+            self.by_place = {(one.pass_, one.node, one.output): one for one in recording.checks}
+        return self.by_place
+
+
+_index = _Index()
+
+
 def _recorded(cursor: StepCursor, step: BackwardStep, output: int) -> FiniteDifferences | None:
     pass_ = cursor.timeline.pass_
-    wanted = (pass_.index if pass_ is not None else None, step.node, output)
-    return next((one for one in cursor.recording.checks if (one.pass_, one.node, one.output) == wanted), None)
+    return None if pass_ is None else _index.of(cursor.recording).get((pass_.index, step.node, output))
 
 
 def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None) -> Line:

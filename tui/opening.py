@@ -21,6 +21,7 @@ from microtape.recording.file import ELEMENT_BUDGET, load
 from microtape.recording.model import Recording
 from microtape.recording.run import ScriptRun, parse_passes, record_script
 from microtape.recording.until import Until
+from tui.differences import summary
 from tui.exits import CommandError, Exit, say
 from tui.progress import telling
 
@@ -101,7 +102,10 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
                 ended = origin.record(out)
             check(ended)
             with telling("loading the recording ..."):
-                return load_all(out), ended.exit_code
+                recording = load_all(out)
+            if origin.check:
+                say(summary(recording))
+            return recording, ended.exit_code
     except RecordingError as error:
         raise CommandError(str(error)) from None
 

@@ -24,6 +24,7 @@ SECONDS = 10.0  # for a file and all its checks
 STARTING = 60.0  # for the process until it comes to the first file, on a machine that has much else to do
 MEMORY = 1 << 30  # bytes of address space, where the system can limit it
 LONGEST = 1 << 24  # bytes of a line in the channel; ours are shorter
+KILLS = 100  # how often what a file has started is killed before we give up
 OUTPUT = 20_000  # characters of what the file prints that are kept
 
 # The folder of our packages is put first, so that a learner's files cannot hide ours; -P keeps the current one off.
@@ -223,6 +224,11 @@ def _end(process: subprocess.Popen[bytes]) -> int | None:
         else:
             process.kill()
     process.wait()
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            for _ in range(KILLS):  # what was just being forked may have been missed
+                os.killpg(process.pid, signal.SIGKILL)
+                time.sleep(0.01)
     if process.stdin is not None:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()

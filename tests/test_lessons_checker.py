@@ -30,7 +30,7 @@ def say(exercise, tmp_path):
         path.write_text(text, encoding="utf-8")
         verdict = check(exercise, path, seconds=seconds)
         said = "\n".join(line.text for line in report(verdict))
-        assert verdict.passed == ("\nSolved." in said)
+        assert verdict.passed == any(line == ("Solved.", "good") for line in report(verdict))
         return said
 
     return say
@@ -199,6 +199,58 @@ class TestUnderAttack:
         assert "Solved." in said
         time.sleep(1.5)
         assert not sign.exists()
+
+    @POSIX
+    def test_forks_of_forks_are_ended_too(self, say, tmp_path):
+        sign = tmp_path / "sign"
+        said = say(
+            "import os, pathlib, time\ndef double(x):\n    [os.fork() for _ in range(5)]\n    time.sleep(6)\n"
+            f"    pathlib.Path({str(sign)!r}).touch()\n    return 2 * x\n",
+            seconds=1.5,
+        )
+        assert "did not come to an end in time" in said
+        time.sleep(6)
+        assert not sign.exists()
+
+    @POSIX
+    def test_one_gigabyte_and_deep_recursion_in_one_file(self, say):
+        said = say("def double(x):\n    return bytearray(1 << 30) if x == 3 else double(x)\n")
+        assert "your code asked for more memory than an exercise may have" in said
+
+    @pytest.mark.parametrize(
+        "closing", ["sys.stdout.close()", "os.close(1)", "sys.stdout = None", "os.dup2(2, 1); os.close(2)"]
+    )
+    def test_a_closed_output_hides_nothing(self, say, closing):
+        assert "Solved." in say(f"import os, sys\n{closing}\ndef double(x):\n    return x + x\n")
+        said = say(f"import os, sys\n{closing}\ndef double(x):\n    return 7\n")
+        assert "    your code gave  7\n    expected        6" in said
+
+    @pytest.mark.parametrize(
+        "attack",
+        [
+            "for name in list(sys.modules): sys.modules[name] = None",
+            "sys.modules.clear()",
+            "import lessons.plain, lessons.child; lessons.plain.plain = lessons.child.plain = lambda *_: 6",
+            "import json; json.dumps = json.loads = lambda *_, **__: '{}'",
+            "import os; os.write = lambda *_: 1",
+            "import __main__; __main__.main.__globals__['plain'] = lambda *_: 6",
+            "import builtins; builtins.isinstance = lambda *_: True; builtins.type = lambda *_: int",
+        ],
+    )
+    def test_what_it_does_to_modules_makes_nothing_pass(self, say, attack):
+        assert "Solved" not in say(f"import sys\n{attack}\ndef double(x):\n    return 7\n")
+
+    def test_a_fake_pass_that_is_printed_is_only_printed(self, say):
+        said = say("print('Solved.')\nprint('\\u2713 double(3)')\ndouble = lambda x: 7\n")
+        assert said.startswith("✗ double(3)\n    your code gave  7\n")
+        assert said.endswith("Your file printed:\n    Solved.\n    ✓ double(3)")
+
+    def test_after_every_attack_the_next_file_is_checked_as_ever(self, exercise, tmp_path):
+        bad, good = tmp_path / "bad.py", tmp_path / "good.py"
+        bad.write_text("import os; os._exit(3)\n")
+        good.write_text("def double(x):\n    return x + x\n")
+        assert not check(exercise, bad).passed
+        assert check(exercise, good).passed
 
     def test_a_file_called_like_one_of_ours_hides_nothing(self, exercise, tmp_path, monkeypatch):
         for name in ("lessons", "microtape", "json", "numpy"):

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -101,6 +102,8 @@ class SaidScreen(ModalScreen[None]):
         box.border_subtitle = "any key goes on"
         yield box
 
-    def on_key(self) -> None:
-        """Read."""
+    def on_key(self, event: Key) -> None:
+        """Read. The key does nothing else."""
+        event.stop()
+        event.prevent_default()
         self.dismiss()

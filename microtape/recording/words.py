@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from microtape.recording.model import Summary, Value
 from microtape.recording.summary import summarize
 
+SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
 LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 
 
@@ -67,13 +67,14 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
     if value is None:
         yield "None"
     elif isinstance(value, Summary):
-        yield from _descriptions(value, digits, ascii)
+        yield from _descriptions(value, digits, ascii, width)
     elif value.ndim == 0:
         yield from _numbers(value.item(), digits)
     else:
-        if value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
-            yield from (_listed(value, fewer) for fewer in range(digits, min(digits, 2) - 1, -1))
-        yield from _descriptions(summarize(value, pictures=False), digits, ascii)
+        if 0 < value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
+            listed = value.tolist()
+            yield from (_listed(listed, fewer) for fewer in range(digits, min(digits, 2) - 1, -1))
+        yield from _descriptions(summarize(value, pictures=False), digits, ascii, width)
 
 
 def _numbers(x: Any, digits: int) -> Iterator[str]:
@@ -82,15 +83,14 @@ def _numbers(x: Any, digits: int) -> Iterator[str]:
         yield from (format_number(float(x), fewer) for fewer in range(digits, 0, -1))
 
 
-def _listed(array: npt.NDArray[Any], digits: int) -> str:
-    if array.ndim == 0:
-        return format_number(array, digits)
-    if array.size == 0:
-        return "[]"
-    return "[" + ", ".join(_listed(row, digits) for row in array) + "]"
+def _listed(x: Any, digits: int) -> str:
+    """A number, or lists of them; where there is none, `[]` whatever the shape."""
+    if not isinstance(x, list):
+        return format_number(x, digits)
+    return "[" + ", ".join([_listed(row, digits) for row in x]) + "]"
 
 
-def _descriptions(about: Summary, digits: int, ascii: bool) -> Iterator[str]:
+def _descriptions(about: Summary, digits: int, ascii: bool, width: int) -> Iterator[str]:
     size = math.prod(about.shape)
     if size == 0:
         yield "[]"
@@ -102,21 +102,23 @@ def _descriptions(about: Summary, digits: int, ascii: bool) -> Iterator[str]:
     elif about.min == about.max and not about.nans + about.infs and not about.dtype.startswith("complex"):
         yield from (f"all {number}" for number in _numbers(about.min, digits))
     else:
-        yield from _statistics((about.mean, about.std, about.min, about.max), about, digits, ascii)
+        yield from _statistics((about.mean, about.std, about.min, about.max), about, digits, ascii, width)
     if about.nans or about.infs:
         yield _not_finite(about)
         yield "NaN" if about.nans else "Inf"
 
 
-def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: bool) -> Iterator[str]:
+def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: bool, width: int) -> Iterator[str]:
     mean_of = "|z| mean" if about.dtype.startswith("complex") else "mean"
     plus_minus = "+-" if ascii else "±"
     zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
-    written = [tuple(format_number(x, fewer) for x in numbers) for fewer in range(digits, min(digits, 2) - 1, -1)]
-    for tail in (zeros, "") if zeros else ("",):
-        for mean, std, low, high in written:
-            yield _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
-    mean, std, *_ = written[-1]
+    fewest = min(digits, 2)
+    if width >= SHORTEST_STATISTICS:  # else that would be work for nothing: the tape's columns are narrow
+        written = [tuple(format_number(x, fewer) for x in numbers) for fewer in range(digits, fewest - 1, -1)]
+        for tail in (zeros, "") if zeros else ("",):
+            for mean, std, low, high in written:
+                yield _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
+    mean, std = (format_number(x, fewest) for x in numbers[:2])
     yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"

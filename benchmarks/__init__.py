@@ -5,6 +5,7 @@ floors        the same programs as numpy written by hand, forward and backward
 engines       how each engine is spoken to
 measure       side by side timing: medians and quartiles of ratios
 checks        what is not a ratio of two timings: memory, recording, imports
+stepper       how fast the stepper answers to a key, from outside, in a pseudo-terminal
 instructions  instruction counts, which guard against regressions where timings cannot
 report        BENCHMARKS.md and its picture
 

@@ -46,7 +46,10 @@ class IndexBackward0(Operation):
 
     def grad_x(self, g: Any, indices: Any) -> Any:
         zeros = zeros_like(g, self.x_shape, g.dtype)
-        return call(IndexPutImplBackward0(self.key, None, accumulate=True), zeros, g)
+        if isinstance(g, TensorState):
+            return call(IndexPutImplBackward0(self.key, None, accumulate=True), zeros, g)
+        add_at(zeros, self.key, g)  # the same, without the copy that an operation has to make
+        return zeros
 
 
 class IndexPutBackward0(Operation):

@@ -1,0 +1,48 @@
+"""What the engine takes for fresh is held by nobody else: see Note [Who owns a gradient] in `microtape.engine`."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import microtape
+from microtape import engine
+from parity_ops.table import ROWS
+from parity_ops.test_table import observed
+
+pytestmark = pytest.mark.parity
+
+HOLDERS = 5  # the node's gradients, the engine's variable, its buffer, and two parameters below
+
+
+def test_no_formula_keeps_a_gradient_that_the_engine_may_add_into(monkeypatch):
+    is_fresh, kept, seen = engine.is_fresh, set(), 0
+
+    def asked(node, term, arrived):
+        nonlocal seen
+        fresh = is_fresh(node, term, arrived)
+        if fresh:
+            seen += 1
+            if sys.getrefcount(term) > HOLDERS:
+                kept.add(node.name())
+        return fresh
+
+    monkeypatch.setattr(engine, "is_fresh", asked)
+    for row in ROWS:
+        observed(row, microtape)
+    assert kept == set()
+    assert seen > len(ROWS) / 4
+
+
+def test_a_gradient_that_somebody_holds_is_found_out(monkeypatch):
+    hoard = []
+    formula = microtape.ops.exponential.ExpBackward0.grad_x
+
+    def keeping(self, g, z):
+        hoard.append(formula(self, g, z))
+        return hoard[-1]
+
+    monkeypatch.setattr(microtape.ops.exponential.ExpBackward0, "grad_x", keeping)
+    with pytest.raises(AssertionError, match="ExpBackward0"):
+        test_no_formula_keeps_a_gradient_that_the_engine_may_add_into(monkeypatch)

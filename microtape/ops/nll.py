@@ -43,6 +43,10 @@ class NllLossBackward0(Operation):
         if out_of_bounds is not None:
             raise IndexError(f"Target {out_of_bounds} is out of bounds.")
         self.key = picking_key(classes)
+        if classes is target and self.weight is None and self.reduction != "none":  # as nearly always: all alike
+            count = x.dtype.type(target.size if self.reduction == "mean" else 1)
+            self.shares = 1 / count
+            return -add_up(x[self.key], None) / count
         shares = (kept if self.weight is None else kept * self.weight[classes]).astype(x.dtype)
         total = add_up(shares, None)
         self.shares = shares / (total or 1) if self.reduction == "mean" else shares

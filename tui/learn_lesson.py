@@ -137,6 +137,7 @@ class LessonScreen(DoingScreen):
         two = self.app.size.width >= ROOM_FOR_TWO
         for name in VIEWS:
             self.query_one(f"#{name}").display = name == self._view or (two and name in ("text", self._beside))
+        self.query_one("#text").styles.min_width = 0 if self._beside == "exercise" else None
         self._show_title()
 
     def action_turn_view(self, by: int) -> None:

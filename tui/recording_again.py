@@ -16,10 +16,10 @@ from textual.worker import Worker, WorkerState
 
 from microtape.errors import RecordingError
 from microtape.recording.model import Recording
+from tui.choosing import ChoosingScreen
 from tui.clipboard import home
 from tui.editor import editor_command, run_in_terminal
 from tui.opening import Origin, load_all
-from tui.outward import OutwardScreen
 from tui.same_place import same_place
 from tui.source import place_of
 
@@ -27,7 +27,7 @@ LOOKS = 0.5  # seconds between two looks at the files, with --watch
 KEPT = "What you see is the recording from before."
 
 
-class AgainScreen(OutwardScreen):
+class AgainScreen(ChoosingScreen):
     """A screen with a cursor whose program can be edited and recorded again: what `e` and `--watch` do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -24,7 +24,6 @@ from tui.cursor import StepCursor
 from tui.explaining import ExplainingScreen
 from tui.opening import Origin
 from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
-from tui.passes_screen import CompareScreen, PassChoice, PassesScreen
 from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt, Purpose
 from tui.remembered import Remembered, key_of
@@ -76,11 +75,7 @@ class StepperScreen(ExplainingScreen):
         Binding("space", "play", "play"),
         Binding("plus,equals_sign", "faster(1)", "play faster", show=False),
         Binding("minus", "faster(-1)", "play slower", show=False),
-        Binding("left_square_bracket", "turn_pass(-1)", "to the pass before", show=False),
-        Binding("right_square_bracket", "turn_pass(1)", "to the pass after", show=False),
         Binding("P", "predict", "predict each step, or no longer", show=False),
-        Binding("p", "next_pass", "to the next pass, around the end", show=False),
-        Binding("s", "passes", "list the passes, and put two side by side", show=False),
         *(
             Binding(str(i), f"show_pane('{name}')", f"show the {name} pane", show=False)
             for i, name in enumerate(PANES, 1)
@@ -268,36 +263,6 @@ class StepperScreen(ExplainingScreen):
         """To the end of the pass."""
         if self.cursor is not None:
             self.cursor = self.cursor.end()
-
-    def action_turn_pass(self, by: int) -> None:
-        """To the pass before or after."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.to_pass(self.cursor.timeline.pass_index + by)
-
-    def action_next_pass(self) -> None:
-        """To the next pass, after the last to the first."""
-        if self.cursor is not None and self.cursor.recording.passes:
-            self.cursor = self.cursor.to_pass((self.cursor.timeline.pass_index + 1) % len(self.cursor.recording.passes))
-
-    def action_passes(self) -> None:
-        """List the passes, to go to one or to compare two."""
-        self.stop_playing()
-        if self.cursor is None or not self.cursor.recording.passes:
-            self.notify("The program never called backward: there are no passes.", timeout=3)
-            return
-        recording, current = self.cursor.recording, self.cursor.timeline.pass_index
-
-        def go(place: tuple[int, int] | None) -> None:
-            if place is not None and self.cursor is not None:
-                self.cursor = self.cursor.to_pass(place[0]).goto_node(place[1])
-
-        def chosen(choice: PassChoice | None) -> None:
-            if choice is not None and choice.compares:
-                self.app.push_screen(CompareScreen(recording, current, choice.position, ascii=self._ascii), go)
-            elif choice is not None and self.cursor is not None:
-                self.cursor = self.cursor.to_pass(choice.position)
-
-        self.app.push_screen(PassesScreen(recording, current, ascii=self._ascii), chosen)
 
     def action_ask(self, purpose: Purpose) -> None:
         """Ask where to go, or where to stop."""

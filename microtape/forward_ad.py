@@ -86,11 +86,20 @@ class Follower(Watcher):
             return
         with unfollowed():
             results = tangents_of_outputs(node, operands, tangents, outputs)
+            if not isinstance(node, ViewOperation | MultiViewOperation):  # a view's tangent is a view of the tangent
+                results = [apart(one, tangents) for one in results]
         for output, tangent in zip(outputs, results, strict=True):
             if tangent is not None:
                 (write_tangent if in_place else set_tangent)(output, tangent)
         assert current.level is not None
         current.level.of_outputs[node] = results
+
+
+def apart(tangent: Any, tangents: Sequence[Any]) -> Any:
+    """A tangent whose memory is not another's: writing into the one must not change the other."""
+    given = [one.array for one in tangents if one is not None]
+    shared = tangent is not None and any([np.may_share_memory(array, tangent.array) for array in given])
+    return tangent.clone() if shared else tangent
 
 
 def tangents_of_outputs(
@@ -109,8 +118,12 @@ def tangents_of_outputs(
         for one in outputs
     ]
     with _GradMode(True):
-        given = conjugate(seeds if node.multi_output else seeds[0])
-        returned = conjugate(list(node.apply(given, True))) if any(seed is not None for seed in seeds) else []
+        given: Any = seeds if node.multi_output else seeds[0]
+        both = node.multi_output or (given is not None and given.dtype.kind == "c")  # as the engine does
+        returned: Any = []
+        if any(seed is not None for seed in seeds):
+            returned = node.apply(conjugate(given) if both else given, True)
+            returned = conjugate(list(returned)) if both else returned
         pairs = [
             (fitted(node, i, value, operand.array.shape, operand.array.dtype), tangent)
             for i, (value, operand, tangent) in enumerate(zip(returned, operands, tangents, strict=False))

@@ -17,7 +17,7 @@ from microtape.tensor_state import TensorState
 
 
 class CatBackward0(Promoting):
-    __slots__ = ("dim", "sizes")
+    __slots__ = ("dim", "shapes")
     operands = ()
     formula = "z = x₀, x₁, … one behind the other    ∂xᵢ = its part of g"
 
@@ -26,22 +26,24 @@ class CatBackward0(Promoting):
         self.dim = dim
 
     def forward(self, *arrays: Any) -> Any:
-        self.sizes = [array.shape[self.dim] if array.shape != (0,) else 0 for array in arrays]
+        self.shapes = [array.shape for array in arrays]
         filled = [array for array in arrays if array.shape != (0,)]
         return np.concatenate(filled or arrays, self.dim)
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """The part of the gradient that belongs to each operand."""
-        before = (slice(None),) * self.dim
-        stops = np.cumsum(self.sizes)
-        return [
-            None
-            if edge[0] is None
-            else gradient[(*before, slice(int(stop) - size, int(stop)))]
-            if size
-            else zeros_like(gradient, edge[0].output_spec(edge[1])[0], gradient.dtype)
-            for stop, size, edge in zip(stops, self.sizes, self.next_edges, strict=True)
-        ]
+        before, stop = (slice(None),) * self.dim, 0
+        parts: list[Any] = []
+        for shape, edge in zip(self.shapes, self.next_edges, strict=True):
+            size = 0 if shape == (0,) else shape[self.dim]  # the empty vector goes with anything
+            stop += size
+            if edge[0] is None:
+                parts.append(None)
+            elif size:
+                parts.append(gradient[(*before, slice(stop - size, stop))])
+            else:
+                parts.append(zeros_like(gradient, shape, gradient.dtype))
+        return parts
 
 
 class StackBackward0(Promoting):

@@ -82,7 +82,7 @@ for name in ["new_zeros", "new_ones"]:
     row(f"{name}", lambda mt, x, n=name: getattr(x, n)(2, 3), real(1), smooth=False)
     row(f"{name} dtype", lambda mt, x, n=name: getattr(x, n)((2,), dtype=mt.int64), real(1), smooth=False)
 row("new_full", lambda mt, x: x.new_full((2,), 3.0) + x, real(1))
-row("new_tensor", lambda mt, x: x.new_tensor([1, 2], requires_grad=True) * x, real(1))
+row("new_tensor", lambda mt, x: x.new_tensor([1, 2], requires_grad=True) * x, real(1), smooth=False)
 row("new_empty", lambda mt, x: x.new_empty(0, 2), real(1), smooth=False)
 row("empty_like", lambda mt, x: mt.empty_like(x), real(0, 2), smooth=False)
 row("stride", lambda mt, x: mt.tensor([*x.stride(), x.t().stride(1), *x[:0].stride()]), real(2, 3), smooth=False)

@@ -41,4 +41,4 @@ def _try(exercise, a_shape, b_shape):
 def _numbers(shape, first):
     """No two are the same, and nothing is symmetric."""
     n = np.arange(np.prod(shape))
-    return (first + n + (n % 3) * (n % 2)).reshape(shape)
+    return (first + n * n).reshape(shape)

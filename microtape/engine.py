@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 
 from microtape.call_site import CallSite
-from microtape.errors import GradientError, InPlaceError
+from microtape.errors import InPlaceError
+from microtape.fitting import all_fitted, conjugate, fitted
 from microtape.grad_mode import mode
 from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks, run_tensor_hooks
 from microtape.node import AccumulateGrad, Edge, Node
-from microtape.ops.broadcast import unbroadcast
 from microtape.saved import unpack
 from microtape.tangents import followed
 from microtape.tensor_state import TensorState, as_number, is_leaf, requires_grad
@@ -316,57 +316,8 @@ def is_fresh(node: Node, term: Any, arrived: Any) -> bool:
     )
 
 
-def all_fitted(node: Node, gradients: Sequence[Any]) -> list[Any]:
-    """A node's gradients in the shapes and dtypes that their receivers expect."""
-    return [
-        term if term is None or receiver is None else fitted(node, i, term, *receiver.output_spec(input_nr))
-        for i, ((receiver, input_nr), term) in enumerate(zip(node.next_edges, gradients, strict=True))
-    ]
-
-
 def takes_gradients(leaf: TensorState) -> bool:
     """Whether a leaf still requires grad. Raises InPlaceError if it is a leaf no more."""
     if not is_leaf(leaf):
         raise InPlaceError("leaf variable has been moved into the graph interior")
     return requires_grad(leaf)
-
-
-def fitted(node: Node, output: int, term: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """`term` in the shape and dtype that its receiver expects: broadcasting is undone here, once for all formulas.
-
-    Raises GradientError where the shape cannot be reduced to what is expected.
-    """
-    if term.shape != shape:
-        if not is_expandable(shape, term.shape):
-            raise GradientError(
-                f"Function {node.name()} returned an invalid gradient at index {output} - got {list(term.shape)} but "
-                f"expected shape compatible with {list(shape)}",
-                ("forward", node.call_site),
-            )
-        term = unbroadcast(term, tuple(shape))
-    return term if dtype is None or term.dtype == dtype else cast(term, dtype)  # None: a leaf takes any
-
-
-def conjugate(gradient: Any) -> Any:
-    """The complex conjugate, of one gradient or several.
-
-    torch's gradient of a real loss L is ∂L/∂z̄, which turns g · f′(x) into g · conj(f′(x)). Conjugating what goes into
-    a formula and what comes out of it does that for every holomorphic operation at once.
-    """
-    if isinstance(gradient, list | tuple):
-        return [conjugate(one) for one in gradient]
-    return gradient.conj() if gradient is not None and gradient.dtype.kind == "c" else gradient
-
-
-def is_expandable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether an array of this shape broadcasts to `to`."""
-    return len(shape) <= len(to) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(to), strict=False)
-    )
-
-
-def cast(term: Any, dtype: Any) -> Any:
-    """A gradient in its input's dtype: the real part, where that is real."""
-    if term.dtype.kind == "c" and dtype.kind != "c":
-        term = term.real
-    return term.astype(dtype) if isinstance(term, np.ndarray | np.generic) else term.to(dtype)

@@ -18,7 +18,7 @@ import numpy as np
 
 from microtape.differentiate import grad
 from microtape.dtypes import is_differentiable
-from microtape.engine import conjugate, fitted
+from microtape.fitting import conjugate, fitted
 from microtape.forward_function import function_tangents
 from microtape.grad_mode import _GradMode, mode
 from microtape.node import NO_EDGE, Node

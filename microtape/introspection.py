@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microtape.engine import all_fitted, conjugate
+from microtape.fitting import all_fitted, conjugate
 from microtape.grad_mode import mode
 from microtape.node import AccumulateGrad, Node
 from microtape.tensor_state import TensorState, as_array, new_tensor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ from microtape.tensor_state import (
     version_number,
 )
 from microtape.watch import watch
+
+_accumulating = threading.RLock()  # reentrant: accumulating may run operations, and observers of them
 
 
 class Size(tuple[int, ...]):
@@ -286,17 +289,17 @@ class Tensor(Methods):
         backward(self, gradient, retain_graph, create_graph, inputs)
 
     def accumulate(self, gradient: Any, create_graph: bool) -> None:
-        """Add `gradient`, which this call may keep, to `.grad`."""
+        """Add `gradient`, which this call may keep, to `.grad`. Several threads may do so at a time."""
         meta = ensure_meta(self)
-        if not create_graph:
-            if meta.grad is None:
+        with _accumulating:
+            if meta.grad is None and create_graph:
+                meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
+            elif meta.grad is None:
                 meta.grad = marked(new_tensor(Tensor, np.asarray(gradient)))
+            elif create_graph:
+                meta.grad = meta.grad + gradient
             else:
                 write(meta.grad, meta.grad.array + gradient)
-        elif meta.grad is None:
-            meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
-        else:
-            meta.grad = meta.grad + gradient
 
     def retain_grad(self) -> None:
         """Keep this result's gradient in `.grad` too. Does nothing on a leaf."""

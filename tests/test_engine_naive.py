@@ -1,17 +1,22 @@
-"""Programs made at random give the gradients of the naive twin, or are refused: never a wrong number."""
+"""Whatever is done to tensors, in whichever order: their values and gradients are the naive twin's, or it is refused.
+
+A state machine does the same to a tensor of ours and to an array of Numbers. What microtape refuses, such as a write
+into a leaf, is done to neither; a wrong number is never given.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import naive
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 import microtape as mt
-from microtape.errors import AutogradError, ModifiedInPlaceError
+from microtape.errors import FreedGraphError, ModifiedInPlaceError, NoGraphError
 
 
 class Product(mt.autograd.Function):
@@ -111,66 +116,144 @@ def error() -> Any:
     raise ValueError("not a view")
 
 
-TABLES = {"unary": UNARY, "binary": BINARY, "view": VIEWS, "write": WRITES}
-_number = st.integers(0, 30)
-PROGRAMS = st.lists(st.tuples(st.sampled_from(sorted(TABLES)), _number, _number, _number), min_size=2, max_size=14)
+REFUSED = (RuntimeError, IndexError)
 
 
-class Twins:
-    """The same tensors twice."""
+class Twins(NamedTuple):
+    """A tensor and the same as an array of Numbers, which are a leaf's if there is one."""
+
+    ours: Any
+    theirs: np.ndarray
+
+
+class Programs(RuleBasedStateMachine):
+    """What can be done to tensors."""
+
+    tensors = Bundle("tensors")
 
     def __init__(self) -> None:
+        super().__init__()
+        self.all: list[Twins] = []
+        self.leaves: list[Twins] = []
+        self.expected: list[np.ndarray | None] = []  # for each leaf, what its .grad must be
+
+    @initialize(target=tensors)
+    def first_leaves(self) -> Any:
         values = np.array([[0.5, -1.0, 0.25], [1.5, 0.75, -0.5]]), np.array([0.3, -0.6, 0.9])
-        self.leaves = [mt.tensor(value, requires_grad=True) for value in values]
-        self.naive_leaves = [naive.array(value) for value in values]
-        self.ours: list[Any] = [leaf * 1 for leaf in self.leaves]
-        self.theirs: list[Any] = [leaf * 1.0 for leaf in self.naive_leaves]
+        leaves = [self.new_leaf(value) for value in values]
+        return multiple(*leaves, *[self.kept(Twins(leaf.ours * 1, leaf.theirs * 1.0)) for leaf in leaves])
 
-    def run(self, kind: str, which: int, x: int, y: int) -> None:
-        """Do the same to both; what either refuses is done to neither."""
-        ours, theirs = TABLES[kind][which % len(TABLES[kind])]
-        count = 2 if kind in ("binary", "write") else 1
-        numbers = [one % len(self.ours) for one in (x, y)][:count]
-        if kind == "write" and np.may_share_memory(self.theirs[numbers[0]], self.theirs[numbers[1]]):
-            numbers[1] = 0 if np.may_share_memory(self.theirs[numbers[0]], self.theirs[1]) else 1
-            if np.may_share_memory(self.theirs[numbers[0]], self.theirs[numbers[1]]):
-                return
+    @rule(target=tensors, values=st.lists(st.integers(-8, 8), min_size=3, max_size=3))
+    def leaf(self, values: list[int]) -> Any:
+        return self.new_leaf(np.array(values) / 4)
+
+    @rule(target=tensors, x=tensors, pair=st.sampled_from(UNARY + VIEWS))
+    def compute(self, x: Twins, pair: Pair) -> Any:
+        return self.computed(pair, x)
+
+    @rule(target=tensors, x=tensors, y=tensors, pair=st.sampled_from(BINARY))
+    def combine(self, x: Twins, y: Twins, pair: Pair) -> Any:
+        return self.computed(pair, x, y)
+
+    @rule(target=tensors, x=tensors)
+    def detach(self, x: Twins) -> Any:
+        return self.kept(Twins(x.ours.detach().clone(), naive.array(naive.floats(x.theirs))))
+
+    @rule(target=tensors, x=tensors, pair=st.sampled_from(UNARY))
+    def compute_without_grad(self, x: Twins, pair: Pair) -> Any:
+        with mt.no_grad():
+            return self.computed((pair[0], lambda cells: naive.array(naive.floats(pair[1](cells)))), x)
+
+    @rule(x=tensors, y=tensors, pair=st.sampled_from(WRITES))
+    def write(self, x: Twins, y: Twins, pair: Pair) -> None:
+        if np.may_share_memory(x.theirs, y.theirs):
+            y = Twins(y.ours.clone(), y.theirs.copy())
+        before = x.ours.detach().clone()
         try:
-            result = ours(*[self.ours[one] for one in numbers])
-        except (AutogradError, RuntimeError, IndexError):
+            pair[0](x.ours, y.ours)
+        except REFUSED:  # what a user's forward has written by then is the user's affair
+            x.ours.data.copy_(before)
             return
-        twin = theirs(*[self.theirs[one] for one in numbers])
-        if kind != "write" and len(self.ours) < 10:
-            self.ours.append(result)
-            self.theirs.append(twin)
-        for tensor, cells in zip(self.ours, self.theirs, strict=True):
-            np.testing.assert_allclose(tensor.detach().numpy(), naive.floats(cells), rtol=1e-6, atol=1e-9)
+        pair[1](x.theirs, y.theirs)
+
+    @rule(x=tensors, retain_graph=st.booleans())
+    def backward(self, x: Twins, retain_graph: bool) -> None:
+        try:
+            x.ours.sum().backward(retain_graph=retain_graph)
+        except REFUSED:  # of what was accumulated before the error, nothing is known
+            for i, leaf in enumerate(self.leaves):
+                leaf.ours.grad = self.expected[i] = None
+            return
+        for i, leaf in enumerate(self.leaves):
+            found = naive.floats(naive.grad(x.theirs, leaf.theirs))
+            before = self.expected[i]
+            self.expected[i] = found if before is None else before + found
+
+    @rule()
+    def clear(self) -> None:
+        for i, leaf in enumerate(self.leaves):
+            leaf.ours.grad = self.expected[i] = None
+
+    @rule(x=tensors)
+    def differentiate_twice(self, x: Twins) -> None:
+        leaves = [leaf.ours for leaf in self.leaves]
+        options = {"allow_unused": True, "materialize_grads": True, "retain_graph": True}
+        try:
+            first = mt.autograd.grad(x.ours.sum(), leaves, create_graph=True, **options)
+            second = mt.autograd.grad(first[0].sum(), leaves, **options)
+        except (ModifiedInPlaceError, FreedGraphError, NoGraphError):
+            return
+        except RuntimeError as error:
+            if "once_differentiable" in str(error):  # through Overwrite
+                return
+            raise
+        slopes = [naive.grad(x.theirs, leaf.theirs) for leaf in self.leaves]
+        for found, slope in zip(first, slopes, strict=True):
+            self.equal(found, slope)
+        for found, leaf in zip(second, self.leaves, strict=True):
+            self.equal(found, naive.grad(slopes[0], leaf.theirs))
+
+    @invariant()
+    def values_are_equal(self) -> None:
+        for one in self.all:
+            self.equal(one.ours, one.theirs)
+
+    @invariant()
+    def gradients_are_equal(self) -> None:
+        for leaf, expected in zip(self.leaves, self.expected, strict=True):
+            if expected is None or leaf.ours.grad is None:
+                assert leaf.ours.grad is None
+                assert expected is None or not expected.any()
+            else:
+                np.testing.assert_allclose(leaf.ours.grad.numpy(), expected, rtol=1e-6, atol=1e-9)
+
+    def equal(self, ours: Any, theirs: np.ndarray) -> None:
+        np.testing.assert_allclose(ours.detach().numpy(), naive.floats(theirs), rtol=1e-6, atol=1e-9)
+
+    def new_leaf(self, values: np.ndarray) -> Twins:
+        leaf = self.kept(Twins(mt.tensor(values, requires_grad=True), naive.array(values)))
+        self.leaves.append(leaf)
+        self.expected.append(None)
+        return leaf
+
+    def computed(self, pair: Pair, *operands: Twins) -> Any:
+        try:
+            ours = pair[0](*[one.ours for one in operands])
+        except REFUSED:
+            return multiple()
+        return self.kept(Twins(ours, pair[1](*[one.theirs for one in operands])))
+
+    def kept(self, twins: Twins) -> Twins:
+        self.all.append(twins)
+        return twins
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(PROGRAMS, _number)
-def test_gradients_are_those_of_the_naive_twin(program, root):
-    twins = Twins()
-    for instruction in program:
-        twins.run(*instruction)
-    ours, theirs = twins.ours[root % len(twins.ours)].sum(), twins.theirs[root % len(twins.ours)]
-    try:
-        found = mt.autograd.grad(ours, twins.leaves, create_graph=True, allow_unused=True, materialize_grads=True)
-    except ModifiedInPlaceError:
-        return
-    for gradient, leaf in zip(found, twins.naive_leaves, strict=True):
-        np.testing.assert_allclose(
-            gradient.detach().numpy(), naive.floats(naive.grad(theirs, leaf)), rtol=1e-6, atol=1e-9
-        )
-    check_second_derivatives(twins, found[0], naive.grad(theirs, twins.naive_leaves[0]))
-
-
-def check_second_derivatives(twins: Twins, ours: Any, theirs: np.ndarray) -> None:
-    if not ours.requires_grad:
-        return
-    try:
-        found = mt.autograd.grad(ours.sum(), twins.leaves, allow_unused=True, materialize_grads=True)
-    except RuntimeError:  # through Overwrite, which is once differentiable
-        return
-    for gradient, leaf in zip(found, twins.naive_leaves, strict=True):
-        np.testing.assert_allclose(gradient.numpy(), naive.floats(naive.grad(theirs, leaf)), rtol=1e-6, atol=1e-9)
+TestPrograms = Programs.TestCase
+TestPrograms.settings = settings(
+    max_examples=100,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)

@@ -29,8 +29,8 @@ UNARY: list[Callable[[Any], Any]] = [
     lambda x: x.float(),
     lambda x: x.double(),
 ]
-COPIES_FROM = 12
-"""From here on, some of UNARY copy their operand."""
+COPIES_FROM = 9
+"""From here on, some of UNARY copy in torch, and then write."""
 
 BINARY: list[Callable[[Any, Any], Any]] = [
     lambda x, y: x + y,

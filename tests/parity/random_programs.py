@@ -209,11 +209,18 @@ class Machine:
         target, other = self.in_graph(x, leaves=False), self.tensor(y)
         if other is not target and np.may_share_memory(target.detach().numpy(), other.detach().numpy()):
             other = other.detach().clone()  # torch does not say what comes of writing to what is being read
-        if not target.is_inference() or self.mt.is_inference_mode_enabled():  # else torch first writes and then refuses
+        if self.may_be_written_to(target):
             IN_PLACE[which % len(IN_PLACE)](target, other)
 
     def function(self, which: int, x: int, y: int) -> Any:
-        return self.functions[which].apply(self.tensor(x), self.tensor(y), 3.0)
+        tensor = self.tensor(x)
+        if not self.may_be_written_to(tensor):
+            return None
+        return self.functions[which].apply(tensor, self.tensor(y), 3.0)
+
+    def may_be_written_to(self, tensor: Any) -> bool:
+        """Whether the mode allows it. Elsewhere torch first writes and then refuses."""
+        return not tensor.is_inference() or self.mt.is_inference_mode_enabled()
 
     def within(self, name: str, instructions: list[Instruction]) -> None:
         with self.context(name):
@@ -391,15 +398,15 @@ TORCH_GIVES_UP = (
 )
 """What torch says in programs that are not worth comparing to their end."""
 
-FORBIDDEN_VIEW = ("A view was created in", "is a view and")
+FORBIDDEN = ("A view was created in", "is a view and", "Inference tensors cannot be saved")
 
 LENIENT = [
     "PyTorch stops some programs of several mistakes with an INTERNAL ASSERT of its own",
     "writing through an index into an expanded tensor is refused; PyTorch warns that it will be",
     "whether elements share one place in memory is decided by the dimensions that have more than one element; PyTorch "
     "looks at the strides of the others, too",
-    "a write that is wrong twice over, among other things because it is into a forbidden view, may be refused for "
-    "either reason",
+    "an operation that is wrong twice over, among other things because it writes into a forbidden view or saves an "
+    "inference tensor, may be refused for either reason",
     "an error in a saved tensor's message says which output of its node it is; PyTorch says 0 for some of them",
     "writing to an inference tensor outside of inference mode is refused before anything is written; PyTorch writes "
     "and then refuses",
@@ -418,6 +425,6 @@ def differences_but_known(theirs: list[Event], ours: list[Event]) -> list[str]:
             if isinstance(one.seen, Raised):  # torch says 0 whichever output it is
                 one.seen = one.seen._replace(message=re.sub(r"output \d+ of", "output 0 of", one.seen.message))
         wrong = isinstance(event.seen, Raised) and isinstance(other.seen, Raised)
-        if wrong and any(text in event.seen.message for text in FORBIDDEN_VIEW):
+        if wrong and any(text in event.seen.message for text in FORBIDDEN):
             event.seen = other.seen
     return differences(theirs, ours)

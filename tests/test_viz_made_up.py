@@ -12,7 +12,7 @@ from viz.errors import DrawError
 from viz.options import DETAILS
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
 def test_whatever_a_file_may_hold_is_drawn_or_refused(recording: Recording) -> None:
     check(recording)

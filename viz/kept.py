@@ -81,5 +81,6 @@ def _short(name: str) -> str:
 
 def _same(before: Value | None, after: Value | None) -> bool:
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
-        return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
-    return before == after
+        kinds = before.dtype.kind + after.dtype.kind
+        return np.array_equal(before, after, equal_nan=set(kinds) <= set("fc"))
+    return type(before) is type(after) and before == after

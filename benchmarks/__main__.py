@@ -22,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast the engine is, beside others.")
     parser.add_argument("--only", metavar="NAME", action="append", choices=names, help=f"one of: {', '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ones, and no long chain")
-    parser.add_argument("--rounds", type=int, default=21, help="how often each is timed (default: 21; long ones less)")
+    parser.add_argument("--rounds", type=int, help="how often each is timed (default: 21, or 3; long ones less)")
     parser.add_argument("--gate", action="store_true", help="exit with 1 where a target is missed")
     parser.add_argument("--output", type=Path, help="the page to write (default: BENCHMARKS.md, if everything ran)")
     options = parser.parse_args()
@@ -30,9 +30,10 @@ def main() -> int:
     engines, missing = available()
     for name, why in missing.items():
         print(f"without {name}: {why}")
+    rounds = options.rounds or (3 if options.quick else 21)
     keep_freed_memory()
     try:
-        results, findings = measure(wanted, engines, options.quick, 3 if options.quick else options.rounds)
+        results, findings = measure(wanted, engines, options.quick, rounds)
     except DifferentError as error:
         print(error, file=sys.stderr)
         return 1
@@ -42,7 +43,7 @@ def main() -> int:
     output = options.output or (None if options.only or options.quick else Path("BENCHMARKS.md"))
     if output is not None:
         drawing = output.with_suffix(".svg")
-        output.write_text(report.markdown(results, findings, engines, missing, drawing.name), encoding="utf-8")
+        output.write_text(report.markdown(results, findings, engines, missing, drawing.name, rounds), encoding="utf-8")
         drawing.write_text(report.picture(results), encoding="utf-8")
         print(f"wrote {output} and {drawing}")
     return 1 if options.gate and missed else 0
@@ -56,7 +57,7 @@ def measure(
     for workload in WORKLOADS:
         if workload.name in wanted:
             long = workload.operations >= 100_000
-            result = run_workload(workload, engines, min(rounds, 5) if long else rounds, 0.02 if quick else 0.1)
+            result = run_workload(workload, engines, min(rounds, 3) if long else rounds, 0.02 if quick else 0.1)
             results.append(result)
             cells = [f"{peer} {report.ratio_cell(result, peer)}" for peer in result.ratios]
             print(f"{workload.title}: {report.duration(result.seconds.get(OURS))};", "; ".join(cells), flush=True)

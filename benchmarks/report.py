@@ -62,14 +62,16 @@ def markdown(
     engines: Mapping[str, Engine],
     missing: Mapping[str, str],
     picture: str,
+    rounds: int = 21,
 ) -> str:
     """The whole page."""
     lines = [
         "# Benchmarks",
         "",
         "Written by `python -m benchmarks`. Each number is our time over that of a peer, so less is better: the median "
-        "over rounds in which all engines ran one after the other, with the quartiles in brackets. After the stroke "
-        "stands what is aimed at; **bold** misses it. Before anything was timed, all engines agreed on every gradient.",
+        f"over {rounds} rounds (3 for long ones) in which all engines ran one after the other, with the quartiles in "
+        "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all engines "
+        "agreed on every gradient.",
         "",
         machine(engines),
         "",

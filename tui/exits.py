@@ -23,7 +23,7 @@ MEANING = {
     Exit.OK: "all went well",
     Exit.SCRIPT_FAILED: "the script raised an exception; its traceback is shown, and what was recorded",
     Exit.BAD_INPUT: "a mistake in the command line, or a file that is missing, damaged or cannot be written",
-    Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad()",
+    Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or without what --until looks for",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
     Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or something to mend in a course",
     Exit.INTERRUPTED: "Ctrl-C",

@@ -68,8 +68,8 @@ class AgainScreen(ChoosingScreen):
             return
         path = self._origin.source(place.file)
         if not path.is_file():
-            kind = "This is a recording, and its program is not beside it" if self._origin.is_recording else "It is gone"
-            self.notify(f"{kind}: {home(path)}", markup=False)
+            why = "This is a recording, and its program is not beside it" if self._origin.is_recording else "It is gone"
+            self.notify(f"{why}: {home(path)}", markup=False)
             return
         command = editor_command(path, place.line)
         if not command:

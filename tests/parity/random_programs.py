@@ -91,6 +91,11 @@ class Steps(See):
     def _add(self, seen: Any) -> None:
         self.events.append(Event(self.step, seen))
 
+    def value(self, *tensors: Any) -> None:
+        """See See; whether a gradient of zeros has a history depends on how the derivative is written down."""
+        seen = [None if tensor is None else self._value(tensor) for tensor in tensors]
+        self._add([one if one is None or one.array.any() else one._replace(requires_grad=False) for one in seen])
+
     def _raised(self, error: BaseException) -> Raised:
         return Raised(type(error), as_microtape(getattr(error, "summary", None) or str(error)), 0)
 
@@ -309,7 +314,7 @@ class Machine:
 
     def take_grad(self, x: int) -> Any:
         tensor = self.tensor(x)
-        return tensor.grad * 1 if tensor.is_leaf and tensor.grad is not None else None
+        return tensor.grad * 1 if tensor.is_leaf and is_something(tensor.grad) else None
 
     def backward(self, roots: list[int], inputs: list[int], options: Options) -> None:
         if self.mt.is_inference_mode_enabled():
@@ -336,7 +341,7 @@ class Machine:
                 materialize_grads=options.unused == "zeros",
             )
         self.see.value(*found)
-        return tuple(one * 1 for one in found if one is not None) if options.create_graph else None
+        return tuple(one * 1 for one in found if is_something(one)) if options.create_graph else None
 
     # What backward and grad share
 
@@ -391,6 +396,11 @@ class Machine:
         return any(first < number < last for number in numbers for first, last in self.recorded_passes)
 
 
+def is_something(gradient: Any) -> bool:
+    """Whether it is there, and not all zeros."""
+    return gradient is not None and bool(gradient.detach().numpy().any())
+
+
 TORCH_GIVES_UP = (
     "INTERNAL ASSERT",  # a bug of its own
     "Use of index_put_ on expanded tensors",  # what it will soon refuse, as we do
@@ -411,6 +421,8 @@ LENIENT = [
     "writing to an inference tensor outside of inference mode is refused before anything is written; PyTorch writes "
     "and then refuses",
     "a copy of an inference tensor is at version 0; PyTorch's is at 1",
+    "whether a gradient that is all zeros can be differentiated again, after `create_graph=True`, depends on how the "
+    "derivative is written down",
     "`get_gradient_edge` of a leaf works in inference mode; PyTorch's fails with an AttributeError",
 ]
 """What random programs steer around or forgive, for the page of known differences."""

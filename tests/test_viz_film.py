@@ -115,6 +115,11 @@ def test_a_small_array_is_shown_number_by_number() -> None:
     assert heat(np.array([True])).cells == ((1.0,),)
 
 
+def test_the_largest_float_stays_finite() -> None:
+    largest = np.finfo(np.float64).max
+    assert heat(np.array([largest])).largest == largest
+
+
 def test_a_large_or_an_empty_one_is_averaged_down() -> None:
     large = heat(np.ones((100, 100)))
     assert (large.exact, len(large.cells), large.largest) == (False, 8, 1.0)

@@ -42,4 +42,7 @@ def _made(rows: tuple[tuple[float | None, ...], ...], exact: bool) -> Heat:
 
 
 def _cell(number: float) -> Cell:
-    return float(format_number(number)) if np.isfinite(number) else str(number)
+    if not np.isfinite(number):
+        return str(number)
+    rounded = float(format_number(number))
+    return rounded if np.isfinite(rounded) else number  # the largest floats round up to infinity

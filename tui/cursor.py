@@ -6,12 +6,11 @@ stepping on, and a view that was handed a cursor can compare it with the one bef
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from microtape.recording.model import BackwardStep, Delivery, NodeRecord, Recording, TensorRef, Value
+from microtape.recording.model import BackwardStep, Delivery, Recording, TensorRef, Value
+from tui.naming import named, names
 from tui.phases import Phase, PhaseKind, phases
 from tui.timeline import Arrivals, Timeline
 
@@ -122,15 +121,13 @@ class StepCursor:
         Raises:
             LookupError: nothing matches; the message is for the user.
         """
-        wanted = self._matcher(target.strip())
-        timeline, start = self.timeline, len(self.timeline.forward)
-        forward = [i + 1 for i, node in enumerate(timeline.forward) if wanted(timeline.node(node))]
-        backward = [start + i + 1 for i, step in enumerate(timeline.steps) if wanted(timeline.node(step.node))]
+        found, timeline, start = self.find(target), self.timeline, len(self.timeline.forward)
+        forward = [i + 1 for i, node in enumerate(timeline.forward) if node in found]
+        backward = [start + i + 1 for i, step in enumerate(timeline.steps) if step.node in found]
         moments = (forward or backward) if self.position < start else (backward or forward)
         if not moments:
-            if any(wanted(timeline.node(node)) for node in timeline.rows):
-                raise LookupError(f"{target.strip()!r} has no step in this pass")
-            raise LookupError(f"there is no {target.strip()!r} here")
+            raise LookupError(f"{target.strip()!r} has no step in this pass" if found
+                              else f"there is no {target.strip()!r} here")  # fmt: skip
         return self._at(next((m for m in moments if m > self.position), moments[0]))
 
     def to_moment(self, moment: int) -> StepCursor:
@@ -139,8 +136,7 @@ class StepCursor:
 
     def find(self, target: str) -> frozenset[int]:
         """The nodes that a text names, as in `goto`; none where it names nothing."""
-        wanted = self._matcher(target.strip())
-        return frozenset(node for node in self.timeline.rows if wanted(self.timeline.node(node)))
+        return named(self.timeline, target)
 
     def goto_node(self, node: int) -> StepCursor:
         """To the step that evaluates this node; where there is none, to the operation that records it, or nowhere."""
@@ -148,17 +144,6 @@ class StepCursor:
             return self.goto(f"%{node}")
         except LookupError:
             return self
-
-    def _matcher(self, target: str) -> Callable[[NodeRecord], bool]:
-        if number := re.fullmatch(r"%?(\d+)", target):
-            return lambda node: node.id == int(number[1])
-        if line := re.fullmatch(r"(?::|line\s+|L)(\d+)", target):
-            at = int(line[1])
-            return lambda node: node.place is not None and node.place.line <= at <= node.place.end_line
-        if any(target in self.names(node) for node in self.timeline.rows):
-            return lambda node: target in self.names(node.id)
-        folded = target.casefold()
-        return lambda node: bool(folded) and folded in (node.op.casefold(), node.name.casefold())
 
     # Where we are
 
@@ -352,10 +337,7 @@ class StepCursor:
 
     def names(self, node: int) -> tuple[str, ...]:
         """All the user's names for a node's outputs, or for its leaf."""
-        record, tensors = self.timeline.node(node), self.recording.tensors
-        if record.variable is not None:
-            return tensors[record.variable].names
-        return tuple(name for ref in record.outputs if ref is not None for name in tensors[ref.tensor].names)
+        return names(self.timeline, node)
 
     def tensor_label(self, tensor: int) -> str:
         """The user's name for a tensor whatever its version, else the `%number` of its node."""

@@ -156,6 +156,48 @@ class Rows:
         return "." if self.ascii else NOTHING
 
 
+class Cells:
+    """The texts of a tape's rows, cut to the width of their columns. What was worked out once is remembered."""
+
+    def __init__(self, rows: Rows, columns: Columns) -> None:
+        self.rows = rows
+        self.columns = columns
+        self._texts: dict[int, tuple[str, ...]] = {}
+        self._values: dict[int, str] = {}
+        self._gradients: dict[tuple[int, int, bool], str] = {}  # by how many terms have come, and whether it has run
+
+    def texts(self, node: int) -> tuple[str, ...]:
+        """Operation, name, operands, shape: the same at every moment."""
+        known = self._texts.get(node)
+        if known is None:
+            rows, columns, record = self.rows, self.columns, self.rows.timeline.node(node)
+            cells = (
+                (rows.op(record), columns.op), (rows.name(record), columns.name),
+                (rows.operands(record), columns.operands), (rows.shape(record), columns.shape),
+            )  # fmt: skip
+            known = self._texts[node] = tuple(fit(text, width, ascii=rows.ascii) + " " for text, width in cells)
+        return known
+
+    def value(self, cursor: StepCursor, node: int) -> str:
+        """The value, which never changes once it has been computed."""
+        known = self._values.get(node) if cursor.exists(node) else None
+        if known is None:
+            width = self.columns.value
+            known = fit(self.rows.value(cursor, node, width), width) + " "
+            if cursor.exists(node):
+                self._values[node] = known
+        return known
+
+    def gradient(self, cursor: StepCursor, node: int) -> str:
+        """The gradient so far."""
+        key = (node, len(cursor.arrived(node)), cursor.has_run(node))
+        known = self._gradients.get(key)
+        if known is None:
+            width = self.columns.gradient
+            known = self._gradients[key] = fit(self.rows.gradient(cursor, node, width), width)
+        return known
+
+
 def fit(text: str, width: int, *, ascii: bool = False) -> str:
     """The text in exactly that many cells of a terminal, cut with an ellipsis where it is longer."""
     text = shown(text, ascii=ascii)

@@ -22,7 +22,7 @@ from textual.strip import Strip
 
 from tui.cursor import State, StepCursor
 from tui.listing import FoldedTape, Listing, Run, RunRow
-from tui.rows import GAP, HEADINGS, Columns, Rows, fit
+from tui.rows import GAP, HEADINGS, Cells, Columns, Rows, fit
 
 HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker
@@ -93,7 +93,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         self._opened: set[Run] = set()  # those that were opened by hand
         self._only: frozenset[int] | None = None  # while rows are filtered
         self._banner = ""
-        self._columns: Columns | None = None
+        self._cells: Cells | None = None
         self._strips: dict[int, Strip] = {}
         self._styles: dict[tuple[str, ...], Style] = {}
         self._delivered: frozenset[int] = frozenset()
@@ -139,7 +139,7 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """The headings, or a row."""
-        if y == 0 or self._rows is None or self._columns is None or self.cursor is None:
+        if y == 0 or self._cells is None or self.cursor is None:
             return self._headings()
         row = y - HEADER + self.scroll_offset.y
         if self._listing is None or row >= len(self._listing.entries):
@@ -148,9 +148,9 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         if strip is None:
             entry = self._listing.entries[row]
             pieces = (
-                self._draw(row, entry, self._rows, self._columns, self.cursor)
+                self._draw(row, entry, self._cells, self.cursor)
                 if isinstance(entry, int)
-                else self._draw_run(row, entry, self._columns, self.cursor)
+                else self._draw_run(row, entry, self._cells.columns, self.cursor)
             )
             strip = Strip([Segment(text, style) for text, style in pieces if text]).simplify()
             strip = self._strips[row] = strip.adjust_cell_length(self.size.width, pieces[-1][1])
@@ -225,7 +225,8 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
     def _lay_out(self) -> None:
         if self._rows is None or self._listing is None or self.cursor is None or not self.size.width:
             return
-        self._columns = self._rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
+        columns = self._rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
+        self._cells = Cells(self._rows, columns)
         self._strips.clear()
         self.virtual_size = Size(self.size.width, len(self._listing.entries) + HEADER)
         self.refresh()
@@ -250,17 +251,15 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip([Segment(fit(f" {self._banner}", self.size.width), self._style("tape--banner"))])
         style = self._style("tape--heading")
         text = " " * MARKER
-        if self._columns is not None:
-            text += (" " * GAP).join(fit(h, w) for h, w in zip(HEADINGS, self._columns.widths, strict=True))
+        if self._cells is not None:
+            text += (" " * GAP).join(fit(h, w) for h, w in zip(HEADINGS, self._cells.columns.widths, strict=True))
         return Strip([Segment(fit(text, self.size.width), style)], self.size.width)
 
-    def _draw(
-        self, row: int, node: int, rows: Rows, columns: Columns, cursor: StepCursor
-    ) -> Sequence[tuple[str, Style]]:
+    def _draw(self, row: int, node: int, cells: Cells, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
         assert self._listing is not None
-        record, state = rows.timeline.node(node), cursor.state(node)
+        columns, record, state = cells.columns, cursor.timeline.node(node), cursor.state(node)
         ground, glyph = self._ground(cursor, node, state)
-        at_row = rows.timeline.row_of[node]
+        at_row = cursor.timeline.row_of[node]
         past = at_row < cursor.frontier if cursor.is_forward else at_row >= cursor.frontier
         bright = state in ("done", "current") or ground != ()
         text = "tape--past" if bright else "tape--outside" if state == "outside" else "tape--future"
@@ -272,19 +271,19 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         drawn, at = self._listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
         drawn = drawn.ljust(columns.lanes)
         plain, lane = self._style(*ground, text), role("tape--lane", past)
-        gradient = rows.gradient(cursor, node, columns.gradient)
+        op, name, operands, shape = cells.texts(node)
         return [
             (self._glyphs[glyph] + self._glyphs["stop" if node in self.stops else "none"], role("tape--marker", True)),
             (f"{node:>{columns.number}} ", role("tape--number", True)),
             (drawn[:at], lane),
             (drawn[at : at + 1], role(kind)),
             (f"{drawn[at + 1 :]} ", lane),
-            (fit(rows.op(record), columns.op, ascii=self._ascii) + " ", role(kind)),
-            (fit(rows.name(record), columns.name, ascii=self._ascii) + " ", role("tape--name")),
-            (fit(rows.operands(record), columns.operands, ascii=self._ascii) + " ", plain),
-            (fit(rows.shape(record), columns.shape, ascii=self._ascii) + " ", plain),
-            (fit(rows.value(cursor, node, columns.value), columns.value) + " ", role("tape--value")),
-            (fit(gradient, columns.gradient), role("tape--gradient", bool(cursor.arrived(node)))),
+            (op, role(kind)),
+            (name, role("tape--name")),
+            (operands, plain),
+            (shape, plain),
+            (cells.value(cursor, node), role("tape--value")),
+            (cells.gradient(cursor, node), role("tape--gradient", bool(cursor.arrived(node)))),
         ]
 
     def _draw_run(self, row: int, entry: RunRow, columns: Columns, cursor: StepCursor) -> Sequence[tuple[str, Style]]:

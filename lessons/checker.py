@@ -1,7 +1,7 @@
 """Checking: a learner's file must do what the solution does, check by check.
 
 What is expected is nowhere written down: it is what the solution does. A known wrong answer is recognised in the same
-way, by doing exactly what the learner's file does, so it makes no difference how that file is written.
+way, by what it does, so it makes no difference how the learner's file is written.
 """
 
 from __future__ import annotations
@@ -81,11 +81,6 @@ def check(exercise: Exercise, file: Path, *, seconds: float = SECONDS, expected:
     outcomes = expected.outcomes
     results = tuple(_result(one, did.outcomes.get(one.name), outcomes[one.name]) for one in exercise.checks)
     ended_in = {one.name: one for one in exercise.checks}.get(did.during or "")
-    same = (
-        wrong
-        for wrong, mistake in expected.mistakes
-        if did.broken is None and did.ended == "finished" and does_the_same(did, mistake)
-    )
     passed = all(result.passed for result in results)
     return Verdict(
         results=results,
@@ -95,8 +90,26 @@ def check(exercise: Exercise, file: Path, *, seconds: float = SECONDS, expected:
         status=did.status,
         output=did.output,
         untouched=untouched,
-        wrong_answer=None if passed else next(same, None),
+        wrong_answer=None if passed else _known_mistake(did, expected),
     )
+
+
+def _known_mistake(did: Observation, expected: Expected) -> WrongAnswer | None:
+    """The known wrong answer that a file makes: what that one does wrong, the file does wrong in the same way.
+
+    In other checks the file may do anything, so that a mistake is recognised while the rest is not written yet; but
+    the first check that the file fails, which is the one that is told in full, has to be among them. Where several
+    fit, it is the one that does most wrong.
+    """
+    if did.broken is not None or did.ended != "finished":
+        return None
+    first = next(name for name, right in expected.outcomes.items() if not _same(did.outcomes[name], right))
+    fitting: list[tuple[int, WrongAnswer]] = []
+    for wrong, mistake in expected.mistakes:
+        failed = [name for name, one in mistake.outcomes.items() if not _same(one, expected.outcomes[name])]
+        if first in failed and all(_same(did.outcomes[name], mistake.outcomes[name]) for name in failed):
+            fitting.append((len(failed), wrong))
+    return max(fitting, key=lambda one: one[0])[1] if fitting else None
 
 
 def does_the_same(one: Observation, other: Observation) -> bool:

@@ -57,6 +57,13 @@ class TestWhatIsSaid:
     def test_another_known_one(self, say):
         assert say("def double(x):\n    return x + x if x != 3 else 5\n").splitlines()[3] == "    One is missing."
 
+    def test_a_known_one_while_another_part_is_not_written_yet(self, say):
+        said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return 5\n")
+        assert said.splitlines()[3:] == ["    One is missing.", "✗ double([1, 2])"]
+
+    def test_a_known_one_is_not_named_where_it_does_something_else_in_part(self, say):
+        assert "You multiply" not in say("def double(x):\n    return 9 if x == 3 else x + x\n")
+
     def test_the_file_as_shipped(self, say):
         assert say(EXERCISE) == "The file is as it was shipped. Its comments say what to write."
 

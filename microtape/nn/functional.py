@@ -19,6 +19,7 @@ from microtape.ops.activation import (
     silu,
     softplus,
 )
+from microtape.ops.adaptive_pooling import adaptive_avg_pool2d
 from microtape.ops.arguments import dim_index
 from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
 from microtape.ops.embedding import embedding, one_hot
@@ -39,7 +40,7 @@ from microtape.ops.noise import dropout
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm
 from microtape.ops.padding import pad
 from microtape.ops.parts import chunk
-from microtape.ops.pooling import adaptive_avg_pool2d, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction import sum
 from microtape.ops.selection import clamp_min
@@ -95,7 +96,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Any:
-    """`softmax(query · keyᵀ · scale + mask) · value`, the scale being 1 / √features.
+    """`softmax(query · keyᵀ · scale + mask) · value`, the scale being 1 / √features (Vaswani et al., 2017).
 
     query: (..., L, features), key: (..., S, features), value: (..., S, size); the result is (..., L, size). `attn_mask`
     (..., L, S) is True where attention is allowed, or what is added; with `is_causal` each place sees those up to it.

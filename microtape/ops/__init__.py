@@ -42,6 +42,6 @@ linalg           inv, det, solve, cholesky;  decomposition: svd, eigh, matrix no
 
 Neural networks
 loss, nll        losses;  embedding: rows of a table
-convolution      conv1d, conv2d and their transposes;  pooling
+convolution      conv1d, conv2d and their transposes;  pooling;  adaptive_pooling
 normalization    batch_norm, layer_norm, group_norm
 """

@@ -225,14 +225,14 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """x where it is positive, else `negative_slope · x`."""
+    """x where it is positive, else `negative_slope · x` (Maas et al., 2013)."""
     return (
         call_(LeakyReluBackward1(negative_slope), input) if inplace else call(LeakyReluBackward0(negative_slope), input)
     )
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """x where it is positive, else `alpha · (eˣ - 1)`."""
+    """x where it is positive, else `alpha · (eˣ - 1)` (Clevert et al., 2015)."""
     return call_(EluBackward1(alpha, 1.0), input) if inplace else call(EluBackward0(alpha, 1.0), input)
 
 
@@ -243,7 +243,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
-    """x · σ(x), also called swish."""
+    """x · σ(x), also called swish (Elfwing et al., 2017)."""
     return call_(SiluBackward0(), input) if inplace else unary(SiluBackward0, input)
 
 

@@ -1,4 +1,8 @@
-"""Matrices taken apart: singular values, eigenvalues, and the norms that are made of them."""
+"""Matrices taken apart: singular values, eigenvalues, and the norms that are made of them.
+
+The derivatives are in J. Townsend, "Differentiating the singular value decomposition" (2016), and for eigenvalues in
+M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008).
+"""
 
 from __future__ import annotations
 

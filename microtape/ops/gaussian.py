@@ -91,7 +91,7 @@ def erfc(input: Any) -> Any:
 
 
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """x · Φ(x), with Φ the normal distribution; `approximate="tanh"` for its old approximation.
+    """x · Φ(x), with Φ the normal distribution (Hendrycks and Gimpel, 2016); `approximate="tanh"` for the quick one.
 
     Raises RuntimeError for another one.
     """

@@ -1,5 +1,8 @@
 """Linear algebra of square matrices: inverse, determinant, equations, Cholesky. Leading dimensions are stacks.
 
+The derivatives are in M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008), that of Cholesky's factor in I. Murray, "Differentiation of the Cholesky decomposition" (2016).
+
 For complex matrices the engine conjugates gradients before and after a formula, so that xᵀ here means torch's xᴴ.
 """
 

@@ -205,7 +205,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
-    """`smooth_l1_loss`, times `delta`. Raises RuntimeError for a `delta` that is not positive."""
+    """`smooth_l1_loss`, times `delta` (Huber, 1964). Raises RuntimeError for a `delta` that is not positive."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     return call(HuberLossBackward0(reduction, delta), *same_shape(input, target))

@@ -135,7 +135,7 @@ def cross_entropy(
     """The negative log-likelihood under softmax(input), for logits `input`.
 
     `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` moves that
-    much of the probability evenly to all classes.
+    much of the probability evenly to all classes (Szegedy et al., 2016).
     """
     dim = min(input.ndim - 1, 1)
     if tuple(target.shape) == tuple(input.shape) and input.ndim and target.dtype.kind not in "fc":

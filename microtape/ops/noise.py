@@ -125,6 +125,7 @@ def dropout(
 ) -> Any:
     """Each element 0 with probability `p`, the others grown by 1 / (1 - p); `input` itself if not `training`.
 
+    The idea is Srivastava et al.'s (2014).
     Raises ValueError where `p` is no probability.
     """
     if not 0 <= p <= 1:

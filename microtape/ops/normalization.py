@@ -137,6 +137,7 @@ def layer_norm(
 ) -> Any:
     """`input` with mean 0 and variance 1 over its last dimensions, of that shape; then times `weight` plus `bias`.
 
+    The idea is Ba, Kiros and Hinton's (2016).
     Raises RuntimeError where the shape is not that of the last dimensions.
     """
     shape = tuple(normalized_shape)
@@ -167,6 +168,7 @@ def batch_norm(
 ) -> Any:
     """Each channel of `input` (n, channels, ...) with mean 0 and variance 1; then times `weight` plus `bias`.
 
+    The idea is Ioffe and Szegedy's (2015).
     In `training` they are those of the batch, and the running ones, if given, move towards them by `momentum`; else
     they are the running ones. Raises ValueError in training where there is only one value for a channel.
     """

@@ -13,7 +13,6 @@ from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
 from microtape.ops.convolution import Geometry
 from microtape.ops.kinds import refusing
-from microtape.ops.reduction import mean
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.tensor_state import Array, TensorState, new_tensor
 
@@ -216,22 +215,6 @@ class AvgPool2DBackwardBackward0(Operation):
         return call(again, g)
 
 
-@refusing(biuc="adaptive_avg_pool2d")
-class AdaptiveAvgPool2DBackward0(Operation):
-    __slots__ = ("columns", "rows")
-    formula = "z = R · x · Cᵀ, where R and C average rows and columns    ∂x = Rᵀ · g · C"
-
-    def __init__(self, rows: Array, columns: Array) -> None:
-        super().__init__()
-        self.rows, self.columns = rows, columns
-
-    def forward(self, x: Any) -> Any:
-        return (self.rows.astype(x.dtype) @ x) @ self.columns.T.astype(x.dtype)
-
-    def grad_x(self, g: Any) -> Any:
-        return call(AdaptiveAvgPool2DBackward0(self.rows.T, self.columns.T), g)
-
-
 def max_pool2d(
     input: Any,
     kernel_size: Any,
@@ -300,32 +283,6 @@ def avg_pool1d(
     """`avg_pool2d` of rows: (n, channels, length), or without the n."""
     kernel, steps, paddings, _ = in_rows(kernel_size, stride, padding, 1)
     return squeeze(avg_pool2d(unsqueeze(input, -2), kernel, steps, paddings, ceil_mode, count_include_pad), -2)
-
-
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """The means of so many parts in each direction, as equal as they can be; None leaves a direction as it is."""
-    if input.ndim not in (3, 4):
-        raise RuntimeError(f"adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {list(input.shape)}")
-    given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * 2
-    wanted = [size if parts is None else int(parts) for parts, size in zip(given, input.shape[-2:], strict=True)]
-    if min(wanted) < 0:
-        raise RuntimeError(
-            "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received "
-            f"{{{wanted[0]}, {wanted[1]}}}"
-        )
-    if wanted == [1, 1]:
-        return mean(input, (-1, -2), True)
-    rows, columns = (averaging(size, parts) for size, parts in zip(input.shape[-2:], wanted, strict=True))
-    return call(AdaptiveAvgPool2DBackward0(rows, columns), input)
-
-
-def averaging(size: int, parts: int) -> Array:
-    """The matrix that makes of a vector the means of its parts, which may share elements where they are not equal."""
-    matrix = np.zeros((parts, size))
-    for i in range(parts):
-        start, end = i * size // parts, -(-(i + 1) * size // parts)
-        matrix[i, start:end] = 1 / (end - start)
-    return matrix
 
 
 def by(sizes: Sequence[int]) -> str:

@@ -89,7 +89,7 @@ def stepper() -> None:
 
     async def shot() -> str:
         app = StepperApp(recorded(EXAMPLES / "mlp.py"))
-        async with app.run_test(size=(140, 42)) as pilot:
+        async with app.run_test(size=(140, 48)) as pilot:
             await pilot.press(*["right"] * 9)
             await pilot.pause()
             return app.export_screenshot()

@@ -134,7 +134,7 @@ class Describer:
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
         """`g · y = 5 · 3 = 15`: the rule with this node's names; with the numbers of one element if there are many."""
         found = worked(self.cursor, step, one.output)
-        width = (self.width - LABEL - 30) // 3
+        width = max((self.width - LABEL - 30) // 3, SUMMED // 2)
         if found is None or one.term is None:
             return () if one.before is not None else line(self._value(one.term, 2 * width))
         rule = line(Span(found.text, "op"), " = ")

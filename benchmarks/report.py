@@ -70,8 +70,8 @@ def markdown(
         "",
         "Written by `python -m benchmarks`. Each number is our time over that of a peer, so less is better: the median "
         f"over {rounds} rounds (3 for long ones) in which all engines ran one after the other, with the quartiles in "
-        "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all engines "
-        "agreed on every gradient.",
+        "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all "
+        "engines agreed on every gradient.",
         "",
         machine(engines),
         "",

@@ -10,17 +10,16 @@ Note [Numerical and analytical]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from microtape.differentiate import grad
 from microtape.forward_ad import dual_level, make_dual, unpack_dual
 from microtape.tensor import Tensor
-from microtape.tensor_state import new_tensor
+from microtape.tensor_state import Array, new_tensor
 
-Matrix = npt.NDArray[Any]
+Matrix: TypeAlias = Array
 
 
 class Jacobians:

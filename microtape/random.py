@@ -29,10 +29,17 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Start again from `seed`. Returns self."""
         self._seed = int(seed)
-        self._twister = np.random.MT19937()
-        self._twister._legacy_seeding(self._seed & 0xFFFFFFFF)
+        self._made: np.random.MT19937 | None = None
         self.spare = None
         return self
+
+    @property
+    def _twister(self) -> np.random.MT19937:
+        """numpy's generator, made when the first number is drawn: importing it takes longer than importing us."""
+        if self._made is None:
+            self._made = np.random.MT19937()
+            self._made._legacy_seeding(self._seed & 0xFFFFFFFF)
+        return self._made
 
     def initial_seed(self) -> int:
         """The seed it was last started from."""

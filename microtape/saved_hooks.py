@@ -9,7 +9,6 @@ Note [Packing]
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -152,6 +151,8 @@ class _Spilled:
     """A tensor in a file, which is deleted with this object."""
 
     def __init__(self, tensor: TensorState, folder: str | os.PathLike[str] | None) -> None:
+        import tempfile  # here, as few need it and it takes its time to import
+
         number, self.path = tempfile.mkstemp(".npy", "microtape-", folder)
         with os.fdopen(number, "wb") as file:
             np.save(file, tensor.array, allow_pickle=False)

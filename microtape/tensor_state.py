@@ -19,18 +19,19 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from microtape.call_site import CallSite, user_frame
 from microtape.node import DEAD_END, NO_EDGE, OWN_DTYPE, AccumulateGrad, Edge, NodeHooks
 
 if TYPE_CHECKING:
+    import numpy.typing as npt  # which takes its time to import
+
     from microtape.views import View
 
-Array = npt.NDArray[Any]
+Array: TypeAlias = "npt.NDArray[Any]"
 
 
 class Version:

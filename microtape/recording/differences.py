@@ -175,8 +175,8 @@ def _agree(analytical: Any, numerical: Any, precision: float, of_gradient: float
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Nobody is told what goes on inside, and the program goes on with the random numbers that it would have had."""
+    twister, known, numbers = default_generator._twister.state, random.getstate(), np.random.get_state()
     watchers, words = watch.watchers, default_generator.__dict__.copy()
-    twister, known, numbers = words["_twister"].state, random.getstate(), np.random.get_state()
     watch.set(())
     try:
         yield

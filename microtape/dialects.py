@@ -7,6 +7,7 @@ OneFlow    `backward(outputs, out_grads, ...)`
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections import namedtuple
 from collections.abc import Sequence
@@ -100,7 +101,12 @@ class _DialectFunction(Function):
         cls.spoken = cls.forward, cls.backward if backward is not None else Function.backward
         cls.names = tuple(inspect.signature(cls.forward).parameters)[1:]
         cls.needs = namedtuple("needs_input_grad", cls.names, rename=True, defaults=(False,) * len(cls.names))  # type: ignore[misc]
-        cls.forward = staticmethod(lambda ctx, *args: cls.say_forward(cls.context(ctx, cls), *args))  # type: ignore[method-assign]
+
+        @functools.wraps(cls.spoken[0])  # with its parameters, so that arguments can be given by name
+        def say(ctx: Any, *args: Any) -> Any:
+            return cls.say_forward(cls.context(ctx, cls), *args)
+
+        cls.forward = staticmethod(say)  # type: ignore[method-assign]
         cls.backward = staticmethod(lambda ctx, *grads: cls.say_backward(cls.context(ctx, cls), *grads))  # type: ignore[method-assign]
 
     names: ClassVar[tuple[str, ...]]

@@ -43,6 +43,17 @@ class MulConstant(dialects.NamedFunction):
         return {"tensor": grad_output * ctx.constant}
 
 
+def test_arguments_can_be_given_by_name():
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    MulConstant.apply(x, constant=3.0).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    w = mt.tensor([[1.0, 2.0]], requires_grad=True)
+    Linear.apply(input=mt.ones(1, 2), weight=w).sum().backward()
+    assert w.grad.tolist() == [[1.0, 1.0]]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'by'"):
+        MulConstant.apply(x, by=3.0)
+
+
 class Powers(dialects.CppFunction):
     """Two outputs and a number, in libtorch's manner."""
 

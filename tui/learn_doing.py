@@ -7,6 +7,7 @@ from functools import partial
 
 from textual import work
 from textual.screen import Screen
+from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.pieces import pieces
@@ -58,8 +59,9 @@ class DoingScreen(Screen[None]):
             self.app.notify(str(error), severity="error", timeout=15)
 
     def _say(self, *lines: Said, title: str = "") -> None:
-        """From a worker's thread."""
-        self.app.call_from_thread(self._exercise.write, list(lines), title)
+        """From a worker's thread. Who has gone on to something else is not told."""
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._exercise.write, list(lines), title)
 
     def action_edit(self) -> None:
         """Edit the file here."""
@@ -91,6 +93,8 @@ class DoingScreen(Screen[None]):
             verdict = check(self.lesson.exercise, file)
         except (LessonError, OSError) as error:
             self._say(Said(str(error), "bad"), title="check")
+            return
+        if get_current_worker().is_cancelled:
             return
         self._verdict = verdict
         attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
@@ -140,7 +144,7 @@ class DoingScreen(Screen[None]):
         except LessonError as error:
             self._say(Said(str(error), "bad"))
             return
-        if case is not None:
+        if case is not None and not get_current_worker().is_cancelled:
             stepper = FaultStepper(case, self._fault_found, ascii=self._ascii)
             self.app.call_from_thread(self.app.push_screen, stepper)
 

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Footer, Markdown, Static
+from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.record import record_program
@@ -98,7 +99,7 @@ class LessonScreen(DoingScreen):
     def on_mount(self) -> None:
         """Open with the text, the program beside it where there is room."""
         self.action_view("text")
-        self._record()
+        self._record(self._program)
 
     def on_resize(self, event: Resize) -> None:
         """A terminal that is too small says so and waits."""
@@ -170,14 +171,17 @@ class LessonScreen(DoingScreen):
     # The program
 
     @work(thread=True, group="record")
-    def _record(self) -> None:
-        """Record the lesson's program while the learner reads."""
+    def _record(self, program: ProgramView) -> None:
+        """Record the lesson's program while the learner reads. Who has gone on by then is not told."""
+        worker = get_current_worker()
         try:
             recording = record_program(self.lesson.program, self.lesson.passes)
         except (LessonError, RecordingError) as error:
-            self.app.call_from_thread(self._program.say, str(error))
+            if not worker.is_cancelled:
+                self.app.call_from_thread(program.say, str(error))
             return
-        self.app.call_from_thread(self._program.show_recording, recording)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(program.show_recording, recording)
 
     def action_move(self, moments: int) -> None:
         """Step on, or back; on a small terminal that means turning to the program."""

@@ -80,7 +80,7 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 
 def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     """`import microtape` in fresh processes, after numpy, from compiled files as where it is installed."""
-    program = "import numpy; from time import perf_counter as t; s = t(); import microtape; print(t() - s)"
+    program = "import numpy; from time import process_time as t; s = t(); import microtape; print(t() - s)"
     with tempfile.TemporaryDirectory() as cache:
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         variables["PYTHONPYCACHEPREFIX"] = cache

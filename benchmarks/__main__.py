@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import report
@@ -43,7 +44,9 @@ def main() -> int:
     output = options.output or (None if options.only or options.quick else Path("BENCHMARKS.md"))
     if output is not None:
         drawing = output.with_suffix(".svg")
-        output.write_text(report.markdown(results, findings, engines, missing, drawing.name, rounds), encoding="utf-8")
+        output.write_text(
+            report.markdown(results, findings, engines, missing, drawing.name, rounds, options.quick), encoding="utf-8"
+        )
         drawing.write_text(report.picture(results), encoding="utf-8")
         print(f"wrote {output} and {drawing}")
     return 1 if options.gate and missed else 0
@@ -65,10 +68,18 @@ def measure(
                 print(f"  without {peer}: {why}")
     for name, check in EVERY_CHECK.items():
         if name in wanted:
-            for finding in check(engines, quick):
+            for finding in attempted(name, check(engines, quick)):
                 findings.append(finding)
                 print(report.finding_table([finding])[-1].strip("| "), flush=True)
     return results, findings
+
+
+def attempted(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings of a check, as far as it comes: one that fails must not take the others with it."""
+    try:
+        yield from findings
+    except (RuntimeError, OSError) as error:
+        yield Finding(name, None, note=f"broken off: {str(error).splitlines()[0]}")
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def cost_above_a_call(function: Callable[[], Any]) -> float:
     def nothing() -> None:
         pass
 
-    return best(function, 20_000, 15) - best(nothing, 20_000, 15)
+    return max(0.0, best(function, 20_000, 15) - best(nothing, 20_000, 15))  # below 0 it is noise
 
 
 def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:

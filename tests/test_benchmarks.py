@@ -116,3 +116,13 @@ def test_the_page_says_by_how_much_a_target_is_missed():
     page = report.markdown([result_with(1.5)], [Finding("recording", 9.0, "×", 8)], {}, {}, "ratios.svg")
     assert "- MLP 64-128-10, batch 64, cross-entropy, to numpy by hand: 1.5 where 1.42 is aimed at, 6 % more." in page
     assert "- recording: 9 where 8 is aimed at, 12 % more." in page
+
+
+def test_a_check_that_breaks_off_leaves_what_it_has_found():
+    def check():
+        yield Finding("first", 1.0)
+        raise RuntimeError("nothing came\nfor a long time")
+
+    first, broken = command.attempted("stepper", check())
+    assert first.what == "first"
+    assert (broken.what, broken.value, broken.note) == ("stepper", None, "broken off: nothing came")

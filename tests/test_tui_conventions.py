@@ -76,3 +76,14 @@ async def test_resizing_keeps_the_place_and_the_pane():
 async def test_no_footer_has_more_keys_than_one_can_take_in():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         assert len([one for one in pilot.app.screen.active_bindings.values() if one.binding.show]) <= 10
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("keys", [(), ("f1",), ("right", "a"), ("P", "right")])
+async def test_in_ascii_mode_everything_is_ascii(size, keys):
+    async with stepper(handmade.diamond(), ascii=True).run_test(size=size) as pilot:
+        await pilot.press("right", *keys)
+        await pilot.pause()
+        text = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+        strange = {one for one in text if not one.isascii()} - set("→←⏎ ")
+        assert not strange, strange

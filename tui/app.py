@@ -20,6 +20,15 @@ class MicrotapeApp(App[None]):
     """A full-screen program with our themes."""
 
     TITLE = "microtape"
+    CSS = """
+    .-ascii TapeView, .-ascii BoxView, .-ascii Pane { border: ascii $panel; }
+    .-ascii TapeView:focus, .-ascii BoxView:focus, .-ascii Pane:focus { border: ascii $accent; }
+    .-ascii StepperScreen > #sentence { border: none; border-top: ascii $panel; }
+    .-ascii StepperScreen > #sentence:focus { border: none; border-top: ascii $accent; }
+    .-ascii .-short.-narrow TapeView, .-ascii .-short.-narrow Pane { border: none; }
+    .-ascii StepperScreen.-short.-narrow > #sentence { border: none; }
+    .-ascii ModalScreen > Vertical, .-ascii ModalScreen > VerticalScroll { border: ascii $accent; }
+    """
 
     def __init__(self, theme: str = "dark") -> None:
         super().__init__()
@@ -54,6 +63,7 @@ class StepperApp(MicrotapeApp):
         self._known, self._remembers, self._notice = known, remembers, notice
         self._opened_with = self.theme
         self._stepper = StepperScreen(recording, **options)
+        self.set_class(options.get("ascii", False), "-ascii")
         rebind(self._stepper, keymap or {})
 
     def on_mount(self) -> None:

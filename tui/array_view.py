@@ -168,7 +168,7 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
         """Which array, what it is like, its numbers, the chosen one in full."""
         with Vertical() as box:
             box.border_title = "array"
-            box.border_subtitle = "arrows: element, PgUp PgDn: slice, m: map, Tab: next, y Y: copy, Enter: why, Esc"
+            box.border_subtitle = "arrows move, PgUp PgDn slice, m map, Tab next, y copy, Enter why, Esc"
             yield Static(id="which")
             yield Static(id="about")
             yield Grid()

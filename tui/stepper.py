@@ -231,6 +231,7 @@ class StepperScreen(ExplainingScreen):
         if question is None:
             self._move(moments)
         else:
+            self.app.clear_notifications()  # they would lie over the question
             self.app.push_screen(PredictScreen(question), go_on)
 
     def _move(self, moments: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
+from textual.events import Key
 from textual.widgets import Markdown, OptionList, TextArea
 
 import tui.sentence
@@ -356,6 +357,16 @@ class TestTheExercise:
         async with app(workspace).run_test(size=SMALL) as pilot:
             await pilot.press("e", *"if x:", "enter", "y", "enter", "z", "escape")
         assert workspace.exercise(FIRST).read_text() == "def double(x):\n    if x:\n        y\n        z\n"
+
+    async def test_keys_count_in_the_order_in_which_they_are_typed(self, workspace):
+        async with app(workspace).run_test(size=LARGE) as pilot:
+            await pilot.press("e")
+            editor = pilot.app.screen.query_one(TextArea)
+            for key in ("a", "b", "backspace", "c", "left", "d", "home", "e", "end", "f"):
+                editor.post_message(Key(key, key if len(key) == 1 else None))
+            await pilot.pause()
+            row = editor.cursor_location[0]
+            assert editor.document.get_line(row) == "    eadcf"
 
     async def test_ctrl_s_saves_and_checks_and_goes_on_editing(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -22,6 +23,19 @@ from tui.learn_text import PROSE, STYLES, Page, marked
 GAP = "raise NotImplementedError"
 
 
+AT_ONCE: dict[str, Callable[[TextArea], None]] = {
+    "backspace": TextArea.action_delete_left,
+    "delete": TextArea.action_delete_right,
+    "left": TextArea.action_cursor_left,
+    "right": TextArea.action_cursor_right,
+    "up": TextArea.action_cursor_up,
+    "down": TextArea.action_cursor_down,
+    "home": TextArea.action_cursor_line_start,
+    "end": TextArea.action_cursor_line_end,
+}
+"""Keys whose bindings would be looked up after what is typed next, where somebody types fast or the machine is slow."""
+
+
 class Editor(TextArea):
     """Edits the file in place. Leaving it saves."""
 
@@ -35,6 +49,9 @@ class Editor(TextArea):
 
         Neither binding has priority: they wait for what was typed before them.
         """
+        if event.key in AT_ONCE:
+            event.prevent_default().stop()
+            AT_ONCE[event.key](self)
         if event.key not in ("enter", "escape"):
             return
         event.prevent_default()

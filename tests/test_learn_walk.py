@@ -1,0 +1,72 @@
+"""The whole course, walked by keystrokes: every step and question, every exercise, from each lesson to the next."""
+
+import pytest
+from textual.events import Paste
+
+from lessons import Workspace, load_course
+from tui.learn_app import LearnApp
+from tui.learn_exercise import Editor
+from tui.learn_lesson import LessonScreen
+from tui.learn_program import ProgramView
+from tui.predict import PredictScreen
+
+COURSE = load_course()
+
+
+async def until(pilot, condition):
+    for _ in range(4000):
+        await pilot.pause(0.02)
+        if condition():
+            return
+    raise AssertionError("it never happened")
+
+
+def said(pilot):
+    return "\n".join(static.render().plain for static in pilot.app.screen.query("#said > Static"))
+
+
+@pytest.mark.parametrize("lesson", COURSE, ids=[lesson.folder.name for lesson in COURSE])
+async def test_a_lesson_can_be_walked_to_the_next(lesson, tmp_path):
+    workspace = Workspace(tmp_path)
+    async with LearnApp(COURSE, workspace, lesson=lesson).run_test(size=(120, 40)) as pilot:
+        program = pilot.app.screen.query_one(ProgramView)
+        await until(pilot, lambda: program.cursor is not None)
+        right = await step_to_the_end(pilot, program)
+        assert right == len(lesson.predictions), "every question comes up, and its right answer is taken"
+
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(pilot.app.focused, Editor))
+        await pilot.press("f7")  # all of it
+        pilot.app.focused.post_message(Paste(lesson.exercise.solution.read_text(encoding="utf-8")))
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "Solved." in said(pilot))
+        await until(pilot, lambda: "solved" in pilot.app.screen.query_one("#title").render().plain)
+        assert workspace.progress.solved() == {lesson.name}
+
+        await pilot.press("escape", "n")
+        await pilot.pause()
+        following = COURSE.after(lesson) or lesson
+        assert isinstance(pilot.app.screen, LessonScreen)
+        assert pilot.app.screen.lesson == following
+
+
+async def step_to_the_end(pilot, program):
+    """Press → through all passes, answering what is asked. Returns how many answers were right."""
+    right = 0
+    before = None
+    while program.cursor != before:
+        before = program.cursor
+        await pilot.press("right")
+        while isinstance(pilot.app.screen, PredictScreen):
+            answer = pilot.app.screen._question.right
+            await pilot.press(*(KEYS.get(character, character) for character in answer), "enter")
+            right += pilot.app.screen.query_one("#verdict").render().plain.startswith("Right")
+            await pilot.press("enter")
+            await pilot.pause()
+    return right
+
+
+KEYS = {" ": "space", ",": "comma", ".": "full_stop", "-": "minus", "[": "left_square_bracket",
+        "]": "right_square_bracket", "(": "left_parenthesis", ")": "right_parenthesis", "_": "underscore",
+        "×": "x", "%": "percent_sign"}  # fmt: skip

@@ -292,14 +292,17 @@ class Machine:
         elif which == 5:
             tensor.grad = None
         elif which == 6:
-            tensor.grad = self.values(tuple(tensor.shape), 7).to(tensor.dtype)
+            tensor.grad = self.normal_values(tensor, 7)
         elif which == 7 and not tensor.is_inference():
-            with self.mt.inference_mode(False):
-                new = self.values(tuple(tensor.shape), 8).to(tensor.dtype)
-            tensor.data = new
+            tensor.data = self.normal_values(tensor, 8)
         elif tensor.is_leaf and tensor.grad is not None:
             with self.mt.no_grad():
                 tensor.grad.zero_()
+
+    def normal_values(self, tensor: Any, seed: int) -> Any:
+        """Values like `tensor`, no inference tensor in any mode; see `may_be_written_to`."""
+        with self.mt.inference_mode(False):
+            return self.values(tuple(tensor.shape), seed).to(tensor.dtype)
 
     def look(self, x: int) -> None:
         tensor = self.tensor(x)

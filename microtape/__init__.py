@@ -7,8 +7,9 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape import _C, autograd, linalg, nn, utils
+from microtape import _C, autograd, cuda, linalg, nn, utils
 from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
+from microtape.devices import device
 from microtape.dtypes import (
     bool,
     complex64,
@@ -239,9 +240,11 @@ __all__ = [
     "cos",
     "cosh",
     "count_nonzero",
+    "cuda",
     "cumprod",
     "cumsum",
     "det",
+    "device",
     "diag",
     "diag_embed",
     "diagonal",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape import dtypes
+from microtape.devices import check_device
 from microtape.inference import marked
 from microtape.node import NO_EDGE
 from microtape.ops.arguments import sizes
@@ -107,8 +108,7 @@ def ragged(data: Any, dim: int = 0) -> str:
 
 def made(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
     """A leaf around `array`. Raises RuntimeError for a device that is not the cpu, or a dtype without gradients."""
-    if device is not None and str(device) != "cpu":
-        raise RuntimeError(f"there is no device but the cpu here, got '{device}'")
+    check_device(device)
     if requires_grad and not dtypes.is_differentiable(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return marked(new_tensor(Tensor, array, None if requires_grad else NO_EDGE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from microtape import dtypes
+from microtape.devices import check_device
 from microtape.interop import Interop
 from microtape.ops import (
     activation,
@@ -227,3 +228,7 @@ class Methods(Interop):
     def cpu(self) -> Any:
         """This tensor: there is no other device."""
         return self
+
+    def cuda(self, device: Any = None) -> Any:
+        """Refused, with a RuntimeError: there is no device but the CPU."""
+        check_device("cuda")

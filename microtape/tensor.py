@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape import dtypes
+from microtape import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.in_place import write
@@ -69,6 +69,16 @@ class Tensor(Methods):
     def dtype(self) -> dtypes.DType:
         """The element type."""
         return self.array.dtype
+
+    @property
+    def device(self) -> devices.device:
+        """The CPU, as for every tensor here."""
+        return devices.CPU
+
+    @property
+    def is_cuda(self) -> bool:
+        """False."""
+        return False
 
     @property
     def ndim(self) -> int:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from microtape import devices
 from microtape.in_place import call_, places
 from microtape.operation import Operation, Unary, as_operand, call, unary
 from microtape.ops.kinds import named
 from microtape.tensor_state import TensorState, requires_grad
-
-DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")  # what torch knows by these names
 
 
 class CloneBackward0(Unary):
@@ -133,16 +132,15 @@ def cast(x: Any, dtype: Any, copy: bool = False) -> Any:
 
 
 def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Any:
-    """x in another dtype: `x.to(dtype)`, `x.to(other_tensor)`. The only device is "cpu".
+    """x in another dtype: `x.to(dtype)`, `x.to(other_tensor)`. The only device is the CPU.
 
     Raises RuntimeError for another device.
     """
     for argument in (*args, device):
         if isinstance(argument, TensorState):
             dtype = argument.array.dtype
-        elif isinstance(argument, str) and argument.partition(":")[0] in DEVICES:
-            if argument != "cpu":
-                raise RuntimeError(f"there is no device but the cpu here, got '{argument}'")
+        elif isinstance(argument, str | devices.device) and str(argument).partition(":")[0] in devices.KINDS:
+            devices.check_device(argument)
         elif isinstance(argument, bool) or argument is None:
             pass  # `non_blocking`
         else:

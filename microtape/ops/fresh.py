@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.devices import check_device
 from microtape.ops.arguments import sizes
 from microtape.tensor_state import TensorState
 from microtape.tensor_state import new_tensor as make
@@ -36,8 +37,7 @@ def new_tensor(x: TensorState, data: Any, *, dtype: Any = None, device: Any = No
 
 def fresh(x: Any, array: Any, device: Any, requires_grad: bool) -> Any:
     """A leaf of x's class around the array. Raises RuntimeError for another device, or a dtype without gradients."""
-    if device is not None and str(device) != "cpu":
-        raise RuntimeError(f"there is no device but the cpu here, got '{device}'")
+    check_device(device)
     if requires_grad and array.dtype.kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     leaf: Any = make(type(x), array)

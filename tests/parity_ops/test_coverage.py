@@ -18,7 +18,8 @@ ELSEWHERE = {
         enable_grad get_default_dtype inference_mode is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled
         is_inference is_inference_mode_enabled no_grad set_anomaly_enabled set_default_dtype set_grad_enabled""",
     "records, and torch has nothing like it": "load record save scope",
-    "is a class": "LinAlgError Size Tensor",
+    "is a class": "LinAlgError Size Tensor device",
+    "asks for a device that is not there": "cuda",
 }
 EXEMPT = {name: reason for reason, names in ELSEWHERE.items() for name in names.split()}
 

@@ -1,0 +1,14 @@
+"""torch's `cuda` namespace, as far as programs ask whether there is any."""
+
+
+def is_available() -> bool:
+    """False: microtape computes with numpy, on the CPU."""
+    return False
+
+
+def device_count() -> int:
+    """0; see `is_available`."""
+    return 0
+
+
+__all__ = ["device_count", "is_available"]

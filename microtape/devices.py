@@ -1,0 +1,48 @@
+"""Devices. There is one, the CPU; programs that look for a better one find out here that there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+KINDS = ("cpu", "cuda", "mps", "xpu", "meta")
+
+
+class device:  # noqa: N801 - torch's name
+    """Where a tensor is: `device("cpu")`. Others have names, but no tensor can be there.
+
+    From a text such as "cuda:0", from its two parts, or from another device.
+
+    Raises:
+        RuntimeError: there is no such kind of device.
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: str | device, index: int | None = None) -> None:
+        kind, colon, number = str(type).partition(":")
+        if kind not in KINDS or (colon and not number.isdecimal()):
+            raise RuntimeError(f"Invalid device string: '{type}'; the kinds are {', '.join(KINDS)}")
+        self.type = kind
+        self.index = int(number) if colon else index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+
+CPU = device("cpu")
+
+
+def check_device(wanted: Any) -> None:
+    """Accept the CPU, and None. Raises RuntimeError for any other device."""
+    if wanted is not None and device(wanted).type != "cpu":
+        raise RuntimeError(f"there is no device but the cpu here, got '{wanted}'")

@@ -27,6 +27,7 @@ from benchmarks.engines import Engine
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 140, 50
 QUIET = 0.08  # seconds without output that end a paint; a frame is painted in one go, with gaps of a few ms
+OPENED = b"is called"  # what the sentence of a stepper that has just opened says
 PATIENCE = 120.0  # seconds until a program that paints nothing is given up
 PROGRAM = """\
 import numpy as np
@@ -105,7 +106,7 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         subprocess.run(record, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
         terminal = Terminal([sys.executable, "-P", "-c", tui, "step", str(tape)])
         try:
-            first = terminal.painted(b"tape") - terminal.started
+            first = terminal.painted(OPENED) - terminal.started
             yield Finding("stepper: first paint of 30,000 nodes, beyond Python and imports", first - imports, "s", 1)
             _settle(terminal)
             steps = sorted(terminal.press(key) for key in [b"l"] * (30 if quick else 200) + [b"h"] * 20)
@@ -124,7 +125,7 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             terminal.close()
     terminal = Terminal([sys.executable, "-P", "-c", tui, "demo"])
     try:
-        yield Finding("`microtape demo`: from command to first paint", terminal.painted(b"tape") - terminal.started,
+        yield Finding("`microtape demo`: from command to first paint", terminal.painted(OPENED) - terminal.started,
                       "s", 1)  # fmt: skip
     finally:
         terminal.close()

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import microtape.engine
+import microtape.fitting
 import microtape.saved
 from microtape.engine import GraphTask
 from microtape.node import AccumulateGrad, Node
@@ -105,7 +105,7 @@ FAULTS: dict[str, Fault] = {
         "It does not rewind the tape: a row runs as soon as something has arrived, and what comes later is lost.",
     ),
     "no_unbroadcast": Fault(
-        microtape.engine, "unbroadcast", not_unbroadcast,
+        microtape.fitting, "unbroadcast", not_unbroadcast,
         "It does not sum over what was stretched: the gradient has the shape of the result, not of the operand.",
     ),
     "no_version_check": Fault(

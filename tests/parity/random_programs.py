@@ -87,14 +87,17 @@ class Steps(See):
     """A See that notes the number of the instruction in place of a line."""
 
     step = 0
+    has_created_graph = False  # some pass so far was run with `create_graph=True`
 
     def _add(self, seen: Any) -> None:
         self.events.append(Event(self.step, seen))
 
     def value(self, *tensors: Any) -> None:
-        """See See; whether a gradient of zeros has a history depends on how the derivative is written down."""
+        """See See; whether a recorded gradient of zeros has a history depends on how the derivative is written down."""
         seen = [None if tensor is None else self._value(tensor) for tensor in tensors]
-        self._add([one if one is None or one.array.any() else one._replace(requires_grad=False) for one in seen])
+        if self.has_created_graph:
+            seen = [one if one is None or one.array.any() else one._replace(requires_grad=False) for one in seen]
+        self._add(seen)
 
     def _raised(self, error: BaseException) -> Raised:
         return Raised(type(error), as_microtape(getattr(error, "summary", None) or str(error)), 0)
@@ -375,6 +378,7 @@ class Machine:
         second_order = options.create_graph or len(tensors) < len(roots) or self.is_second_order(tensors)
         order = self.see.order(*tensors) if options.ordered and not second_order else contextlib.nullcontext()
         self.notes, before = [], self.next_sequence_nr()
+        self.see.has_created_graph |= options.create_graph
         try:
             with order:
                 yield

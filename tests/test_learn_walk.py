@@ -1,9 +1,13 @@
 """The whole course, walked by keystrokes: every step and question, every exercise, from each lesson to the next."""
 
+import asyncio
+import threading
+
 import pytest
 from textual.events import Paste
 
 from lessons import Workspace, load_course
+from lessons.record import record_program
 from tui.learn_app import LearnApp
 from tui.learn_exercise import Editor
 from tui.learn_lesson import LessonScreen
@@ -70,3 +74,22 @@ async def step_to_the_end(pilot, program):
 KEYS = {" ": "space", ",": "comma", ".": "full_stop", "-": "minus", "[": "left_square_bracket",
         "]": "right_square_bracket", "(": "left_parenthesis", ")": "right_parenthesis", "_": "underscore",
         "×": "x", "%": "percent_sign"}  # fmt: skip
+
+
+async def test_leaving_while_the_program_is_still_recorded_is_harmless(tmp_path, monkeypatch):
+    recorded = record_program(COURSE.lessons[0].program)
+    leaving = threading.Event()
+
+    def slow(*_):
+        leaving.wait()
+        return recorded
+
+    async def gone(program):  # it is taken down before its screen, and what is in it before that
+        leaving.set()
+        await asyncio.sleep(0.2)
+
+    monkeypatch.setattr("tui.learn_lesson.record_program", slow)
+    monkeypatch.setattr(ProgramView, "on_unmount", gone, raising=False)
+    async with LearnApp(COURSE, Workspace(tmp_path), lesson=COURSE.lessons[0]).run_test() as pilot:
+        assert pilot.app.screen.query_one(ProgramView).cursor is None
+    assert leaving.is_set()

@@ -170,6 +170,7 @@ async def test_the_next_nan():
     recording = mt.record((x * x).sum().sqrt().backward)
     async with stepper(recording).run_test(size=LARGE) as pilot:
         await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
         await pilot.press("exclamation_mark")
         assert row(pilot.app, 3).startswith("▶")
         assert "!" in shown(pilot.app, "TimeBar")

@@ -131,7 +131,7 @@ class ExportScreen(ModalScreen[str | None]):
         def progress(text: str) -> None:
             if stop.is_set():
                 raise _Stopped
-            self.app.call_from_thread(self._say, f"working: {text}   Esc stops")
+            self.call_later(self._say, f"working: {text}   Esc stops")
 
         try:
             self._export.write(kind, path, progress)

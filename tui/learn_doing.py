@@ -61,7 +61,7 @@ class DoingScreen(Screen[None]):
     def _say(self, *lines: Said, title: str = "") -> None:
         """From a worker's thread. Who has gone on to something else is not told."""
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._exercise.write, list(lines), title)
+            self.call_later(self._exercise.write, list(lines), title)
 
     def action_edit(self) -> None:
         """Edit the file here."""
@@ -98,15 +98,15 @@ class DoingScreen(Screen[None]):
             return
         self._verdict = verdict
         attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
-        self.app.call_from_thread(self._remember, attempted)
+        self.call_later(self._remember, attempted)
         said = report(verdict, ascii=self._ascii)
         if verdict.passed:
             written = "v shows how others have written it, " if self._solutions else ""
             said += [Said(""), Said(f"{written}n goes to the next lesson.", "dim")]
-        self.app.call_from_thread(self._exercise.read)
+        self.call_later(self._exercise.read)
         self._say(*said, title="check")
-        self.app.call_from_thread(self._exercise.make_room)
-        self.app.call_from_thread(self._show_title)
+        self.call_later(self._exercise.make_room)
+        self.call_later(self._show_title)
         if failed(verdict) is not None and (found := where(self.lesson.exercise, verdict, file)) is not None:
             self._say(*said, Said(""), Said(found.told()), Said("d opens it in the stepper.", "dim"), title="check")
 
@@ -127,7 +127,7 @@ class DoingScreen(Screen[None]):
             return
         self._say(Said(found.check.title, "strong"), Said(found.told()))
         stepper = PartedStepper(at(found), ascii=self._ascii)
-        self.app.call_from_thread(self.app.push_screen, stepper)
+        self.call_later(self.app.push_screen, stepper)
 
     def action_wrong_engine(self) -> None:
         """The stepper on the lesson's wrong engine."""
@@ -146,7 +146,7 @@ class DoingScreen(Screen[None]):
             return
         if case is not None and not get_current_worker().is_cancelled:
             stepper = FaultStepper(case, self._fault_found, ascii=self._ascii)
-            self.app.call_from_thread(self.app.push_screen, stepper)
+            self.call_later(self.app.push_screen, stepper)
 
     def _fault_found(self) -> None:
         self._remember(partial(self._workspace.progress.found_fault, self.lesson.name))

@@ -172,16 +172,20 @@ class LessonScreen(DoingScreen):
 
     @work(thread=True, group="record")
     def _record(self, program: ProgramView) -> None:
-        """Record the lesson's program while the learner reads. Who has gone on by then is not told."""
+        """Record the lesson's program while the learner reads.
+
+        Who has gone on by then is not told: a screen that has closed, or is about to, no longer does what it is to do
+        later. (What a thread has the app do is done in any case, and would find no widgets.)
+        """
         worker = get_current_worker()
         try:
             recording = record_program(self.lesson.program, self.lesson.passes)
         except (LessonError, RecordingError) as error:
             if not worker.is_cancelled:
-                self.app.call_from_thread(program.say, str(error))
+                self.call_later(program.say, str(error))
             return
         if not worker.is_cancelled:
-            self.app.call_from_thread(program.show_recording, recording)
+            self.call_later(program.show_recording, recording)
 
     def action_move(self, moments: int) -> None:
         """Step on, or back; on a small terminal that means turning to the program."""

@@ -52,7 +52,7 @@ class RunningScreen(Screen[None]):
     @work(thread=True, exclusive=True, group="nan", description="looks for NaN")
     def _look_for_nan(self, cursor: StepCursor) -> None:
         """Every number of the recording is looked at, so this goes on beside the first paint."""
-        self.app.call_from_thread(self._found_nan, cursor, not_finite(cursor.timeline))
+        self.call_later(self._found_nan, cursor, not_finite(cursor.timeline))
 
     def _found_nan(self, cursor: StepCursor, moments: tuple[int, ...]) -> None:
         if self.cursor is not None and self.cursor.timeline is cursor.timeline:
@@ -92,7 +92,7 @@ class RunningScreen(Screen[None]):
     def _evaluate(self, cursor: StepCursor, conditions: tuple[Condition, ...]) -> None:
         """In a long recording a condition takes a while, and the stepper goes on meanwhile."""
         for condition in conditions:
-            self.app.call_from_thread(self._evaluated, cursor, condition.text, held(cursor.timeline, condition))
+            self.call_later(self._evaluated, cursor, condition.text, held(cursor.timeline, condition))
 
     def _evaluated(self, cursor: StepCursor, text: str, moments: tuple[int, ...]) -> None:
         known = self.breakpoints

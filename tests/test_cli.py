@@ -1,6 +1,7 @@
 """The command line: what it prints where, and its exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -200,6 +201,14 @@ def test_a_reader_that_stops_reading_ends_it_quietly(here):
     assert process.wait(timeout=60) == Exit.BROKEN_PIPE
     assert process.stderr.read() == b""
     process.stderr.close()
+
+
+def test_nor_does_the_course_complain_where_nobody_reads(here):
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run([*START, "learn", "list"], cwd=here, env=environment(), stdout=writer, stderr=-1)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (Exit.BROKEN_PIPE, b"")
 
 
 def test_a_script_in_the_folder_cannot_stand_in_for_our_packages(here, capfd):

@@ -61,6 +61,8 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
         return code
     except LookupError as error:
         raise CommandError(str(error.args[0])) from None
+    except BrokenPipeError:
+        raise
     except (LessonError, OSError) as error:
         raise CommandError(str(error)) from None
 

@@ -22,7 +22,7 @@ import numpy as np
 from microtape.dtypes import scalar_name
 from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
+from microtape.node import Edge, Node, leading, next_sequence_nr
 from microtape.operation import Operation, as_tensor, attach, compute, save
 from microtape.packed_tensor import PackedTensor
 from microtape.saved import FREED_MESSAGE, SavedTensor, saved_version
@@ -130,7 +130,7 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
         untracked_write(node, tensors, value)
         return x
     attach(node, edges, x.array, frame)
-    plan = node.plans[tuple([edge is not NO_EDGE for edge in edges])] if node.saved_names else ()
+    plan = node.plans[leading(edges)] if node.saved_names else ()
     before = x
     if 0 in plan or watch.watcher is not None:  # x as it was, with the history that it had
         before = new_tensor(type(x), x.array.copy(), edges[0])

@@ -38,6 +38,12 @@ DEAD_END: Edge = (None, int("0"))  # computed, or Python would make it the very 
 OWN_DTYPE: Any = object()
 """In the place of a leaf's `grad_dtype`: its own dtype, as long as nothing else was set."""
 
+
+def leading(edges: Sequence[Edge]) -> tuple[bool, ...]:
+    """Which of the edges lead to a node: there gradients go, and for them a formula's tensors are saved."""
+    return tuple([node is not None for node, _ in edges])
+
+
 next_sequence_nr = itertools.count().__next__
 
 

@@ -8,8 +8,8 @@ Note [One formula for both passes]
 Note [What is saved]
   A formula names what it needs: `def grad_x(self, g, _x, y): return g * y`. A name that starts with an underscore is
   not needed, `z` is the operation's result, and a name that is neither operand nor result is an attribute of the node
-  that holds a tensor without gradient, such as a gather's `index`. A tensor is saved only if a formula that will be
-  used needs it: `2 * y` saves the constant and not `y`.
+  that holds a tensor without gradient, such as a gather's `index`. A tensor that one formula alone needs is saved only
+  if that formula will be used: `2 * y` saves the constant and not `y`. What several formulas share is always saved.
 
 Note [NaN and Inf are results]
   A forward runs in a context of its own, where numpy does not warn of them. A context cannot be entered twice at a
@@ -18,6 +18,7 @@ Note [NaN and Inf are results]
 
 from __future__ import annotations
 
+import collections
 import contextvars
 import inspect
 import itertools
@@ -30,7 +31,7 @@ import numpy as np
 from microtape import dtypes
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Edge, Node, next_sequence_nr
+from microtape.node import NO_EDGE, Edge, Node, leading, next_sequence_nr
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.saved_attributes import define_saved_attributes
 from microtape.tensor_state import NUMBER, Array, TensorState, as_array, edge_of, new_tensor
@@ -46,8 +47,7 @@ _quiet.run(np.seterr, all="ignore")
 quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
 
 
-_ONE = (True,)  # which of the operands require grad
-_BOTH, _FIRST, _SECOND = (True, True), (True, False), (False, True)
+_ONE = (True,)
 _ndarray = np.ndarray
 new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
 
@@ -64,7 +64,7 @@ class Operation(Node):
     results: ClassVar[tuple[str, ...]] = ("z",)
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
-    plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # which operands require grad -> what to save
+    plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # to which operands gradients go -> what to save
     all_operands: ClassVar[Plan] = ()  # the very object that is the plan where all of them are saved
 
     forward: Any
@@ -90,8 +90,10 @@ class Operation(Node):
 
     @classmethod
     def _plan(cls, names: list[tuple[str, ...]], mask: tuple[bool, ...]) -> Plan:
-        """What to save if these operands require grad."""
-        used = {name for row, wanted in zip(names, mask, strict=True) if wanted for name in row}
+        """What to save if gradients go to these operands; see Note [What is saved]."""
+        needed = collections.Counter(name for row in names for name in row)
+        used = {name for row, wanted in zip(names, mask, strict=True) if wanted or len(names) == 1 for name in row}
+        used |= {name for name, formulas in needed.items() if formulas > 1}
         plan = tuple(cls._source(name) if name in used else None for name in cls.saved_names)
         return cls.all_operands if plan == cls.all_operands else plan
 
@@ -110,7 +112,7 @@ class Operation(Node):
         """See Node.apply."""
         saved = unpack(self, create_graph) if self.saved_names else ()
         return [
-            formula(self, gradient, *saved) if edge is not NO_EDGE else None
+            formula(self, gradient, *saved) if edge[0] is not None else None
             for formula, edge in zip(self.gradients, self.next_edges, strict=True)
         ]
 
@@ -160,19 +162,19 @@ class Binary(Operation):
         saved: Any = self.saved
         if saved == ():
             return (
-                self.grad_x(gradient) if to_x is not NO_EDGE else None,
-                self.grad_y(gradient) if to_y is not NO_EDGE else None,
+                self.grad_x(gradient) if to_x[0] is not None else None,
+                self.grad_y(gradient) if to_y[0] is not None else None,
             )
         saved = unpack(self, create_graph)
         if len(saved) != 2:
             return (
-                self.grad_x(gradient, *saved) if to_x is not NO_EDGE else None,
-                self.grad_y(gradient, *saved) if to_y is not NO_EDGE else None,
+                self.grad_x(gradient, *saved) if to_x[0] is not None else None,
+                self.grad_y(gradient, *saved) if to_y[0] is not None else None,
             )
         x, y = saved
         return (
-            self.grad_x(gradient, x, y) if to_x is not NO_EDGE else None,
-            self.grad_y(gradient, x, y) if to_y is not NO_EDGE else None,
+            self.grad_x(gradient, x, y) if to_x[0] is not None else None,
+            self.grad_y(gradient, x, y) if to_y[0] is not None else None,
         )
 
 
@@ -191,10 +193,9 @@ def call(node: Operation, *operands: Any) -> Any:
         return node.forward(*operands)
     tensors = tuple([as_tensor(operand, like) for operand in operands])
     edges = tuple([operand.edge or edge_of(operand) for operand in tensors]) if mode.enabled else ()
-    mask = tuple([edge is not NO_EDGE for edge in edges])
     output = new_tensor(like, compute(node, tensors))
-    if True in mask and output.array.dtype.kind in "fc":
-        return record(node, tensors, edges, mask, output, sys._getframe(2))
+    if any([edge is not NO_EDGE for edge in edges]) and output.array.dtype.kind in "fc":
+        return record(node, tensors, edges, leading(edges), output, sys._getframe(2))
     return output if watch.watcher is None else told(node, tensors, output)
 
 
@@ -275,11 +276,9 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     output = new_tensor(type(x), array if type(array) is _ndarray else np.asarray(array))
     if mode.enabled:
         to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
-        if to_y is not NO_EDGE:
-            mask = _BOTH if to_x is not NO_EDGE else _SECOND
+        if to_x is not NO_EDGE or to_y is not NO_EDGE:
+            mask = to_x[0] is not None, to_y[0] is not None
             return record(new_node(cls), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
-        if to_x is not NO_EDGE:
-            return record(new_node(cls), (x, y), (to_x, to_y), _FIRST, output, sys._getframe(2))
     return output if watch.watcher is None else told(cls(), (x, y), output)
 
 
@@ -299,7 +298,7 @@ def record(
     output: _T,
     frame: Any,
 ) -> _T:
-    """Make `node` the history of `output`; `mask` says which of the operands require grad."""
+    """Make `node` the history of `output`; `mask` says to which of the operands gradients go (see `leading`)."""
     attach(node, edges, output.array, frame)
     if node.saved_names:
         plan = node.plans[mask]

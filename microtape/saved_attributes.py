@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from microtape.errors import FreedGraphError
-from microtape.node import NO_EDGE, Node
+from microtape.node import Node, leading
 from microtape.packed_tensor import Pack, PackedTensor, Unpack
 from microtape.saved import FREED_MESSAGE, SavedTensor, unpack_tensor
 from microtape.tensor_state import NUMBER, ensure_version, new_tensor
@@ -62,7 +62,7 @@ def saved_value(node: Any, index: int) -> Any:
 
     Raises FreedGraphError if it was freed, ModifiedInPlaceError if it has been written to since.
     """
-    if node.saved is None and node.plans[tuple(edge is not NO_EDGE for edge in node.next_edges)][index] is None:
+    if node.saved is None and node.plans[leading(node.next_edges)][index] is None:
         return None
     tensor = unpack_tensor(node, index)
     return new_tensor(type(tensor), tensor.array.copy()) if tensor is not None and tensor.meta is NUMBER else tensor

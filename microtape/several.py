@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Edge
+from microtape.node import NO_EDGE, Edge, leading
 from microtape.operation import Operation, as_tensor, attach, quietly, refusal, save
 from microtape.tensor_state import TensorState, as_array, edge_of, new_tensor
 from microtape.watch import watch
@@ -85,7 +85,7 @@ def record_several(
     attach(node, edges, outputs[0].array, frame)
     describe_outputs(node, outputs)
     if node.saved_names:
-        save(node, node.plans[tuple([edge is not NO_EDGE for edge in edges])], operands, *outputs)
+        save(node, node.plans[leading(edges)], operands, *outputs)
     for output_nr, output in enumerate(outputs):
         if output.array.dtype.kind in "fc":
             output.edge = (node, output_nr)

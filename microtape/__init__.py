@@ -7,7 +7,6 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape import _C, autograd, cuda, linalg, nn, utils
 from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.devices import device
 from microtape.dtypes import (
@@ -150,6 +149,7 @@ from microtape.random import Generator, initial_seed, manual_seed, seed
 from microtape.tensor import Size, Tensor
 
 if TYPE_CHECKING:
+    from microtape import _C, autograd, cuda, linalg, nn, utils
     from microtape.recording.file import load, save
     from microtape.recording.recorder import record
     from microtape.recording.scope import scope
@@ -459,16 +459,19 @@ __all__ = [
 ]
 
 
-_LAZY = {
-    "record": "microtape.recording.recorder",
-    "load": "microtape.recording.file",
-    "save": "microtape.recording.file",
-    "scope": "microtape.recording.scope",
-}
+_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
+_RECORDING = {"load": "file", "record": "recorder", "save": "file", "scope": "scope"}
 
 
 def __getattr__(name: str) -> Any:
-    """Recording is imported when it is first asked for, so that `import microtape` stays quick."""
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    """The namespaces and recording are imported when they are first asked for, so that `import microtape` is quick."""
+    if name in _NAMESPACES:
+        return import_module(f"microtape.{name}")
+    if name in _RECORDING:
+        return getattr(import_module(f"microtape.recording.{_RECORDING[name]}"), name)
     raise AttributeError(f"module 'microtape' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """Everything, whether it has been imported yet or not."""
+    return sorted(globals().keys() | set(__all__))

@@ -7,7 +7,6 @@ without it; what the mode adds is the whole stack of calls that led there, and t
 from __future__ import annotations
 
 import sys
-import traceback
 import warnings
 from itertools import islice
 from types import FrameType
@@ -99,6 +98,8 @@ def warn(name: str, what: str, node: Node) -> None:
 
 def stack_lines(frame: FrameType | None) -> list[str]:
     """The user's frames from the outermost to `frame`, as a traceback shows them."""
+    import traceback  # which takes its time to import
+
     entries = []
     while frame is not None:
         code = frame.f_code

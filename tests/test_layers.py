@@ -59,3 +59,18 @@ def test_importing_the_engine_imports_no_viewer():
     loaded = f"import sys, microtape; print([module for module in {VIEWERS} if module in sys.modules])"
     output = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert output.strip() == "[]"
+
+
+def test_namespaces_and_recording_are_imported_when_they_are_asked_for():
+    later = ("autograd", "linalg", "nn", "recording", "utils")
+    program = "\n".join(
+        (
+            "import sys, microtape",
+            f"print([name for name in {later} if 'microtape.' + name in sys.modules])",
+            "print(sorted(set(microtape.__all__) - set(dir(microtape))))",
+            "from microtape import *",
+            "print(nn.functional.relu.__name__, autograd.grad.__name__, linalg.inv.__name__, record.__name__)",
+        )
+    )
+    output = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines() == ["[]", "[]", "relu grad inv record"]

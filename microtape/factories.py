@@ -12,6 +12,7 @@ from microtape import dtypes
 from microtape.devices import check_device
 from microtape.inference import marked
 from microtape.node import NO_EDGE
+from microtape.operation import made_of
 from microtape.ops.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
 from microtape.tensor import Tensor
@@ -31,14 +32,14 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-    return made(np.array(as_array_of_numbers(data, dtype)), requires_grad, device)
+    return made_of(data, made(np.array(as_array_of_numbers(data, dtype)), requires_grad, device))
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor: itself if it is one of that dtype, sharing the memory of an array of that dtype."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    return made(np.asarray(as_array_of_numbers(data, dtype)), False, device)
+    return made_of(data, made(np.asarray(as_array_of_numbers(data, dtype)), False, device))
 
 
 def as_array_of_numbers(data: Any, dtype: Any) -> Any:
@@ -118,7 +119,7 @@ def from_numpy(array: Any) -> Tensor:
     """A leaf that shares the memory of a numpy array. Raises TypeError for anything else."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return made(array)
+    return made_of(array, made(array))
 
 
 def from_dlpack(source: Any) -> Tensor:
@@ -146,7 +147,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return made(np.full(checked_size("full", (size,)), value, dtype or dtypes.of_number(value)), requires_grad, device)
+    filled = np.full(checked_size("full", (size,)), value, dtype or dtypes.of_number(value))
+    return made_of(value, made(filled, requires_grad, device))
 
 
 def checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:

@@ -376,10 +376,17 @@ def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
     if isinstance(value, TensorState):
         return value  # type: ignore[return-value]  # a sibling class of tensor
     if not isinstance(value, _NUMBERS):
-        return new_tensor(like, np.asarray(value, dtype))
+        return made_of(value, new_tensor(like, np.asarray(value, dtype)))
     number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
     number.meta = NUMBER
-    return number
+    return made_of(value, number)
+
+
+def made_of(value: Any, tensor: _T) -> _T:
+    """Tell the observer, if there is one, of a tensor made of what may have been taken out of another one."""
+    if watch.watcher is not None:
+        watch.watcher.entered(value, tensor)
+    return tensor
 
 
 def as_operand(value: Any, other: TensorState) -> TensorState:
@@ -399,9 +406,9 @@ def number_operand(value: Any, other: TensorState) -> Any:
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
         number = new_tensor(type(other), np.asarray(value, dtype))
         number.meta = NUMBER
-        return number
+        return number if watch.watcher is None else made_of(value, number)
     if isinstance(value, _ARRAYS) and value.dtype.kind in "biufc":
-        return new_tensor(type(other), np.asarray(value))
+        return made_of(value, new_tensor(type(other), np.asarray(value)))
     return NotImplemented
 
 

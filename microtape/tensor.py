@@ -6,7 +6,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from microtape.tensor_state import (
     version_number,
 )
 from microtape.watch import watch
+
+_V = TypeVar("_V")
 
 _accumulating = threading.RLock()  # reentrant: accumulating may run operations, and observers of them
 
@@ -351,33 +353,39 @@ class Tensor(Methods):
         """The array inside, shared. Raises RuntimeError where gradients would be lost silently, unless `force`."""
         if not force and mode.enabled and requires_grad(self):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self.array
+        return self._left("numpy", self.array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
+        return self._left("numpy", np.array(self.numpy(), dtype=dtype, copy=copy))
 
     def item(self) -> Any:
         """The only element as a Python number."""
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        return self.array.item()
+        return self._left("item", self.array.item())
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
-        return self.array.tolist()
+        return self._left("tolist", self.array.tolist())
 
     def __float__(self) -> float:
         self._check_conversion()
-        return float(self.item())
+        return self._left("float", float(self.array.item()))
+
+    def _left(self, op: str, value: _V) -> _V:
+        """`value`, which `op` takes out of the graph; the observer is told, if there is one."""
+        if watch.watcher is not None:
+            watch.watcher.left(op, self, value)
+        return value
 
     def __int__(self) -> int:
         self._check_conversion()
-        return int(self.item())
+        return int(self.array.item())
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "biu" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
+        return int(self.array.item())
 
     def _check_conversion(self) -> None:
         if self.array.size != 1:

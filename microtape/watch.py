@@ -32,6 +32,12 @@ class Watcher:
         A tensor that was detached in place is operand and output.
         """
 
+    def left(self, op: str, tensor: TensorState, value: Any) -> None:
+        """`op`, such as item, took `value` out of the graph: a number, an array, or a list of numbers."""
+
+    def entered(self, value: Any, tensor: TensorState) -> None:
+        """`tensor` was made of `value`: a number, an array, a tensor, or a list of such."""
+
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A Function was called, recorded or not: what its forward returned, and what the caller gets."""
 
@@ -85,6 +91,16 @@ class Watchers(Watcher):
         """See Watcher."""
         for member in self.listening:
             member.untracked(op, operands, output)
+
+    def left(self, op: str, tensor: TensorState, value: Any) -> None:
+        """See Watcher."""
+        for member in self.listening:
+            member.left(op, tensor, value)
+
+    def entered(self, value: Any, tensor: TensorState) -> None:
+        """See Watcher."""
+        for member in self.listening:
+            member.entered(value, tensor)
 
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """See Watcher."""

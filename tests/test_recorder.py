@@ -482,6 +482,45 @@ def test_detaching_in_place_keeps_the_version():
     assert borders_of(recorded(run)) == [("detach", "detach_", ["h@0"], ["h@0"])]
 
 
+@pytest.mark.filterwarnings("ignore:To copy construct:UserWarning", "ignore:Converting a tensor:UserWarning")
+def test_a_bare_value_that_comes_back_as_a_tensor_is_a_border():
+    def run():
+        w = leaf([1.0, 2.0])
+        h = (w * w).sum()
+        scale = h.item()
+        factor = float(h)
+        copy = mt.tensor(h)
+        several = mt.tensor([scale, h, 3.0])
+        with mt.no_grad():
+            array = w.numpy()
+        shared = mt.from_numpy(array[1:])
+        listed = mt.tensor(w.tolist())
+        (w * scale + factor * w + copy * scale + several.sum() + shared + listed * array).sum().backward()
+
+    assert borders_of(recorded(run)) == [
+        ("copied", "tensor", ["h@0"], ["copy@0"]),
+        ("copied", "tensor", ["h@0"], ["several@0"]),
+        ("copied", "numpy", ["w@0"], ["shared@0"]),
+        ("copied", "tolist", ["w@0"], ["listed@0"]),
+        ("copied", "item", ["h@0"], ["scale@0"]),
+        ("copied", "float", ["h@0"], ["factor@0"]),
+        ("constant", "mul", ["copy@0", "scale@0"], ["@0"]),
+        ("constant", "sum", ["several@0"], ["@0"]),
+        ("copied", "numpy", ["w@0"], ["array@0"]),
+        ("constant", "mul", ["listed@0", "array@0"], ["@0"]),
+    ]
+
+
+def test_an_equal_number_is_not_taken_for_one_that_left_the_graph():
+    def run():
+        w = leaf([1.0, 2.0])
+        number = (w * w).sum().item()
+        whole = mt.tensor(int(w.detach().sum()))
+        (w * (number + 0.0) + whole).sum().backward()
+
+    assert recorded(run).borders == ()
+
+
 def test_what_leaves_no_history_and_leads_nowhere_is_no_border():
     class Double(mt.autograd.Function):
         @staticmethod

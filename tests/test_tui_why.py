@@ -120,6 +120,8 @@ aside = unused * x
 before = x * 7
 within = before.detach() * x
 middle = middle + within
+bare = x * 9
+middle = middle * bare.item()
 lonely = mt.tensor(2.0, requires_grad=True)
 with mt.no_grad():
     alone = lonely * 2
@@ -141,7 +143,8 @@ loss.backward()
             "loss was not computed from it. What was computed from it is used there, but without its history, which "
             "ends here: program.py:14 before.detach() This takes it off the tape",
         ),
-        ("lonely", "without its history, which ends here: program.py:18 lonely * 2 This ran under no_grad"),
+        ("bare", "without its history, which ends here: program.py:17 bare.item() This takes the bare value"),
+        ("lonely", "without its history, which ends here: program.py:20 lonely * 2 This ran under no_grad"),
         ("unused", "unused has no gradient in this pass: loss was not computed from it."),
         ("aside", "aside (%6) has no gradient in this pass: loss was not computed from it. program.py:12 unused * x"),
     ],

@@ -82,6 +82,21 @@ def test_a_result_without_derivative_is_a_border() -> None:
     assert words(box(graph, "mask = greater(y, 0.0)"))[0].startswith("✂ not differentiable, line ")
 
 
+def test_a_bare_number_hangs_on_what_it_was_taken_from() -> None:
+    def program() -> None:
+        w = leaf([1.0, 2.0])
+        h = (w * w).sum()
+        scale = h.item()
+        (w * scale + scale * w).sum().backward()
+
+    graph = build(recorded(program))
+    number = box(graph, "scale = item(h)")
+    assert words(number)[0].startswith("✂ only its value, line ")
+    assert ("h = sum(%1)", number.title, "border") in arrows(graph)
+    uses = [head for tail, head, kind in arrows(graph) if (tail, kind) == (number.title, "value")]
+    assert sorted(uses) == ["%3 = mul(w, scale)", "%4 = mul(w, scale)"]
+
+
 def test_a_leaf_can_come_out_of_a_border() -> None:
     def program() -> None:
         x = leaf(2.0)

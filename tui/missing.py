@@ -18,6 +18,7 @@ REASONS: dict[BorderKind, str] = {
     "no_grad": "This ran under no_grad: nothing that is computed there is put on the tape.",
     "inference_mode": "This ran in inference mode: nothing that is computed there is put on the tape.",
     "not differentiable": "This has no derivative: its result is a constant to backward.",
+    "copied": "This takes the bare value, as a number, an array or a new tensor: where it came from is forgotten.",
     "constant": "It is computed from what is off the tape already, since:",
 }
 

@@ -135,13 +135,14 @@ class NodeRecord(NamedTuple):
     scope: int | None = None  # the innermost scope it was recorded in
 
 
-BorderKind: TypeAlias = Literal["detach", "no_grad", "inference_mode", "not differentiable", "constant"]
+BorderKind: TypeAlias = Literal["detach", "no_grad", "inference_mode", "not differentiable", "copied", "constant"]
 
 
 class BorderRecord(NamedTuple):
     """Where history ends: something computed without being recorded, from what has a history or comes from a border.
 
     `no_grad` and `inference_mode` say what kept it off the tape; `not differentiable` is a result such as an argmax;
+    `copied` is made of the bare value, which `op` (item, numpy, ...) took out of the graph before, at `place`;
     `constant` is computed from what lies behind a border already.
     """
 

@@ -147,6 +147,18 @@ class Recorder(Watcher):
         if not self._withdrawn():
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
 
+    def left(self, op: str, tensor: TensorState, value: Any) -> None:
+        """See Watcher."""
+        if not self._withdrawn():
+            self.tape.borders.left(op, tensor, value)
+
+    def entered(self, value: Any, tensor: TensorState) -> None:
+        """See Watcher."""
+        if not self._withdrawn():
+            known = self.tape.borders.entered(value, tensor, len(self.tape.nodes))
+            if known is not None:
+                self.tape.same(known, tensor)
+
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
         if self._elsewhere():

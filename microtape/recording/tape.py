@@ -283,6 +283,10 @@ class Tape:
         self._bind(entry, tensor)
         return entry
 
+    def same(self, known: TensorState, tensor: TensorState) -> None:
+        """Both are one to the user."""
+        self._bind(self._entry(known), tensor)
+
     def _output_known_as(self, tensor: TensorState) -> _TensorEntry | None:
         """The entry of the same output, if nobody kept it, or if `tensor` is what backward made of it again."""
         assert tensor.edge is not None

@@ -58,6 +58,7 @@ from microtape.factories import (
 )
 from microtape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from microtape.inference import inference_mode, is_inference, is_inference_mode_enabled
+from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
 from microtape.ops.activation import relu, selu, sigmoid
 from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
 from microtape.ops.casting import clone
@@ -89,7 +90,9 @@ from microtape.ops.comparison import (
     nonzero,
 )
 from microtape.ops.complex_numbers import angle, complex, conj, imag, polar, real, view_as_complex, view_as_real
+from microtape.ops.counting import bincount, bucketize, histc, isin, unique
 from microtape.ops.decomposition import norm
+from microtape.ops.distance import cdist
 from microtape.ops.division import div, floor_divide, fmod, remainder
 from microtape.ops.einsum import einsum, inner, kron, tensordot
 from microtape.ops.exponential import (
@@ -113,12 +116,23 @@ from microtape.ops.gathering import gather, scatter, scatter_add, take_along_dim
 from microtape.ops.gaussian import erf, erfc
 from microtape.ops.index import index_put
 from microtape.ops.index_along import index_add, index_copy, index_fill, index_select
-from microtape.ops.joining import cat, hstack, meshgrid, stack, vstack
+from microtape.ops.joining import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    cat,
+    column_stack,
+    dstack,
+    hstack,
+    meshgrid,
+    stack,
+    vstack,
+)
 from microtape.ops.linalg import det, logdet, matrix_power, slogdet
 from microtape.ops.linalg import inv as inverse
 from microtape.ops.mask import masked_fill, masked_scatter, masked_select
 from microtape.ops.noise import bernoulli, multinomial
-from microtape.ops.parts import chunk, diagonal, narrow, select, split, unbind
+from microtape.ops.parts import chunk, diagonal, hsplit, narrow, select, split, tensor_split, unbind, vsplit
 from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.rearrange import (
     diag,
@@ -135,16 +149,32 @@ from microtape.ops.rearrange import (
     tril,
     triu,
 )
-from microtape.ops.reduction import amax, amin, mean, sum
+from microtape.ops.reduction import amax, amin, mean, nanmean, nansum, sum
 from microtape.ops.rounding import abs, ceil, floor, frac, round, sgn, sign, trunc
+from microtape.ops.running import cummax, cummin
 from microtape.ops.scan import cumprod, cumsum, prod
-from microtape.ops.selection import clamp, clamp_max, clamp_min, maximum, minimum, where
+from microtape.ops.selection import clamp, clamp_max, clamp_min, heaviside, maximum, minimum, nan_to_num, where
 from microtape.ops.shape import broadcast_tensors, flatten, ravel, reshape, squeeze, unflatten, unsqueeze
 from microtape.ops.shape import expand as broadcast_to
 from microtape.ops.softmax import log_softmax, logsumexp, softmax
 from microtape.ops.statistics import std, std_mean, var, var_mean
 from microtape.ops.transposition import movedim, permute, t, transpose
-from microtape.ops.trigonometric import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh
+from microtape.ops.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    hypot,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 from microtape.random import Generator, initial_seed, manual_seed, seed
 from microtape.tensor import Size, Tensor
 
@@ -213,18 +243,25 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "autograd",
     "baddbmm",
     "bernoulli",
+    "bincount",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
     "bmm",
     "bool",
+    "broadcast_shapes",
     "broadcast_tensors",
     "broadcast_to",
+    "bucketize",
     "cat",
+    "cdist",
     "ceil",
     "chunk",
     "clamp",
@@ -232,6 +269,7 @@ __all__ = [
     "clamp_min",
     "clip",
     "clone",
+    "column_stack",
     "complex",
     "complex64",
     "complex128",
@@ -241,6 +279,8 @@ __all__ = [
     "cosh",
     "count_nonzero",
     "cuda",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
     "det",
@@ -253,6 +293,7 @@ __all__ = [
     "divide",
     "dot",
     "double",
+    "dstack",
     "einsum",
     "empty",
     "empty_like",
@@ -265,6 +306,7 @@ __all__ = [
     "exp2",
     "expm1",
     "eye",
+    "finfo",
     "fix",
     "flatten",
     "flip",
@@ -290,7 +332,12 @@ __all__ = [
     "greater_equal",
     "gt",
     "half",
+    "heaviside",
+    "histc",
+    "hsplit",
     "hstack",
+    "hypot",
+    "iinfo",
     "imag",
     "index_add",
     "index_copy",
@@ -308,11 +355,15 @@ __all__ = [
     "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_complex",
+    "is_floating_point",
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
+    "is_tensor",
     "isclose",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
     "kron",
@@ -359,6 +410,9 @@ __all__ = [
     "multinomial",
     "multiply",
     "mv",
+    "nan_to_num",
+    "nanmean",
+    "nansum",
     "narrow",
     "ne",
     "neg",
@@ -369,6 +423,7 @@ __all__ = [
     "norm",
     "normal",
     "not_equal",
+    "numel",
     "ones",
     "ones_like",
     "outer",
@@ -431,6 +486,7 @@ __all__ = [
     "tan",
     "tanh",
     "tensor",
+    "tensor_split",
     "tensordot",
     "tile",
     "topk",
@@ -445,12 +501,14 @@ __all__ = [
     "uint8",
     "unbind",
     "unflatten",
+    "unique",
     "unsqueeze",
     "utils",
     "var",
     "var_mean",
     "view_as_complex",
     "view_as_real",
+    "vsplit",
     "vstack",
     "where",
     "xlogy",

@@ -2,6 +2,7 @@
 
 from microtape.ops.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
 from microtape.ops.decomposition import linalg_norm as norm
+from microtape.ops.einsum import cross
 from microtape.ops.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
 from microtape.ops.product import matmul
 from microtape.ops.statistics import vector_norm
@@ -9,6 +10,7 @@ from microtape.ops.statistics import vector_norm
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cross",
     "det",
     "eigh",
     "eigvalsh",

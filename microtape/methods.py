@@ -14,6 +14,7 @@ from microtape.ops import (
     combination,
     comparison,
     complex_numbers,
+    counting,
     decomposition,
     division,
     einsum,
@@ -32,6 +33,7 @@ from microtape.ops import (
     rearrange,
     reduction,
     rounding,
+    running,
     scan,
     selection,
     shape,
@@ -120,6 +122,7 @@ class Methods(Interop):
     clamp_, clamp_min_, clamp_max_ = selection.clamp_, selection.clamp_min_, selection.clamp_max_
     clip, clip_ = clamp, clamp_
     maximum, minimum = selection.maximum, selection.minimum
+    nan_to_num, heaviside, hypot = selection.nan_to_num, selection.heaviside, trigonometric.hypot
     eq, ne, lt = comparison.eq, comparison.ne, comparison.lt
     le, gt, ge = comparison.le, comparison.gt, comparison.ge
     greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
@@ -137,7 +140,9 @@ class Methods(Interop):
     # Many into one, and running ones
 
     sum, mean, amax, amin = reduction.sum, reduction.mean, reduction.amax, reduction.amin
+    nansum, nanmean = reduction.nansum, reduction.nanmean
     prod, cumsum, cumprod = scan.prod, scan.cumsum, scan.cumprod
+    cummax, cummin = running.cummax, running.cummin
     cumsum_, cumprod_ = scan.cumsum_, scan.cumprod_
     var, std, norm = statistics.var, statistics.std, decomposition.norm
     max, min, median = extremum.max, extremum.min, extremum.median
@@ -145,6 +150,7 @@ class Methods(Interop):
     topk, kthvalue = extremum.topk, extremum.kthvalue
     any, all = comparison.any, comparison.all
     count_nonzero, nonzero = comparison.count_nonzero, comparison.nonzero
+    bincount, histc, unique = counting.bincount, counting.histc, counting.unique
     softmax, log_softmax, logsumexp = softmax_ops.softmax, softmax_ops.log_softmax, softmax_ops.logsumexp
 
     # Shape
@@ -156,6 +162,7 @@ class Methods(Interop):
     moveaxis, broadcast_to = movedim, expand
     select, narrow, diagonal = parts.select, parts.narrow, parts.diagonal
     unbind, split, chunk = parts.unbind, parts.split, parts.chunk
+    tensor_split, hsplit, vsplit = parts.tensor_split, parts.hsplit, parts.vsplit
     flip, fliplr, flipud = rearrange.flip, rearrange.fliplr, rearrange.flipud
     roll, rot90 = rearrange.roll, rearrange.rot90
     tril, triu, tril_, triu_ = rearrange.tril, rearrange.triu, rearrange.tril_, rearrange.triu_

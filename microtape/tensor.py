@@ -99,9 +99,15 @@ class Tensor(Methods):
         """The number of elements."""
         return self.array.size
 
+    ndimension, nelement = dim, numel
+
     def is_floating_point(self) -> bool:
         """Whether the elements are floats."""
         return self.array.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self.array.dtype.kind == "c"
 
     def __len__(self) -> int:
         if not self.array.ndim:

@@ -22,7 +22,15 @@ from microtape.ops.activation import (
 from microtape.ops.adaptive_pooling import adaptive_avg_pool2d
 from microtape.ops.arguments import dim_index
 from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
+from microtape.ops.distance import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    pairwise_distance,
+    triplet_margin_loss,
+)
 from microtape.ops.embedding import embedding, one_hot
+from microtape.ops.gated import hardsigmoid, hardswish, mish, softsign
 from microtape.ops.gaussian import gelu
 from microtape.ops.kinds import refusal_of
 from microtape.ops.loss import (
@@ -37,9 +45,10 @@ from microtape.ops.loss import (
 from microtape.ops.mask import masked_fill
 from microtape.ops.nll import cross_entropy, nll_loss
 from microtape.ops.noise import dropout
-from microtape.ops.normalization import batch_norm, group_norm, layer_norm
+from microtape.ops.normalization import batch_norm, group_norm, layer_norm, rms_norm
 from microtape.ops.padding import pad
 from microtape.ops.parts import chunk
+from microtape.ops.patches import fold, unfold
 from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction import sum
@@ -129,15 +138,20 @@ __all__ = [
     "conv2d",
     "conv_transpose1d",
     "conv_transpose2d",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
+    "fold",
     "gelu",
     "glu",
     "group_norm",
+    "hardsigmoid",
+    "hardswish",
     "hardtanh",
+    "hinge_embedding_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
@@ -146,15 +160,19 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
+    "mish",
     "mse_loss",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
+    "pairwise_distance",
     "relu",
     "relu6",
+    "rms_norm",
     "scaled_dot_product_attention",
     "selu",
     "sigmoid",
@@ -163,5 +181,8 @@ __all__ = [
     "softmax",
     "softmin",
     "softplus",
+    "softsign",
     "tanh",
+    "triplet_margin_loss",
+    "unfold",
 ]

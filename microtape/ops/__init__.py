@@ -10,7 +10,7 @@ Each element by itself
 arithmetic       + - * negation;  division: / // %;  combination: addcmul, lerp
 exponential      exp, log, powers, roots
 trigonometric    sin, cos, tanh, ...
-activation       relu, sigmoid, silu, ...;  gaussian: erf, gelu
+activation       relu, sigmoid, silu, ...;  gated: mish, ...;  gaussian: erf, gelu
 rounding         abs, sign, floor, ...
 selection        where, maximum, minimum, bounds
 comparison       == < & any all: never differentiable
@@ -33,7 +33,8 @@ Many into one
 reduction        sum, mean, amax
 extremum         max, sort, topk, median: values and where they were
 statistics       var, std, vector norms
-scan             cumsum, cumprod, prod
+counting         bincount, histc, unique: never differentiable
+scan             cumsum, cumprod, prod;  running: cummax, cummin
 softmax          softmax, log_softmax, logsumexp
 
 Matrices
@@ -41,7 +42,7 @@ product          matrix products;  einsum: products by labels
 linalg           inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms
 
 Neural networks
-loss, nll        losses;  embedding: rows of a table
-convolution      conv1d, conv2d and their transposes;  pooling;  adaptive_pooling
+loss, nll        losses;  distance: cdist, losses with margins;  embedding: rows of a table
+convolution      conv1d, conv2d and their transposes;  patches: unfold, fold;  pooling;  adaptive_pooling
 normalization    batch_norm, layer_norm, group_norm
 """

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from microtape.ops.arguments import dim_index, sizes
-from microtape.ops.parts import diagonal
+from microtape.ops.joining import stack
+from microtape.ops.kinds import refusal_of
+from microtape.ops.parts import diagonal, unbind
 from microtape.ops.product import bmm, mm, unsafe_view
 from microtape.ops.reduction import sum
 from microtape.ops.shape import expand, reshape, unsqueeze
@@ -171,3 +173,22 @@ def kron(input: Any, other: Any) -> Any:
     pairs_b = tuple([size for pair in zip((1,) * ndim, b.shape, strict=True) for size in pair])
     shape = tuple([m * n for m, n in zip(a.shape, b.shape, strict=True)])
     return unsafe_view(reshape(a, pairs_a) * reshape(b, pairs_b), shape)
+
+
+def cross(input: Any, other: Any, dim: int = -1) -> Any:
+    """The vector that is orthogonal to both, in three dimensions: those along `dim`.
+
+    Raises RuntimeError where that has another size than 3.
+    """
+    if input.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    counted = dim_index(dim, input.ndim)
+    if (input.shape[counted], other.shape[counted]) != (3, 3):
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. "
+            f"Got {input.shape[counted]} and {other.shape[counted]}"
+        )
+    if input.dtype.kind == other.dtype.kind == "b":
+        raise refusal_of(input.dtype, "cross")
+    (a, b, c), (x, y, z) = unbind(input, counted), unbind(other, counted)
+    return stack([b * z - c * y, c * x - a * z, a * y - b * x], counted)

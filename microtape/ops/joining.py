@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,51 @@ def vstack(tensors: Sequence[Any]) -> Any:
     return cat(
         [reshape(one, (1, 1)) if not one.ndim else unsqueeze(one, 0) if one.ndim == 1 else one for one in tensors]
     )
+
+
+def dstack(tensors: Sequence[Any]) -> Any:
+    """The tensors behind each other, along the third dimension."""
+    if not tensors:
+        raise RuntimeError("dstack expects a non-empty TensorList")
+    return cat([atleast_3d(one) for one in tensors], 2)
+
+
+def column_stack(tensors: Sequence[Any]) -> Any:
+    """The tensors side by side: vectors as columns."""
+    if not tensors:
+        raise RuntimeError("column_stack expects a non-empty TensorList")
+    return hstack([reshape(one, (math.prod(one.shape), 1)) if one.ndim < 2 else one for one in tensors])
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with at least one dimension; several as a tuple."""
+    return each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with at least two dimensions, vectors as rows; several as a tuple."""
+    return each(lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1)), tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with at least three dimensions, matrices as the front of one; several as a tuple."""
+
+    def raised(x: Any) -> Any:
+        if x.ndim > 2:
+            return x
+        if x.ndim == 2:
+            return unsqueeze(x, -1)
+        return unsqueeze(unsqueeze(x, 0), -1) if x.ndim else reshape(x, (1, 1, 1))
+
+    return each(raised, tensors)
+
+
+def each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+    """`function` of one tensor, or of each of several, which may be given as one sequence."""
+    if len(tensors) == 1 and isinstance(tensors[0], TensorState):
+        return function(tensors[0])
+    several = tensors[0] if len(tensors) == 1 else tensors
+    return tuple([function(one) for one in several])
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:

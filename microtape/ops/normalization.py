@@ -11,7 +11,7 @@ import numpy as np
 from microtape.in_place import write
 from microtape.operation import Operation, call
 from microtape.ops.exponential import rsqrt
-from microtape.ops.kinds import refusing
+from microtape.ops.kinds import refusal_of, refusing
 from microtape.ops.reduction import mean, sum
 
 
@@ -222,3 +222,22 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     dims = (0, *range(2, input.ndim))
     node = NativeGroupNormBackward0(dims, eps, num_groups)
     return call(node, input, *parameters((channels,), input.dtype, weight, bias))
+
+
+def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+    """`input` with a mean square of 1 over its last dimensions, times `weight` (Zhang and Sennrich, 2019).
+
+    `normalized_shape` are the sizes of these dimensions; `eps`, which is added to the mean, is that of the dtype.
+    """
+    shape = tuple(normalized_shape)
+    if tuple(input.shape[input.ndim - len(shape) :]) != shape or not shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [{', '.join(['*', *map(str, shape)])}], "
+            f"but got input of size{list(input.shape)}"
+        )
+    if input.dtype.kind not in "fc":
+        raise refusal_of(input.dtype, "rms_norm")
+    dims = tuple(range(input.ndim - len(shape), input.ndim))
+    scale = rsqrt(mean(input * input, dims, True) + float(np.finfo(input.dtype).eps if eps is None else eps))
+    normal = input * scale
+    return normal if weight is None else normal * weight

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,48 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     size = input.shape[dim_index(dim, input.ndim)]
     return split(input, -(-size // chunks), dim) if size else split(input, [0] * chunks, dim)
+
+
+def tensor_split(input: Any, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+    """So many parts along `dim`, of sizes that differ by at most 1; or the parts between the given indices."""
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    dim = dim_index(dim, input.ndim)
+    size = input.shape[dim]
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count < 1:
+            raise RuntimeError(f"number of sections must be larger than 0, got {count}")
+        bounds = [i * (size // count) + min(i, size % count) for i in range(count + 1)]
+    else:
+        inner = [slice(None, int(index)).indices(size)[1] for index in indices_or_sections]
+        bounds = [0, *inner, size]
+    return tuple([narrow(input, dim, start, max(stop - start, 0)) for start, stop in pairwise(bounds)])
+
+
+def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
+    """`tensor_split` from left to right: along the second dimension, or the first where there is only one."""
+    return split_evenly("hsplit", input, indices_or_sections, min(input.ndim - 1, 1), 1)
+
+
+def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
+    """`tensor_split` from top to bottom, along the first of at least two dimensions."""
+    return split_evenly("vsplit", input, indices_or_sections, 0, 2)
+
+
+def split_evenly(name: str, x: Any, indices_or_sections: int | Sequence[int], dim: int, least: int) -> tuple[Any, ...]:
+    """The common part of `hsplit` and `vsplit`. Raises RuntimeError where the parts would not be of one size."""
+    if x.ndim < least:
+        raise RuntimeError(
+            f"microtape.{name} requires a tensor with at least {least} dimension, "
+            f"but got a tensor with {x.ndim} dimensions!"
+        )
+    if isinstance(indices_or_sections, int) and x.shape[dim] % (indices_or_sections or 1):
+        raise RuntimeError(
+            f"microtape.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{x.shape[dim]} is not divisible by the split_size {indices_or_sections}!"
+        )
+    return tensor_split(x, indices_or_sections, dim)
 
 
 def select(input: Any, dim: int, index: int) -> Any:

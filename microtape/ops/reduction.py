@@ -83,6 +83,26 @@ class MeanBackward0(MeanBackward1):
     __slots__ = ()
 
 
+@refusing(c="nansum on CPU does not support complex inputs")
+class NansumBackward0(Reduction):
+    __slots__ = ("to_dtype",)
+    formula = "z = Σ x without NaN    ∂z/∂x = 1, 0 where x is NaN"
+
+    def __init__(self, dim: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> None:
+        super().__init__(dim, keepdim)
+        self.to_dtype = dtype
+
+    def forward(self, x: Any) -> Any:
+        self.x_shape = x.shape
+        there = np.where(np.isnan(x), x.dtype.type(0), x)
+        return add_up(
+            there, self.dim, self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None), keepdims=self.keepdim
+        )
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return self.spread(g) * (x == x)  # NaN is not equal to itself
+
+
 @refusing(c="max_values_cpu")
 class AmaxBackward0(Reduction):
     __slots__ = ()
@@ -153,6 +173,22 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         )
     dims = None if dim is None else dim_tuple(dim, input.ndim)
     return call((MeanBackward0 if dim is None else MeanBackward1)(dims, keepdim, dtype), input)
+
+
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
+    """`sum`, in which NaN counts as 0."""
+    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    return call(NansumBackward0(dim_tuple(dim, input.ndim), keepdim, dtype), input)
+
+
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
+    """The mean of what is not NaN. Raises RuntimeError for whole numbers."""
+    dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    if input.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(input.dtype)}"
+        )
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(input == input, dim, keepdim)
 
 
 def amax(input: Any, dim: Any = (), keepdim: bool = False, **numpy_style: Any) -> Any:

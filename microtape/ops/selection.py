@@ -8,9 +8,10 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
-from microtape.operation import Binary, as_operand, as_tensor, binary, call, refusal
+from microtape.operation import Binary, Operation, as_operand, as_tensor, binary, call, refusal
 from microtape.ops.arguments import plain, refuse_out
 from microtape.ops.kinds import Promoting, WithNumber, refusing
+from microtape.ops.undefined import call_undefined
 from microtape.tensor_state import TensorState, new_tensor
 
 
@@ -243,6 +244,39 @@ def clamped_below(run: Any, x: Any, min: Any) -> Any:
 def clamped_above(run: Any, x: Any, max: Any) -> Any:
     """The common part of `clamp_max` and `clamp_max_`."""
     return run(ClampMaxBackward1(), x, max) if isinstance(max, TensorState) else run(ClampMaxBackward0(None, max), x)
+
+
+class NanToNumBackward0(Operation):
+    __slots__ = ("instead",)
+    formula = "z = x, a number in place of NaN and of ±∞    ∂z/∂x = 1 where x is a number, else 0"
+
+    def __init__(self, nan: float | None, posinf: float | None, neginf: float | None) -> None:
+        super().__init__()
+        self.instead = (0.0 if nan is None else nan, posinf, neginf)
+
+    def forward(self, x: Any) -> Any:
+        return np.nan_to_num(x, True, *self.instead)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return g * (x - x == 0)  # which is NaN where x is no number
+
+
+def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """The elements, but `nan` (0) for NaN, and for ±∞ `posinf` and `neginf` (the largest and smallest numbers)."""
+    return call(NanToNumBackward0(nan, posinf, neginf), input)
+
+
+def heaviside(input: Any, values: Any) -> Any:
+    """0 for negative elements, 1 for positive ones, and for zeros that of `values`. It has no derivative."""
+
+    def step(x: Any, at_zero: Any) -> Any:
+        return np.heaviside(x, at_zero) if x.dtype.kind == "f" else np.where(x == 0, at_zero, x > 0).astype(x.dtype)
+
+    if input.dtype.kind == "c" or values.dtype.kind == "c":
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if input.dtype != values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return call_undefined("heaviside", step, input, values)
 
 
 def bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:

@@ -77,6 +77,19 @@ class Atan2Backward0(Binary):
         return g * (-x / square_length(x, y))
 
 
+@refusing(biuc="hypot_cpu")
+class HypotBackward0(Binary):
+    formula = "z = √(x² + y²)    ∂z/∂x = x / z,  ∂z/∂y = y / z"
+    op = "hypot"
+    forward = staticmethod(np.hypot)
+
+    def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
+        return g * (x / z)
+
+    def grad_y(self, g: Any, _x: Any, y: Any, z: Any) -> Any:
+        return g * (y / z)
+
+
 def square_length(x: Any, y: Any) -> Any:
     """x² + y², and 1 where it is 0: a point without an angle has a derivative of 0."""
     length = x * x + y * y
@@ -181,6 +194,11 @@ def atan(input: Any) -> Any:
 def atan2(input: Any, other: Any) -> Any:
     """The angle within [-π, π] of the point whose height is `input` and whose way to the right is `other`."""
     return binary(Atan2Backward0, input, other)
+
+
+def hypot(input: Any, other: Any) -> Any:
+    """√(x² + y²), without overflow: how far the point (x, y) is from the origin."""
+    return binary(HypotBackward0, input, other)
 
 
 def sinh(input: Any) -> Any:

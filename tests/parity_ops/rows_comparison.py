@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from parity_ops import rows
-from parity_ops.inputs import below, exactly, fixed, mask, real
+from parity_ops.inputs import below, complex_, exactly, fixed, mask, real
 
 row = partial(rows.row, smooth=False)
 NAN = exactly([1.0, np.nan, np.inf, -np.inf, 0.0])
@@ -72,3 +72,33 @@ for name in ["bool", "byte", "char", "short", "int", "long"]:
     row(f"{name}()", lambda mt, x, n=name: getattr(x, n)(), exactly([0.0, 1.5, 100.0]))
 row("tril_indices", lambda mt: mt.tril_indices(3, 4, -1))
 row("triu_indices", lambda mt: mt.triu_indices(3, 4, 1))
+row("bincount", lambda mt, x: mt.bincount(x), fixed([1, 3, 1, 0]))
+row("bincount minlength", lambda mt, x: x.bincount(minlength=6), fixed([1, 3]))
+row("bincount weights", lambda mt, x, w: mt.bincount(x, w), fixed([1, 3, 1]), fixed([0.5, 1.5, 2.5]))
+row("bincount of nothing", lambda mt, x: mt.bincount(x), fixed([], np.int64))
+row("wrong: bincount of negative", lambda mt, x: mt.bincount(x), fixed([-1]))
+row("wrong: bincount of a matrix", lambda mt, x: mt.bincount(x), below(3, 2, 2))
+row("wrong: bincount of floats", lambda mt, x: mt.bincount(x), fixed([1.0]))
+row("histc", lambda mt, x: mt.histc(x, 4), fixed([0.0, 1.0, 1.0, 4.0]))
+row("histc within", lambda mt, x: x.histc(bins=3, min=0.5, max=3), fixed([0.0, 1.0, 1.0, 4.0, 2.9]))
+row("unique", lambda mt, x: mt.unique(x), below(3, 7))
+row("unique with counts", lambda mt, x: x.unique(return_inverse=True, return_counts=True), below(3, 2, 4))
+row("unique along", lambda mt, x: mt.unique(x, dim=0), fixed([[1, 2], [0, 1], [1, 2]]))
+row("isin", lambda mt, x, y: mt.isin(x, y), below(5, 2, 3), below(5, 2))
+row("isin a number", lambda mt, x: mt.isin(x, 2, invert=True), below(5, 2, 3))
+row("bucketize", lambda mt, x, b: mt.bucketize(x, b), fixed([[0.5, 1.0], [2.5, 9.0]]), fixed([1.0, 2.0, 3.0]))
+row("bucketize right", lambda mt, x, b: mt.bucketize(x, b, right=True), fixed([0.5, 1.0]), fixed([1.0, 2.0]))
+row("wrong: bucketize a matrix", lambda mt, x: mt.bucketize(x, x), real(2, 2))
+row("is_tensor", lambda mt, x: mt.tensor([mt.is_tensor(x), mt.is_tensor(1)]), real(2))
+row("numel", lambda mt, x: mt.tensor([mt.numel(x), x.nelement(), x.ndimension()]), real(2, 3))
+row("is_complex", lambda mt, x, z: mt.tensor([mt.is_complex(x), mt.is_complex(z)]), real(2), complex_(2))
+row(
+    "is_floating_point",
+    lambda mt, x, i: mt.tensor([mt.is_floating_point(x), mt.is_floating_point(i)]),
+    real(),
+    below(2),
+)
+row("broadcast_shapes", lambda mt: mt.tensor(mt.broadcast_shapes((2, 1), (3,), (1, 1, 3))))
+row("wrong: broadcast_shapes", lambda mt: mt.tensor(mt.broadcast_shapes((2, 1), (3, 3))))
+row("finfo", lambda mt: mt.tensor([float(mt.finfo(mt.float32).eps), float(mt.finfo(mt.float64).max)], dtype=mt.float64))
+row("iinfo", lambda mt: mt.tensor([mt.iinfo(mt.int64).max, mt.iinfo(mt.uint8).min]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parity_ops.inputs import complex_, exactly, inside, mask, positive, real
+from parity_ops.inputs import complex_, exactly, fixed, inside, mask, positive, real
 from parity_ops.rows import broadcast, each_function, each_shape, row
 
 # Arithmetic
@@ -151,3 +151,10 @@ for kink in ("leaky_relu", "elu", "hardtanh", "relu6", "gelu", "silu", "softplus
         smooth=False,
         twice=False,
     )
+broadcast("hypot", lambda mt, x, y: mt.hypot(x, y), real, positive)
+row("hypot as a method", lambda mt, x, y: x.hypot(y), real(3), real(3))
+ODD = exactly([1.0, float("nan"), float("inf"), -float("inf"), -2.0])
+row("nan_to_num", lambda mt, x: mt.nan_to_num(x), ODD, smooth=False)
+row("nan_to_num given", lambda mt, x: x.nan_to_num(1.0, posinf=5.0, neginf=-5.0), ODD, smooth=False)
+row("heaviside", lambda mt, x, y: mt.heaviside(x, y), fixed([-1.0, 0.0, 2.0]), fixed([0.5, 0.25, 0.5]))
+row("heaviside has no derivative", lambda mt, x, y: mt.heaviside(x, y), real(3), real(3), smooth=False)

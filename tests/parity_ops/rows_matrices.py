@@ -175,3 +175,13 @@ row("einsum complex", lambda mt, x, y: mt.einsum("ij,jk->ik", x, y), complex_(2,
 def rebuilt_hermitian(values: Any, vectors: Any) -> Any:
     """V · W³ · Vᴴ, in which the phases that a library chooses cancel."""
     return (vectors * values**3) @ vectors.mH
+
+
+row("cross", lambda mt, x, y: mt.linalg.cross(x, y), real(2, 3), real(2, 3), node=False)
+row("cross along", lambda mt, x, y: mt.linalg.cross(x, y, dim=0), real(3, 2), real(3, 1), node=False)
+row("wrong: cross of two", lambda mt, x, y: mt.linalg.cross(x, y), real(2), real(2))
+for p in (1.0, 2.0, 3.0):
+    row(f"cdist {p}", lambda mt, x, y, p=p: mt.cdist(x, y, p), real(2, 3), real(4, 3), node=False, twice=False)
+row("cdist stacks", lambda mt, x, y: mt.cdist(x, y), real(2, 2, 3), real(2, 4, 3), node=False, twice=False)
+row("wrong: cdist columns", lambda mt, x, y: mt.cdist(x, y), real(2, 3), real(4, 2))
+row("wrong: cdist vector", lambda mt, x, y: mt.cdist(x, y), real(3), real(4, 3))

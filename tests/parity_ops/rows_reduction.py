@@ -102,3 +102,13 @@ row("softmax of -inf", lambda mt, x: x.softmax(0), exactly([-np.inf, 0.0, 1.0]),
 row("log_softmax of -inf alone", lambda mt, x: x.log_softmax(0), exactly([-np.inf]), smooth=False, twice=False)
 row("amax of dims at ties", lambda mt, x: x.amax((0, 1)), exactly([[1.0, 2], [2, 0]]), smooth=False)
 row("axis and keepdims", lambda mt, x: mt.sum(x, axis=1, keepdims=True), real(2, 3))
+HOLES = exactly([[1.0, float("nan"), 3.0], [float("nan"), 2.0, 4.0]])
+for name in ["nansum", "nanmean"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x), HOLES, smooth=False)
+    row(f"{name} along", lambda mt, x, n=name: getattr(x, n)(1, keepdim=True), HOLES, smooth=False)
+    row(f"{name} without NaN", lambda mt, x, n=name: getattr(mt, n)(x, (0, 1)), real(2, 3))
+for name in ["cummax", "cummin"]:
+    row(name, lambda mt, x, n=name: getattr(mt, n)(x, 1), real(2, 5))
+    row(f"{name} at ties", lambda mt, x, n=name: getattr(x, n)(0), exactly([1.0, 2, 2, 1, 1]), smooth=False)
+    row(f"{name} with NaN", lambda mt, x, n=name: getattr(x, n)(-1), exactly([1.0, float("nan"), 2]), smooth=False)
+    row(f"{name} of a scalar", lambda mt, x, n=name: getattr(x, n)(0), real())

@@ -8,6 +8,7 @@ from parity_ops import (
     rows_errors,
     rows_in_place,
     rows_indexing,
+    rows_layers,
     rows_matrices,
     rows_networks,
     rows_random,

@@ -1,0 +1,50 @@
+"""Questions about tensors and dtypes, as functions."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from microtape.ops.arguments import sizes
+from microtape.tensor import Size, Tensor
+
+finfo, iinfo = np.finfo, np.iinfo
+"""The limits of a dtype: its `max`, `min`, `eps`, ..."""
+
+
+def is_tensor(obj: Any) -> TypeGuard[Tensor]:
+    """Whether this is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are floats."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex numbers."""
+    return input.is_complex()
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes have together. Raises RuntimeError where they do not fit."""
+    given = [sizes((shape,)) for shape in shapes]
+    result = [1] * max(map(len, given), default=0)
+    for i, shape in enumerate(given):
+        for dim in range(-1, -1 - len(shape), -1):
+            if shape[dim] in (1, result[dim]):
+                continue
+            if result[dim] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[dim]} at {dim}! Mismatching argument at "
+                    f"index {i} had {shape}; but expected shape should be broadcastable to {result}"
+                )
+            result[dim] = shape[dim]
+    return Size(result)

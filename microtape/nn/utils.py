@@ -1,0 +1,54 @@
+"""Keeping gradients within bounds, under torch's names: what is done between `backward()` and the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from microtape.factories import tensor
+from microtape.grad_mode import no_grad
+from microtape.ops.joining import stack
+from microtape.ops.selection import clamp_, clamp_max
+from microtape.ops.statistics import vector_norm
+from microtape.tensor import Tensor
+
+
+@no_grad()
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+) -> Tensor:
+    """Shrink all gradients by one factor, so that the norm of them all is at most `max_norm` (Pascanu et al., 2013).
+
+    Returns the norm as it was, (). Raises RuntimeError with `error_if_nonfinite` where it is NaN or infinite.
+    """
+    gradients = list(gradients_of(parameters))
+    if not gradients:
+        return tensor(0.0)
+    norms = [vector_norm(gradient, norm_type) for gradient in gradients]
+    total: Any = vector_norm(stack(norms), norm_type)
+    if error_if_nonfinite and not total.isfinite():
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    factor = clamp_max(max_norm / (total + 1e-6), 1.0)
+    for gradient in gradients:
+        gradient.mul_(factor)
+    return total  # type: ignore[no-any-return]
+
+
+@no_grad()
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Bring every element of every gradient between `-clip_value` and `clip_value`."""
+    for gradient in gradients_of(parameters):
+        clamp_(gradient, -clip_value, clip_value)
+
+
+def gradients_of(parameters: Tensor | Iterable[Tensor]) -> Iterable[Any]:
+    """The gradients that there are."""
+    every = [parameters] if isinstance(parameters, Tensor) else parameters
+    return (parameter.grad for parameter in every if parameter.grad is not None)

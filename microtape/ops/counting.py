@@ -1,0 +1,106 @@
+"""How often which numbers occur, and where they belong among others: results that are never differentiable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.dtypes import scalar_name
+from microtape.operation import as_operand
+from microtape.ops.arguments import dim_index
+from microtape.ops.comparison import undifferentiable
+from microtape.ops.kinds import refusal_of
+from microtape.ops.undefined import call_undefined
+from microtape.tensor_state import Array, TensorState
+
+
+def bincount(input: TensorState, weights: TensorState | None = None, minlength: int = 0) -> Any:
+    """How often each number from 0 to the largest occurs in a vector (n,), or the sum of its `weights` (n,).
+
+    Raises RuntimeError for negative numbers, other shapes, and dtypes that are not whole.
+    """
+    if input.array.dtype.kind not in "iu":
+        raise refusal_of(input.array.dtype, "bincount_cpu")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if input.array.ndim != 1 or (input.array.size and input.array.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return undifferentiable(lambda x: np.bincount(x, None, minlength), input, op="bincount")
+    if weights.array.shape != input.array.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+
+    def weighed(w: Array) -> Any:
+        sums = np.bincount(input.array, w.real.astype(np.float64), minlength)
+        return sums.astype(np.float32) if w.dtype == np.float32 else sums
+
+    return call_undefined("bincount", weighed, weights)
+
+
+def histc(input: TensorState, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    """How many elements lie in each of `bins` ranges of one width between `min` and `max`; others do not count.
+
+    Where both bounds are equal, they are the smallest and the largest element. The counts have the dtype of `input`.
+    """
+    kind = input.array.dtype.kind
+    if kind != "f":
+        kernel = "linspace_cpu" if kind == "b" else "aminmax_cpu" if kind == "c" and min == max else "histogram_cpu"
+        raise refusal_of(input.array.dtype, kernel)
+    if bins <= 0:
+        raise RuntimeError("bins must be > 0")
+
+    def counts(x: Array) -> Any:
+        low, high = (x.min(), x.max()) if min == max and x.size else (min, max)
+        if low == high:
+            low, high = low - 1, high + 1
+        return np.histogram(x, bins, (low, high))[0].astype(x.dtype)
+
+    return undifferentiable(counts, input, op="histc")
+
+
+def unique(
+    input: TensorState,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements in order, or the different slices along `dim`.
+
+    With `return_inverse` also which of them each element is, with `return_counts` how often each occurs.
+    """
+    if input.array.dtype.kind == "c":
+        raise refusal_of(input.array.dtype, "unique")
+    axis = None if dim is None else dim_index(dim, input.array.ndim)
+    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=axis)
+    found = [values] + [inverse] * return_inverse + [counts] * return_counts
+    tensors = [undifferentiable(lambda _, made=array: made, input, op="unique") for array in found]
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Whether each of `elements` is among `test_elements`; one of both may be a number."""
+    like = elements if isinstance(elements, TensorState) else test_elements
+    if not isinstance(like, TensorState):
+        raise TypeError("isin(): one of elements and test_elements must be a Tensor")
+    these, those = as_operand(elements, like), as_operand(test_elements, like)
+    for one in (these, those):
+        if one.array.dtype.kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_name(one.array.dtype)}")
+    return undifferentiable(
+        lambda x, y: np.isin(x, y, assume_unique=assume_unique, invert=invert), these, those, op="isin"
+    )
+
+
+def bucketize(input: Any, boundaries: TensorState, *, right: bool = False) -> Any:
+    """Into which of the ranges between the rising `boundaries` (n,) each element falls: a number from 0 to n.
+
+    An element that is equal to a boundary belongs below it, or with `right` above it.
+    """
+    if boundaries.array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
+    x, side = as_operand(input, boundaries), "right" if right else "left"
+    if x.array.dtype.kind in "bc":
+        raise refusal_of(x.array.dtype, "searchsorted_out_cpu")
+    return undifferentiable(lambda x, b: np.searchsorted(b, x, side), x, boundaries, op="bucketize")

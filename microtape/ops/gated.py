@@ -1,0 +1,81 @@
+"""Activations that let x through a gate that x itself sets: mish, hardswish, softsign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microtape.in_place import call_
+from microtape.operation import Unary, unary
+from microtape.ops.activation import sigmoid, softplus
+from microtape.ops.kinds import refusing
+from microtape.ops.rounding import abs
+from microtape.ops.selection import where
+from microtape.ops.trigonometric import tanh
+
+
+@refusing(biuc="mish_cpu")
+class MishBackward0(Unary):
+    formula = "z = x · tanh s, s = ln(1 + eˣ)    ∂z/∂x = tanh s + x · σ(x) · (1 - tanh² s)"
+    op = "mish"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        gate = tanh(softplus(x))
+        return g * (gate + x * sigmoid(x) * (1 - gate * gate))
+
+
+@refusing(biuc="hardsigmoid_cpu")
+class HardsigmoidBackward0(Unary):
+    formula = "z = x / 6 + ½ within [0, 1]    ∂z/∂x = 1/6 between -3 and 3, else 0"
+    op = "hardsigmoid"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.clip(x + 3, 0, 6) / 6
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return where((x > -3) & (x < 3), g / 6, 0.0)
+
+
+@refusing(biuc="hardswish_cpu")
+class HardswishBackward0(Unary):
+    formula = "z = x · (x / 6 + ½ within [0, 1])    ∂z/∂x = x / 3 + ½ between -3 and 3, else 0 or 1"
+    op = "hardswish"
+    floating = False
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * HardsigmoidBackward0.forward(x)
+
+    def grad_x(self, g: Any, x: Any) -> Any:
+        return where(x <= -3, 0.0, where(x < 3, g * (x / 3 + 0.5), g))
+
+
+# `inplace=True` writes the result into the input, as the functions with an underscore do
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """x · tanh(softplus(x)) (Misra, 2019)."""
+    return call_(MishBackward0(), input) if inplace else unary(MishBackward0, input)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """σ in three straight pieces: 0, x / 6 + ½, 1 (Courbariaux et al., 2015)."""
+    return call_(HardsigmoidBackward0(), input) if inplace else unary(HardsigmoidBackward0, input)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """x · hardsigmoid(x) (Howard et al., 2019)."""
+    return call_(HardswishBackward0(), input) if inplace else unary(HardswishBackward0, input)
+
+
+def softsign(input: Any) -> Any:
+    """x / (1 + |x|)."""
+    return input / (abs(input) + 1)

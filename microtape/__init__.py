@@ -527,7 +527,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"microtape.{name}")
     if name in _RECORDING:
         return getattr(import_module(f"microtape.recording.{_RECORDING[name]}"), name)
-    raise AttributeError(f"module 'microtape' has no attribute '{name}'")
+    hint = ": there are no optimisers here; a step is `with no_grad(): p -= lr * p.grad`" if name == "optim" else ""
+    raise AttributeError(f"module 'microtape' has no attribute '{name}'{hint}")
 
 
 def __dir__() -> list[str]:

@@ -72,5 +72,5 @@ def test_namespaces_and_recording_are_imported_when_they_are_asked_for():
             "print(nn.functional.relu.__name__, autograd.grad.__name__, linalg.inv.__name__, record.__name__)",
         )
     )
-    output = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert output.splitlines() == ["[]", "[]", "relu grad inv record"]
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == ["[]", "[]", "relu grad inv record"]

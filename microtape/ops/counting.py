@@ -100,7 +100,8 @@ def bucketize(input: Any, boundaries: TensorState, *, right: bool = False) -> An
     """
     if boundaries.array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
-    x, side = as_operand(input, boundaries), "right" if right else "left"
+    x = as_operand(input, boundaries)
+    side: Any = "right" if right else "left"
     if x.array.dtype.kind in "bc":
         raise refusal_of(x.array.dtype, "searchsorted_out_cpu")
     return undifferentiable(lambda x, b: np.searchsorted(b, x, side), x, boundaries, op="bucketize")

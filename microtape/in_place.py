@@ -119,7 +119,7 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     """Run `node.forward` on x and the operands, write the result into x's memory and record it as x's new history."""
     frame = sys._getframe(2)
     tensors = [x, *[as_tensor(operand, type(x)) for operand in operands]]
-    tracked = mode.enabled and any([requires_grad(tensor) for tensor in tensors])
+    tracked = mode.enabled and x.array.dtype.kind in "fc" and any([requires_grad(tensor) for tensor in tensors])
     if tracked:
         check_in_place(x)
     edges = tuple([edge_of(tensor) for tensor in tensors]) if tracked else ()

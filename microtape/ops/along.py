@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.dtypes import scalar_name
 from microtape.operation import Operation, as_tensor
 from microtape.ops.arguments import dim_index, plain
 from microtape.tensor_state import TensorState
@@ -84,6 +85,13 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
     return dim, index
 
 
+OF_ONE_DTYPE = {
+    "index_add_": "index_add_(): self ({}) and source ({}) must have the same scalar type",
+    "index_copy_": "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}",
+}
+"""The operations whose operands are not promoted, and their complaints."""
+
+
 def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
     """`dim` and an index with one element for each slice. Raises where it does not fit."""
     dim, index = dim_index(dim, x.ndim), as_index(index, x)
@@ -91,6 +99,8 @@ def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tu
         raise IndexError(f"{name}(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if y is not None and x.dtype != y.dtype:
+        raise RuntimeError(OF_ONE_DTYPE[name].format(scalar_name(x.dtype), scalar_name(y.dtype)))
     count = math.prod(index.shape)
     shapes = [tuple(one.shape[:dim]) + tuple(one.shape[dim + 1 :]) for one in (x, x if y is None else y)]
     if x.ndim and y is not None and y.ndim and shapes[0] != shapes[1]:

@@ -11,7 +11,7 @@ from microtape import devices
 from microtape.in_place import call_, places
 from microtape.operation import Operation, Unary, as_operand, call, unary
 from microtape.ops.kinds import named
-from microtape.tensor_state import TensorState, requires_grad
+from microtape.tensor_state import TensorState
 
 
 class CloneBackward0(Unary):
@@ -151,8 +151,6 @@ def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: 
 def copy_(x: TensorState, source: Any) -> Any:
     """Write `source`, broadcast and cast, into x."""
     source = as_operand(source, x)
-    if requires_grad(source):
-        source = cast(source, x.array.dtype)
     same = places(x.array) == places(source.array)  # then nothing is lost by overlapping
     return call_(CopyBackwards(), x, source, sharing="repeated" if same else "same")
 

@@ -148,7 +148,12 @@ def masked_scatter_(x: TensorState, mask: Any, source: Any) -> Any:
 
 
 def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
-    """The common part of `masked_scatter` and `masked_scatter_`."""
+    """The common part of `masked_scatter` and `masked_scatter_`. Raises RuntimeError for a source of another dtype."""
+    if source.dtype != x.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{scalar_name(x.dtype)} and {scalar_name(source.dtype)}"
+        )
     return run(MaskedScatterBackward0(as_mask(mask, x, SCATTER)), x, source)
 
 

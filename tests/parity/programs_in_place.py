@@ -186,6 +186,33 @@ def casts_gradients_of_mixed_dtypes(mt, see):
     see.value(x.grad, d.grad)
 
 
+@shows("6 rewriting")
+def copies_across_dtypes(mt, see):
+    x, k = mt.tensor([1.0, 2.0, 3.0], dtype=mt.float64, requires_grad=True), mt.tensor([0])
+    cast, part, row, complex_one = x.float(), x.float() * 1, mt.ones(2, 3), mt.ones(3, dtype=mt.complex64)
+    cast.copy_(x)
+    part[:2].copy_(x[0])
+    row[0] = x
+    complex_one.copy_(x)
+    for one in (cast, part, row, complex_one):
+        see(one)
+        see.graph(one)
+        one.real.sum().backward()
+        see.value(x.grad)
+    (gradient,) = mt.autograd.grad((mt.ones(3).copy_(x * x) ** 2).sum(), x, create_graph=True)
+    see.value(gradient, *mt.autograd.grad(gradient.sum(), x))
+    whole = mt.ones(3, dtype=mt.int64)
+    see(whole.copy_(x), whole)
+    for target in (mt.zeros(3, dtype=mt.int64), mt.zeros(3)):
+        for write in (
+            lambda target: target.index_add_(0, k, x[:1]),
+            lambda target: target.index_copy_(0, k, x[:1]),
+            lambda target: target.masked_scatter_(target < 5, x),
+        ):
+            with see.raising():
+                write(target)
+
+
 @shows("6 version check")
 def at_unpacking_for_what_was_saved(mt, see):
     x, w = leaf(mt), leaf(mt)

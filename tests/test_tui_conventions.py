@@ -1,12 +1,18 @@
 """What one expects of a terminal program: help where one is, every action by its words, the mouse, resizing."""
 
+import re
+
 import handmade
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, stepper
+from test_tui_out import notices
 
 from tui.explained import EXPLAINED
-from tui.help import HelpScreen
+from tui.help import KEYS, HelpScreen
+from tui.key_names import key_name
+from tui.keys import actions_of
 from tui.palette import commands_of
+from tui.stepper import StepperScreen
 
 
 @pytest.mark.parametrize(("keys", "about"), [((), "tape"), (("1",), "node"), (("4",), "engine"), (("5",), "watch")])
@@ -78,12 +84,101 @@ async def test_no_footer_has_more_keys_than_one_can_take_in():
         assert len([one for one in pilot.app.screen.active_bindings.values() if one.binding.show]) <= 10
 
 
+EVERYWHERE = {
+    "the stepper": (),
+    "the boxes": ("v",),
+    "inside": ("L",),
+    "forward": ("home",),
+    "the end": ("end",),
+    "F1": ("f1",),
+    "help": ("question_mark",),
+    "the array": ("a",),
+    "its map": ("a", "m"),
+    "why": ("enter",),
+    "further back": ("enter", "enter"),
+    "a question": ("P", "right"),
+    "its answer": ("P", "right", "enter"),
+    "a prompt": ("b",),
+    "a refusal": ("g", "y", "y", "enter"),
+    "a breakpoint": ("b", "enter"),
+    "breakpoints": ("b", "enter", "B"),
+    "a watch": ("w", "x", "enter"),
+    "copying": ("y",),
+    "exporting": ("o",),
+    "passes": ("s",),
+    "two passes": ("s", "down", "c"),
+    "commands": ("ctrl+p",),
+    "folding": ("z",),
+    "a filter": ("f", *"sum", "enter"),
+}
+
+
+def everything(app):
+    """What is on the screen, notices included."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-@pytest.mark.parametrize("keys", [(), ("f1",), ("right", "a"), ("P", "right")])
-async def test_in_ascii_mode_everything_is_ascii(size, keys):
-    async with stepper(handmade.diamond(), ascii=True).run_test(size=size) as pilot:
-        await pilot.press("right", *keys)
+@pytest.mark.parametrize("name", EVERYWHERE)
+async def test_in_ascii_mode_everything_is_ascii(size, name):
+    async with stepper(handmade.twice(), ascii=True).run_test(size=size) as pilot:
+        await pilot.press("right", *EVERYWHERE[name])
         await pilot.pause()
-        text = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
-        strange = {one for one in text if not one.isascii()} - set("→←⏎ ")
-        assert not strange, strange
+        text = everything(pilot.app)
+        strange = {one for one in text if not one.isascii()}
+        assert not strange, (strange, text)
+
+
+OWN = {"move(1)": ("j", "ctrl+n"), "help": ("t",), "ask('why of')": ("u",), "edit": (), "faster(1)": ("shift+up",)}
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_help_and_footer_name_the_keys_that_there_are(size):
+    async with stepper(handmade.diamond(), keymap=OWN).run_test(size=size) as pilot:
+        await pilot.pause()
+        footer = everything(pilot.app).splitlines()[-1]
+        assert " j step " in footer
+        assert " ← back " in footer
+        assert " t help" in footer
+        await pilot.press("t")
+        lines = [str(one.render()) for one in pilot.app.screen.query("Static")][1].splitlines()
+        assert "j ^n       one step on" in lines
+        assert "← h        one step back; nothing is un-run, you look at an earlier" in lines
+        assert any("none? u asks for any" in line for line in lines)
+        assert any(line.startswith("no key     edit this line") for line in lines)
+        assert any("at a speed that ⇧↑ and - change" in line for line in lines)
+
+
+def test_every_action_of_a_key_is_in_the_help():
+    told = {action for actions, _ in KEYS for action in actions}
+    told |= {action for _, words in KEYS for action in re.findall(r"\{(.+?)\}", words)}
+    assert set(actions_of(StepperScreen(handmade.diamond()))) - told == {"screen.copy_text", "help"}
+
+
+async def test_what_f1_and_the_notices_say_follows_the_keys_too():
+    async with stepper(handmade.diamond(), keymap={"stops": ("n",), "find_next(1)": ("B",)}).run_test() as pilot:
+        await pilot.press("5", "f1")
+        assert "n lists them all" in everything(pilot.app)
+    async with stepper(handmade.diamond(), keymap={"run(1)": ("f7",), "ask('break at')": ("f8",)}).run_test() as pilot:
+        await pilot.press("f7")
+        assert "No breakpoint is set: F8 sets one" in notices(pilot.app)
+        await pilot.press("f8", "enter")
+        assert "F7 runs on, C back" in notices(pilot.app)
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "in_ascii"),
+    [
+        ("right", "→", "->"),
+        ("shift+right", "⇧→", "Shift+->"),
+        ("ctrl+n", "^n", "^n"),
+        ("alt+up", "alt+↑", "alt+Up"),
+        ("question_mark", "?", "?"),
+        ("plus", "+", "+"),
+        ("f5", "F5", "F5"),
+        ("f", "f", "f"),
+        ("enter", "Enter", "Enter"),
+    ],
+)
+def test_keys_are_called_what_people_call_them(key, name, in_ascii):
+    assert (key_name(key), key_name(key, ascii=True)) == (name, in_ascii)

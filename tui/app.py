@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.command import CommandPalette
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from microtape.recording.model import Recording
+from tui.key_names import key_name
 from tui.keys import Keymap, rebind
 from tui.look import THEMES
 from tui.palette import commands_of, without
 from tui.remembered import Place, Remembered, key_of
 from tui.stepper import StepperOptions, StepperScreen
+
+
+class PlainScrollBar(ScrollBarRender):
+    """A scrollbar of whole cells, without the blocks that show parts of one."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
 
 
 class MicrotapeApp(App[None]):
@@ -27,19 +38,35 @@ class MicrotapeApp(App[None]):
     .-ascii StepperScreen > #sentence:focus { border: none; border-top: ascii $accent; }
     .-ascii .-short.-narrow TapeView, .-ascii .-short.-narrow Pane { border: none; }
     .-ascii StepperScreen.-short.-narrow > #sentence { border: none; }
+    .-ascii CommandPalette > Vertical, .-ascii CommandPalette #--results { border: none; }
+    .-ascii CommandPalette #--input { border: ascii $panel; }
+    .-ascii CommandPalette CommandList, .-ascii CommandPalette LoadingIndicator { border: none; }
+    .-ascii CommandPalette SearchIcon { display: none; }
     .-ascii ModalScreen > Vertical, .-ascii ModalScreen > VerticalScroll { border: ascii $accent; }
     """
 
-    def __init__(self, theme: str = "dark") -> None:
+    def __init__(self, theme: str = "dark", *, ascii: bool = False) -> None:
         super().__init__()
+        self._ascii = ascii
+        self.set_class(ascii, "-ascii")
+        ScrollBar.renderer = PlainScrollBar if ascii else ScrollBarRender
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
         self.animation_level = "none"  # nothing moves unless it says something
 
+    def get_key_display(self, binding: Binding) -> str:
+        """What a key is called in the footer."""
+        return binding.key_display or key_name(binding.key, ascii=self._ascii)
+
+    def action_command_palette(self) -> None:
+        """Every command by its words."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder="what to do, in words", id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
         """What every key does, then what Textual offers. Its list of keys would be a second help page."""
-        yield from commands_of(screen)
+        yield from commands_of(screen, ascii=self._ascii)
         yield from without(super().get_system_commands(screen), "Keys", "Screenshot", "Maximize", "Minimize")
 
 
@@ -57,13 +84,12 @@ class StepperApp(MicrotapeApp):
         **options: Unpack[StepperOptions],
     ) -> None:
         known = Remembered.load() if remembers else Remembered()
-        super().__init__(theme or "dark")
+        super().__init__(theme or "dark", ascii=options.get("ascii", False))
         if not theme and known.theme in self.available_themes:
             self.theme = known.theme
         self._known, self._remembers, self._notice = known, remembers, notice
         self._opened_with = self.theme
         self._stepper = StepperScreen(recording, **options)
-        self.set_class(options.get("ascii", False), "-ascii")
         rebind(self._stepper, keymap or {})
 
     def on_mount(self) -> None:

@@ -165,7 +165,7 @@ class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
         inner = box.width - 2
         corners = "╭╮╰╯" if node.variable is not None else "┏┓┗┛" if state == "current" else "┌┐└┘"
         across, down = ("━", "┃") if corners == "┏┓┗┛" else ("─", "│")
-        sign = "= " if cursor.is_forward else "g " if self._ascii else "∂ "
+        sign = "= " if cursor.is_forward else "d " if self._ascii else "∂ "
         tells = rows.value if cursor.is_forward else rows.gradient
         label = fit(self._label(rows, box.node), inner, ascii=self._ascii)
         text = "boxes--text" if frame != "boxes--plain" else "boxes--plain"

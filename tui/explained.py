@@ -19,11 +19,11 @@ EXPLAINED = {
         "The node whose step this is. rule: what it computes, and its derivatives. came in: the gradient it "
         "took out of its buffer. kept: what its forward saved for now, with its version, which an in-place "
         "write would change. sends: the rule with this step's numbers, to whom, and the sum that is there "
-        "then. a shows the numbers as a table."
+        "then. {array} shows the numbers as a table."
     ),
     "source": (
         "Your program. The part that this node computed is marked; where a step failed, the lines that saved "
-        "and that overwrote a value are marked too. e opens the line in your editor."
+        "and that overwrote a value are marked too. {edit} opens the line in your editor."
     ),
     "leaves": (
         "The tensors that backward is for. .grad stays what it was until every term has come and the leaf's "
@@ -35,7 +35,8 @@ EXPLAINED = {
     ),
     "watch": (
         "What you watch, as it is now, and the steps at which it changes; below, your breakpoints and where "
-        "they stop. w and b set them, the same again takes them away, B lists them all."
+        "they stop. {ask('watch')} and {ask('break at')} set them, the same again takes "
+        "them away, {stops} lists them all."
     ),
     "sentence": ("What this step did and why, in words, with its numbers."),
 }

@@ -61,7 +61,7 @@ class ExplainingScreen(FindingScreen):
 
     def action_help(self) -> None:
         """What the keys do and the marks mean."""
-        self.app.push_screen(HelpScreen())
+        self.app.push_screen(HelpScreen(keys=self.key_names))
 
     def action_explain(self) -> None:
         """What the view or pane that has the focus shows, and what its keys and marks are."""
@@ -70,4 +70,4 @@ class ExplainingScreen(FindingScreen):
             if self.focused
             else None
         )
-        self.app.push_screen(HelpScreen(about))
+        self.app.push_screen(HelpScreen(about, self.key_names))

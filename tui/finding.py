@@ -21,7 +21,7 @@ class FindingScreen(AgainScreen):
         Binding("f", "ask('filter')", "show only some rows", show=False),
         Binding("z", "fold", "fold what repeats, or unfold it", show=False),
         Binding("Z", "open_fold", "open the nearest fold", show=False),
-        Binding("escape", "escape", "show all rows", show=False),
+        Binding("escape", "escape", "show all rows; stop recording", show=False),
     ]
 
     _wanted = ""  # what was looked for last
@@ -40,7 +40,8 @@ class FindingScreen(AgainScreen):
     def action_find_next(self, by: int) -> None:
         """To the next match of what was looked for last, around the end; or to the one before."""
         if self.cursor is None or not self._wanted:
-            self.notify("Nothing was looked for yet: / asks.", timeout=3)
+            asks = self.key("ask('find')")
+            self.notify(f"Nothing was looked for yet: {asks} asks.", timeout=3, markup=False)
             return
         found, position = matches(self.cursor, self._wanted), self.cursor.position
         if not found:
@@ -68,7 +69,7 @@ class FindingScreen(AgainScreen):
         if not found:
             raise LookupError(f"{text.strip()!r} is in no row of this pass")
         count = len(self.cursor.timeline.rows)
-        tape.filter(found, f"{len(found):,} of {count:,} rows: {text.strip()}. Esc shows all.")
+        tape.filter(found, f"{len(found):,} of {count:,} rows: {text.strip()}. {self.key('escape')} shows all.")
 
     def action_fold(self) -> None:
         """Fold what repeats, or unfold it."""
@@ -76,12 +77,14 @@ class FindingScreen(AgainScreen):
         if not tape.turn_folds():
             self.notify("Nothing repeats in this tape.", timeout=3)
         elif tape.folds:
-            self.notify("What repeats is folded. Z or a click opens a fold, z unfolds all.", timeout=4)
+            one, every = self.key("open_fold"), self.key("fold")
+            text = f"What repeats is folded. {one} or a click opens a fold, {every} unfolds all."
+            self.notify(text, timeout=4, markup=False)
 
     def action_open_fold(self) -> None:
         """Open the fold nearest to the current row; close all once everything is open."""
         if not self.query_one(TapeView).open_fold():
-            self.notify("Nothing is folded: z folds what repeats.", timeout=3)
+            self.notify(f"Nothing is folded: {self.key('fold')} folds what repeats.", timeout=3, markup=False)
 
     def action_escape(self) -> None:
         """Show the rows again that a filter hides; else stop what runs."""

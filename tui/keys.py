@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from textual.binding import Binding, BindingsMap
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 from textual.screen import Screen
+from textual.widget import Widget
 
 from tui.remembered import folder
 
@@ -98,10 +99,19 @@ def actions_of(screen: Screen[Any]) -> dict[str, tuple[str, ...]]:
 
 def rebind(screen: Screen[Any], keymap: Keymap) -> None:
     """Give a screen's actions other keys."""
-    kept = [binding for _, binding in screen._bindings if binding.action not in keymap]
-    first = {binding.action: binding for _, binding in reversed(list(screen._bindings))}
-    moved = [replace(first[action], key=key, key_display=None) for action, keys in keymap.items() for key in keys]
-    screen._bindings = BindingsMap([*kept, *moved])
+    bindings: dict[str, list[Binding]] = {}
+    for _, binding in screen._bindings:
+        bindings.setdefault(binding.action, []).append(binding)
+    for action, keys in keymap.items():
+        bindings[action] = [replace(bindings[action][0], key=key, key_display=None) for key in keys]
+    screen._bindings = BindingsMap(binding for every in bindings.values() for binding in every)
+
+
+def give_way(screen: Screen[Any], widgets: Iterable[Widget]) -> None:
+    """Take from widgets what are now the screen's keys: `j` scrolls only while it is not the user's key for a step."""
+    for widget in widgets:
+        for key in screen._bindings.key_to_bindings:
+            widget._bindings.key_to_bindings.pop(key, None)
 
 
 def table(screen: Screen[Any]) -> Iterator[str]:

@@ -187,7 +187,7 @@ class LearnApp(MicrotapeApp):
         theme: str = "dark",
         ascii: bool = False,
     ) -> None:
-        super().__init__(theme)
+        super().__init__(theme, ascii=ascii)
         self._list = CourseScreen(course, workspace, ascii=ascii, solutions=solutions)
         self._lesson = lesson
         self._then = then

@@ -23,10 +23,6 @@ class OutwardScreen(RunningScreen):
         Binding("o", "export", "write a picture, film, trace or screenshot", show=False),
     ]
 
-    def __init__(self, *, ascii: bool = False) -> None:
-        super().__init__()
-        self._ascii = ascii
-
     def action_copy(self) -> None:
         """Ask what to copy, over ssh too; the text of the pane that has the focus stands first."""
         self.stop_playing()

@@ -8,21 +8,18 @@ from functools import partial
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from tui.key_names import key_name
+
 LEFT_OUT = ("command_palette", "help_quit")
-KEYS = {
-    "exclamation_mark": "!", "question_mark": "?", "slash": "/", "plus": "+", "minus": "-", "space": "space",
-    "left_square_bracket": "[", "right_square_bracket": "]", "right": "→", "left": "←",
-    "shift+right": "⇧→", "shift+left": "⇧←", "enter": "Enter", "escape": "Esc", "home": "Home", "end": "End",
-}  # fmt: skip
 
 
-def commands_of(screen: Screen[object]) -> Iterator[SystemCommand]:
+def commands_of(screen: Screen[object], *, ascii: bool = False) -> Iterator[SystemCommand]:
     """A command for every action that a key of this screen has, the key beside it."""
     found: dict[str, tuple[str, list[str]]] = {}
     for key, active in screen.active_bindings.items():
         binding = active.binding
         if active.node is screen and binding.description and binding.action not in LEFT_OUT:
-            found.setdefault(binding.action, (binding.description, []))[1].append(KEYS.get(key, key))
+            found.setdefault(binding.action, (binding.description, []))[1].append(key_name(key, ascii=ascii))
     for action, (words, keys) in found.items():
         yield SystemCommand(
             words[0].upper() + words[1:], f"key {' or '.join(keys)}", partial(screen.run_action, action)

@@ -9,6 +9,8 @@ from tui.pane import Pane
 from tui.pieces import Text
 from tui.sentence import sentence
 
+PANES = ("node", "source", "leaves", "engine", "watch")  # in the order of their keys
+
 
 class NodePane(Pane):
     """The current node: its rule, what came in, what it had kept, what it sent to whom."""

@@ -32,7 +32,6 @@ class AgainScreen(ChoosingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit the line, record again", show=False),
-        Binding("escape", "stop_recording", "stop recording", show=False),
     ]
 
     def __init__(self, *, ascii: bool = False, origin: Origin | None = None, watches: bool = False) -> None:
@@ -117,7 +116,7 @@ class AgainScreen(ChoosingScreen):
         self._busy = True
         files = {file: _text(self._origin.source(file)) for file in self.cursor.recording.sources}
         self._tried = {file: text for file, text in files.items() if text is not None}
-        self.say_above(f"Recording {Path(self._origin.file).name} again ...   Esc stops it")
+        self.say_above(f"Recording {Path(self._origin.file).name} again ...   {self.key('escape')} stops it")
         self._run_again(self._origin)
 
     @work(thread=True, group="again")

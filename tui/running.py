@@ -10,6 +10,8 @@ from textual.timer import Timer
 from microtape.recording.condition import Condition
 from tui.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
 from tui.cursor import StepCursor
+from tui.key_names import KeyNames
+from tui.keys import actions_of
 from tui.stops_screen import StopsScreen
 
 SHORT = 2_000  # moments within which a condition is evaluated at once
@@ -27,10 +29,20 @@ class RunningScreen(Screen[None]):
     not_finite: reactive[tuple[int, ...] | None] = reactive(None, repaint=False)  # None: not looked at yet
     speed: reactive[float] = reactive(0.0, repaint=False)
 
-    def __init__(self) -> None:
+    def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
+        self._ascii = ascii
         self._chosen_speed = 2
         self._timer: Timer | None = None
+
+    def key(self, action: str) -> str:
+        """What the key of an action is called."""
+        return self.key_names.first(action)
+
+    @property
+    def key_names(self) -> KeyNames:
+        """What the keys of all actions are called."""
+        return KeyNames(actions_of(self), ascii=self._ascii)
 
     # Breakpoints
 
@@ -86,7 +98,8 @@ class RunningScreen(Screen[None]):
     def _say(self, new: Breakpoint) -> None:
         what, count = "breakpoint" if new.kind == "break" else "watch", len(new.moments)
         times = "once" if count == 1 else f"{count:,} times" if count else "nowhere in this pass"
-        self.notify(f"{what} at {new.text}: stops {times}; c runs on, C back", timeout=4, markup=False)
+        keys = f"{self.key('run(1)')} runs on, {self.key('run(-1)')} back"
+        self.notify(f"{what} at {new.text}: stops {times}; {keys}", timeout=4, markup=False)
 
     @work(thread=True, group="conditions", description="evaluates conditions")
     def _evaluate(self, cursor: StepCursor, conditions: tuple[Condition, ...]) -> None:
@@ -105,9 +118,10 @@ class RunningScreen(Screen[None]):
         self.stop_playing()
         known = self.breakpoints
         if known is None or not known.every:
-            self.notify("Nothing is set: b sets a breakpoint, w watches.", timeout=4)
+            stop, watch = self.key("ask('break at')"), self.key("ask('watch')")
+            self.notify(f"Nothing is set: {stop} sets a breakpoint, {watch} watches.", timeout=4, markup=False)
             return
-        self.app.push_screen(StopsScreen(known), self._chose)
+        self.app.push_screen(StopsScreen(known, ascii=self._ascii), self._chose)
 
     def _chose(self, answer: tuple[Breakpoints, Breakpoint | None] | None) -> None:
         if answer is None or self.cursor is None:
@@ -138,7 +152,9 @@ class RunningScreen(Screen[None]):
         if cursor is None or known is None:
             return
         if not known.every:
-            self.notify("No breakpoint is set: b sets one, at a node, a line, a name or a condition.", timeout=4)
+            where = "at a node, a line, a name or a condition"
+            stop = self.key("ask('break at')")
+            self.notify(f"No breakpoint is set: {stop} sets one, {where}.", timeout=4, markup=False)
             return
         moment = known.after(cursor.position) if by > 0 else known.before(cursor.position)
         if moment is None:
@@ -176,7 +192,9 @@ class RunningScreen(Screen[None]):
             self.stop_playing()
             self._start()
         else:
-            self.notify(f"space plays {SPEEDS[self._chosen_speed]:g} steps a second", timeout=2)
+            self.notify(
+                f"{self.key('play')} plays {SPEEDS[self._chosen_speed]:g} steps a second", timeout=2, markup=False
+            )
 
     def stop_playing(self) -> None:
         """Stand still."""

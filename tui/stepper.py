@@ -22,8 +22,9 @@ from tui.box_view import BoxView
 from tui.breakpoints import Breakpoints
 from tui.cursor import StepCursor
 from tui.explaining import ExplainingScreen
+from tui.keys import give_way
 from tui.opening import Origin
-from tui.panes import EnginePane, LeavesPane, NodePane, SentencePane
+from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt, Purpose
 from tui.remembered import Remembered, key_of
@@ -34,7 +35,6 @@ from tui.watch_pane import WatchPane
 
 SMALLEST = (60, 18)
 VIEWS = ("tape", "boxes", "both")
-PANES = ("node", "source", "leaves", "engine", "watch")
 
 
 class StepperOptions(TypedDict, total=False):
@@ -57,8 +57,8 @@ class StepperScreen(ExplainingScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "move(1)", "step", key_display="→"),
-        Binding("left,h", "move(-1)", "back", key_display="←"),
+        Binding("right,l", "move(1)", "step"),
+        Binding("left,h", "move(-1)", "back"),
         Binding("shift+right,L", "move_inside(1)", "step on inside of a step", show=False),
         Binding("shift+left,H", "move_inside(-1)", "step back inside of a step", show=False),
         Binding("home", "home", "to where backward was called", show=False),
@@ -80,9 +80,9 @@ class StepperScreen(ExplainingScreen):
             Binding(str(i), f"show_pane('{name}')", f"show the {name} pane", show=False)
             for i, name in enumerate(PANES, 1)
         ),
-        Binding("tab", "turn_focus(1)", "pane", key_display="Tab"),
+        Binding("tab", "turn_focus(1)", "pane"),
         Binding("shift+tab", "turn_focus(-1)", show=False),
-        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("question_mark", "help", "help"),
         Binding("q", "leave", "quit"),
     ]
 
@@ -138,6 +138,7 @@ class StepperScreen(ExplainingScreen):
             self.go_until(self._until)
         if len(self._opening.timeline.rows) <= self.app.size.height // 2 - 6 and self.app.size.height >= 40:
             self.view = "both"  # where the tape leaves half of its place empty
+        give_way(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
         self.call_after_refresh(self._settle)
 
@@ -162,7 +163,7 @@ class StepperScreen(ExplainingScreen):
         there = cursor.to_pass(place.pass_index).to_moment(place.position)
         if there != cursor:
             self.cursor = there
-            self.notify("Back where you left. Home leads to the beginning.", timeout=4)
+            self.notify(f"Back where you left. {self.key('home')} leads to the beginning.", timeout=4)
 
     # What changes
 
@@ -246,7 +247,8 @@ class StepperScreen(ExplainingScreen):
         self.score, before = ((0, 0) if self.score is None else None), self.score
         self.cursor = replace(self.cursor, hides_next=self.score is not None)
         if before is None:
-            self.notify("Predict: before each step you are asked about it. P ends it.", timeout=4)
+            ends = self.key("predict")
+            self.notify(f"Predict: before each step you are asked about it. {ends} ends it.", timeout=4, markup=False)
         elif before[1]:
             self.notify(f"{before[0]} of {before[1]} predictions were right.", timeout=6)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from xml.etree import ElementTree
 
 import microtape as mt
 from microtape.recording.model import Recording
 from viz.build import build
+from viz.dot import to_dot
 from viz.drawing import draw
 from viz.graph import Box, VisualGraph
+from viz.theme import LIGHT
 
 
 def leaf(data: object) -> mt.Tensor:
@@ -147,7 +150,7 @@ def test_a_border_is_drawn_in_every_format() -> None:
     assert {"history ends: no gradient", "detached or not recorded"} <= {item.text for item in drawing.graph.legend}
 
 
-def test_borders_inside_of_a_fold_stay_there() -> None:
+def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:
     def program() -> None:
         w = leaf(0.5)
         state = w * 1
@@ -156,6 +159,11 @@ def test_borders_inside_of_a_fold_stay_there() -> None:
         state.backward()
 
     graph = build(recorded(program), fold=True)
-    assert any(one.kind == "fold" for one in graph.boxes)
-    places = {one.id: at for at, one in enumerate(graph.boxes)}
-    assert all(places[arrow.tail] < places[arrow.head] for arrow in graph.arrows if arrow.kind == "border")
+    kinds = {one.id: one.kind for one in graph.boxes}
+    (cut,) = (arrow for arrow in graph.arrows if arrow.upwards)
+    assert (cut.kind, kinds[cut.tail], kinds[cut.head]) == ("border", "fold", "folded constants")
+    assert (cut.head, cut.tail, "value") in {(arrow.tail, arrow.head, arrow.kind) for arrow in graph.arrows}
+    (edge,) = re.findall(
+        rf"{cut.head} -> {cut.tail} \[arrowhead=tee arrowtail=open", to_dot(graph, LIGHT)
+    )  # laid out down
+    assert edge

@@ -84,6 +84,9 @@ def test_a_script_can_be_filmed_with_options_on_either_side(here: Path) -> None:
         (["draw", "diamond.tape", "-o", "a.svg", "--theme", "x"], Exit.CANNOT_DRAW, "--theme does not know 'x'"),
         (["draw", "diamond.tape", "-o", "a.svg", "--show", "x"], Exit.CANNOT_DRAW, "--show does not know x"),
         (["draw", "diamond.tape", "-o", "a.png", "--scale", "0"], Exit.CANNOT_DRAW, "--scale 0 is not possible"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--max-boxes", "3"], Exit.CANNOT_DRAW, "or raise --max-boxes"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--time-limit", "0"], Exit.CANNOT_DRAW, "more time with --time-limit"),
+        (["film", "diamond.tape", "-o", "a.html", "--most-steps", "3"], Exit.CANNOT_DRAW, "limit is --most-steps 3)"),
         (["draw", "diamond.tape", "-o", "a.png", "--scale", "x"], Exit.BAD_INPUT, "invalid float value"),
     ],
 )  # fmt: skip
@@ -104,7 +107,12 @@ def test_messages_speak_of_the_options_of_the_command() -> None:
     assert spoken('draw with around="loss", radius=3') == 'draw with --around "loss" --radius 3'
     assert spoken("fold what repeats with fold=True, or") == "fold what repeats with --fold, or"
     assert spoken('open one with open="line 3[0]"') == 'open one with --open-fold "line 3[0]"'
-    assert spoken("show less with show=, or give it more time with time_limit=").startswith("show less with --show, or")
+    assert (
+        spoken("less with show=, or more time with time_limit=") == "less with --show, or more time with --time-limit"
+    )
+    assert (
+        spoken("(the limit is max_boxes=300): raise max_boxes=") == "(the limit is --max-boxes 300): raise --max-boxes"
+    )
     assert spoken("x = 3 and y=4") == "x = 3 and y=4"
 
 

@@ -138,15 +138,18 @@ def test_what_two_passes_recorded_is_told_apart() -> None:
         x = leaf(2.0)
         (first,) = mt.autograd.grad(x**4, x, create_graph=True)
         (second,) = mt.autograd.grad(first, x, create_graph=True)
-        (first * second).backward()
+        (third,) = mt.autograd.grad(first * second, x, create_graph=True)
+        third.backward()
 
-    graph = build(recorded(program), pass_index=2)
-    assert {one.recorded_in for one in graph.boxes if one.kind == "operation"} == {None, 0, 1}
+    graph = build(recorded(program), pass_index=3)
+    assert {one.recorded_in for one in graph.boxes if one.kind == "operation"} == {0, 1, 2}
     assert [item.text for item in graph.legend if item.about == "recorded"] == [
         "recorded by backward, pass 1",
         "recorded by backward, pass 2 (cut corners)",
+        "recorded by backward, pass 3 (a tab on top)",
     ]
     assert to_dot(graph, LIGHT).count("diagonals") == sum(one.recorded_in == 1 for one in graph.boxes)
+    assert to_dot(graph, LIGHT).count("shape=folder") == sum(one.recorded_in == 2 for one in graph.boxes)
 
 
 def test_constants_stand_in_the_title() -> None:

@@ -267,7 +267,7 @@ def test_a_graph_too_large_to_read_says_so_in_one_line_and_offers_a_neighbourhoo
     assert str(caught.value) == (
         "406 nodes would not be readable in one picture (the limit is max_boxes=300): "
         'fold what repeats with fold=True, draw the neighbourhood of one with around="loss", radius=3, '
-        "or raise max_boxes"
+        "or raise max_boxes="
     )
     assert len(build(chain(400), fold=False, max_boxes=1000).boxes) > 400
 

@@ -118,6 +118,8 @@ PICTURE: Options = (
             "help": "open what is folded: cell, cell[3], cell[3:5]; may be given several times",
         },
     ),
+    (("--max-boxes",), {"type": int, "metavar": "N", "help": "the most boxes to draw at once (default: 300)"}),
+    (("--time-limit",), {"type": float, "metavar": "S", "help": "seconds that Graphviz may take (default: 30)"}),
     (("--theme",), {"metavar": "NAME", "help": "colours: light, dark or colourblind"}),
 )
 DRAW: Options = (
@@ -128,6 +130,7 @@ DRAW: Options = (
 )
 FILM: Options = (
     (("--steps",), {"type": _range, "metavar": "A:B", "help": "film a part of a long pass, as 0:200"}),
+    (("--most-steps",), {"type": int, "metavar": "N", "help": "the most steps to film (default: 1000)"}),
     (("--seconds",), {"type": float, "metavar": "S", "help": "how long a .gif shows each step (default: 1)"}),
 )
 JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})

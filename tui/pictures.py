@@ -12,6 +12,7 @@ from tui.exits import CommandError, Exit, say
 from tui.opening import Origin, choose_passes, open_origin
 from tui.progress import Bar
 
+NAMED = "around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit"
 TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name here
 
 
@@ -51,7 +52,7 @@ def film(arguments: argparse.Namespace) -> int:
                 recording,
                 pass_index=passes if arguments.passes or arguments.until else None,
                 progress=lambda done, of: bar.show(done / of, f"{done} of {of}"),
-                **_given({"theme": arguments.theme, "steps": arguments.steps, "seconds": arguments.seconds}),
+                **_given({name: getattr(arguments, name) for name in ("theme", "steps", "most_steps", "seconds")}),
                 **_contents(arguments),
             )
             path = made.save(arguments.out)
@@ -74,7 +75,15 @@ def _most_interesting(recording: Recording, passes: list[int]) -> int:
 def _contents(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `draw` and `film` have in common."""
     show = [word for word in arguments.show.split(",") if word] if arguments.show is not None else None
-    return _given({"show": show, "fold": arguments.fold, "open": arguments.open_fold})
+    return _given(
+        {
+            "show": show,
+            "fold": arguments.fold,
+            "open": arguments.open_fold,
+            "max_boxes": arguments.max_boxes,
+            "time_limit": arguments.time_limit,
+        }
+    )
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -85,9 +94,9 @@ def _in_words_of_the_command(message: str) -> str:
     """The message with options as they are typed: `around="loss", radius=3` as `--around "loss" --radius 3`."""
 
     def option(match: re.Match[str]) -> str:
-        name, value = TYPED.get(match[1], match[1]), match[2]
+        name, value = TYPED.get(match[1], match[1]).replace("_", "-"), match[2]
         return f"--{name} {value}" if value else f"--{name}"
 
     message = message.replace("fold=True", "--fold").replace('", radius=', '" radius=')
     message = re.sub(r"steps=\((\d+), (\d+)\)", r"--steps \1:\2", message)
-    return re.sub(r"\b(around|radius|open|show|theme|scale|steps?|seconds|pass_index)=([\"\w]?)", option, message)
+    return re.sub(rf"\b({NAMED})=([\"\w]?)", option, message)

@@ -37,7 +37,8 @@ def make_arrows(
         if port is not None and len(link.uses) == 1:
             text = f"#{port} {text}".strip()
         about = _tooltip(link, kind, text, home, head)
-        arrows.append(Arrow(tail, port, head.id, kind, text, "terms" in shown and text != "", about))
+        upwards = not link.uses and ranks[link.head] <= ranks[link.tail]
+        arrows.append(Arrow(tail, port, head.id, kind, text, "terms" in shown and text != "", about, upwards=upwards))
     return list(again.values()), arrows
 
 

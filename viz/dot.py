@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from viz import _render
 from viz.graph import Arrow, Box, Frame, VisualGraph
-from viz.labels import CODE_SIZE, LEGEND_SIZE, TEXT_SIZE, box_label, heading, legend
-from viz.theme import CODE_FONT, TEXT_FONT, Theme
+from viz.labels import CODE_SIZE, CUT_SIZE, TEXT_SIZE, box_label, heading, heading_size, legend, legend_size
+from viz.theme import CODE_FONT, RECORDED_LOOKS, TEXT_FONT, Theme
 
 Style: TypeAlias = Literal["picture", "frame", "page"]
 """A picture for itself; a frame of a film, which must have the same size as the others; the picture in a page, which
@@ -51,7 +51,7 @@ def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[st
     return {
         "bgcolor": theme.background,
         "fontname": TEXT_FONT,
-        "fontsize": str(CODE_SIZE),
+        "fontsize": str(heading_size(graph)),
         "fontcolor": theme.muted,
         "label": _render.markup(heading(graph, theme, steady=style == "frame")) if style != "page" else "",
         "labelloc": "t",
@@ -66,7 +66,7 @@ def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[st
 
 def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[str, str]:
     label = _render.markup(legend(graph, theme)) if graph.legend and style != "page" else ""
-    return {"label": label, "fontsize": str(LEGEND_SIZE), "labelloc": "b", "labeljust": "l", "pencolor": "none",
+    return {"label": label, "fontsize": str(legend_size(graph)), "labelloc": "b", "labeljust": "l", "pencolor": "none",
             "margin": "0", "tooltip": " "}  # fmt: skip
 
 
@@ -110,6 +110,7 @@ def _layers(boxes: Iterable[Box]) -> list[list[str]]:
 
 def _box(box: Box, theme: Theme, style: Style) -> dict[str, str]:
     line, fill, outline, width = _looks(box, theme)
+    shape = "note" if box.kind == "error" else _recorded_look(box)[0]
     seen = style == "page" or box.state != "absent"
     return {
         "id": box.id,
@@ -120,7 +121,7 @@ def _box(box: Box, theme: Theme, style: Style) -> dict[str, str]:
         "style": outline if seen else "invis",
         "penwidth": f"{width:g}",
         **({"peripheries": "2"} if box.in_the_middle or box.kind.startswith("fold") else {}),
-        **({"shape": "note"} if box.kind == "error" else {}),
+        **({"shape": shape} if shape != "box" else {}),
     }
 
 
@@ -147,7 +148,7 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
     }.get(box.kind, (theme.line, theme.operation))
     if box.recorded_in is not None:
         line, fill = theme.recorded_line, theme.recorded
-        style += ",diagonals" if box.recorded_in % 2 and box.kind == "operation" else ""
+        style += _recorded_look(box)[1]
     if box.kind == "again" or box.kind == "error":
         return line, fill, style, 1
     if box.state == "current":
@@ -161,8 +162,16 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
     return line, fill, style, 1
 
 
+def _recorded_look(box: Box) -> tuple[str, str, str]:
+    """Operations that different passes recorded differ in outline."""
+    number = box.recorded_in if box.recorded_in is not None and box.kind == "operation" else 0
+    return RECORDED_LOOKS[number % len(RECORDED_LOOKS)]
+
+
 def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
-    tail = _render.quote(arrow.tail) + ("" if arrow.port is None else f":o{arrow.port}:s")
+    ends = [_render.quote(arrow.tail) + ("" if arrow.port is None else f":o{arrow.port}:s"), _render.quote(arrow.head)]
+    if arrow.upwards:
+        ends.reverse()
     label = {"label": _render.plain(f" {arrow.text} ")} if arrow.written else {}
     about = _render.tooltip((arrow.tooltip,))
     attributes = {
@@ -173,14 +182,26 @@ def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
         "tooltip": about,
         "labeltooltip": about,
     }
-    return f"{tail} -> {_render.quote(arrow.head)} [{_render.attributes(attributes)}]"
+    return f"{' -> '.join(ends)} [{_render.attributes(attributes)}]"
+
+
+def _cut_ends(arrow: Arrow) -> dict[str, str]:
+    """A bar where history ends, and an arrowhead where the value goes on."""
+    ends = ("arrowtail", "arrowhead") if not arrow.upwards else ("arrowhead", "arrowtail")
+    return dict(zip(ends, ("tee", "open"), strict=True))
 
 
 def _arrow_looks(arrow: Arrow, theme: Theme) -> dict[str, str]:
     looks: Mapping[str, dict[str, str]] = {
         "future": {},
         "value": {"style": "dashed", "arrowhead": "open"},
-        "border": {"style": "dashed", "dir": "both", "arrowhead": "open", "arrowtail": "tee"},
+        "border": {
+            "style": "dashed",
+            "dir": "both",
+            "fontcolor": theme.text,
+            "fontsize": str(CUT_SIZE),
+            **_cut_ends(arrow),
+        },
         "done": {"dir": "back", "color": theme.gradient, "penwidth": "1.6"},
         "now": {"dir": "back", "color": theme.current_line, "penwidth": "3", "fontcolor": theme.current_line},
         "undefined": {"dir": "back", "color": theme.gradient, "style": "dashed", "arrowtail": "empty"},

@@ -42,7 +42,7 @@ def extent(now: Moment, around: int | str | None, radius: int, max_boxes: int) -
     if len(near) > max_boxes:
         raise TooLargeError(
             f"{len(near)} nodes are within radius={radius} of %{middle}, more than max_boxes={max_boxes}: "
-            "take a smaller radius, or raise max_boxes"
+            "take a smaller radius, or raise max_boxes="
         )
     note = f"{len(near)} of {len(every)} nodes: those within {radius} of %{middle}"
     return Extent(near, hidden, middle, (note,) if len(near) < len(every) else ())

@@ -39,6 +39,8 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
     for number, arrow in enumerate(picture.arrows):
         group = found[f"a{number}"]
         group.set("class", f"arrow {arrow.kind}")
+        if arrow.upwards:
+            group.set("data-upwards", "")
         for text in group.iter(TEXT):
             text.attrib.update({"class": "term", "x": f"{float(text.get('x', '0')) - TERM_HALF * len(arrow.text):.2f}"})
     for frame in {frame for box in picture.boxes for frame in box.frames}:

@@ -85,6 +85,7 @@ class Arrow:
     written: bool  # whether the picture has the text beside the arrow
     tooltip: str
     aside: bool = False  # it does not say which box stands above the other
+    upwards: bool = False  # a border whose head stands above: a fold uses what it detached from itself
 
 
 @dataclass(frozen=True, slots=True)

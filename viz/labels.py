@@ -16,7 +16,9 @@ from viz.theme import CODE_FONT, TEXT_FONT, Theme
 from viz.thumbnail import thumbnail
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
+CUT_SIZE = 14  # of the scissors on a border's arrow
 LEGEND_COLUMN = 26  # characters
+WIDE = 120  # characters: on a wider sheet, which is looked at from further away, heading and legend are larger
 
 _BARE = ' BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 
@@ -38,20 +40,36 @@ def box_label(box: Box, theme: Theme, *, steady: bool = False) -> str:
 
 
 def heading(graph: VisualGraph, theme: Theme, *, steady: bool = False) -> str:
-    """Title, subtitle and notes; `steady` makes subtitles alike wide. Inherits the text font at CODE_SIZE, muted."""
-    title = _styled(graph.title, theme.text, HEADING_SIZE, bold=True)
+    """Title, subtitle and notes; `steady` makes subtitles alike wide. Inherits the text font at `heading_size`."""
+    size = heading_size(graph)
+    title = _styled(graph.title, theme.text, size + HEADING_SIZE - CODE_SIZE, bold=True)
     subtitle = _styled(graph.subtitle.ljust(LINE_WIDTH, SPACE) if steady else graph.subtitle,
                        face=CODE_FONT if steady else "")  # fmt: skip
-    notes = (_styled(note, size=TEXT_SIZE) for note in graph.notes)
+    notes = (_styled(note, size=size + TEXT_SIZE - CODE_SIZE) for note in graph.notes)
     return f"<TABLE{_BARE}>{_lines([title, subtitle, *notes])}</TABLE>"
 
 
 def legend(graph: VisualGraph, theme: Theme) -> str:
-    """The legend, in as many columns as the picture is wide. Inherits the text font at LEGEND_SIZE, muted."""
-    rows = -(-len(graph.legend) // max(2, _width(graph) // LEGEND_COLUMN))
-    cells = ("".join(_legend_item(item, theme) for item in graph.legend[number::rows]) for number in range(rows))
+    """The legend, in as many columns as the picture is wide. Inherits the text font at `legend_size`, muted."""
+    size = legend_size(graph)
+    rows = -(-len(graph.legend) // max(2, _width(graph) * LEGEND_SIZE // (LEGEND_COLUMN * size)))
+    cells = ("".join(_legend_item(item, theme, size) for item in graph.legend[number::rows]) for number in range(rows))
     gap = '<TR><TD HEIGHT="6"></TD></TR>'
     return f"<TABLE{_BARE}>{gap}{''.join(f'<TR>{row}</TR>' for row in cells)}</TABLE>"
+
+
+def heading_size(graph: VisualGraph) -> int:
+    """Of the subtitle; the title and the notes go by it."""
+    return _on_sheet(CODE_SIZE, graph)
+
+
+def legend_size(graph: VisualGraph) -> int:
+    """Of the legend's words."""
+    return _on_sheet(LEGEND_SIZE, graph)
+
+
+def _on_sheet(size: int, graph: VisualGraph) -> int:
+    return round(size * min(max(_width(graph) / WIDE, 1), 2))
 
 
 def _lines(lines: Iterable[str], columns: int = 0) -> str:
@@ -96,12 +114,12 @@ def _width(graph: VisualGraph) -> int:
     return max(widths.values(), default=0)
 
 
-def _legend_item(item: LegendItem, theme: Theme) -> str:
-    return f'<TD WIDTH="24">{_swatch(item, theme)}</TD><TD ALIGN="LEFT">{_styled(item.text)}   </TD>'
+def _legend_item(item: LegendItem, theme: Theme, size: int) -> str:
+    return f'<TD WIDTH="{3 * size}">{_swatch(item, theme, size)}</TD><TD ALIGN="LEFT">{_styled(item.text)}   </TD>'
 
 
-def _swatch(item: LegendItem, theme: Theme) -> str:
-    """A small copy of the sign."""
+def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
+    """A small copy of the sign, as high as the words."""
     if item.about == "bars":
         return _styled("▂▅█", theme.muted)
     if item.about == "heat":
@@ -125,12 +143,17 @@ def _swatch(item: LegendItem, theme: Theme) -> str:
         "constant": (theme.line, theme.constant, "DASHED"),
         "border": (theme.muted, theme.constant, "DASHED"),
         "again": (theme.line, theme.background, "ROUNDED,DASHED"),
+        "folded leaves": (theme.leaf_line, theme.leaf, ""),
+        "folded constants": (theme.line, theme.constant, "DASHED"),
     }.get(item.name, (theme.line, theme.operation, ""))
     if item.about == "recorded":
         line, fill = theme.recorded_line, theme.recorded
-    style = f' STYLE="{style}"' if style else ""
-    box = f'<TD BORDER="1" WIDTH="20" HEIGHT="9" FIXEDSIZE="TRUE" COLOR="{line}" BGCOLOR="{fill}"{style}></TD>'
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>{box}</TR></TABLE>'
+    folded = item.name.startswith("fold")  # a double line
+    looks = f'COLOR="{line}"' + (f' STYLE="{style}"' if style else "")
+    width, height = (2 * size, size - 3) if folded else (2 * size + 4, size + 1)
+    cell = f'<TD BORDER="1" {looks} BGCOLOR="{fill}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{height}"></TD>'
+    around = f'BORDER="1" {looks} CELLSPACING="2"' if folded else 'BORDER="0" CELLSPACING="0"'
+    return f'<TABLE {around} CELLBORDER="0" CELLPADDING="0"><TR>{cell}</TR></TABLE>'
 
 
 def _state_colour(state: BoxState, theme: Theme) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viz.graph import Arrow, ArrowKind, Box, BoxKind, BoxState, LegendItem
+from viz.theme import RECORDED_LOOKS
 
 _BOXES: dict[BoxKind, str] = {
     "leaf": "leaf: yours, collects .grad",
@@ -55,4 +56,5 @@ def legend(boxes: Iterable[Box], arrows: Iterable[Arrow]) -> tuple[LegendItem, .
 
 def _recorded(number: int) -> str:
     """The passes take turns with how their boxes look."""
-    return f"recorded by backward, pass {number + 1}{' (cut corners)' if number % 2 else ''}"
+    *_, look = RECORDED_LOOKS[number % len(RECORDED_LOOKS)]
+    return f"recorded by backward, pass {number + 1}{f' ({look})' if look else ''}"

@@ -135,12 +135,14 @@ def _common(frames: Sequence[tuple[Frame, ...]]) -> tuple[Frame, ...]:
 
 
 def _cuts(cuts: Sequence[Cut], key_of: Mapping[int | TensorRef, Key], order: Sequence[Key]) -> list[Link]:
-    """The borders between two boxes; one inside of a fold is not seen."""
+    """The borders between two boxes. What a fold detached from its own results stands above it all the same."""
     position = {key: at for at, key in enumerate(order)}
-    ends = dict.fromkeys(
-        (key_of[one.of], one.into) for one in cuts if one.of in key_of and key_of.get(one.into) == one.into
-    )
-    return [Link(tail, head, ()) for tail, head in ends if position[tail] < position[head]]
+    ends = dict.fromkeys((key_of[one.of], key_of[one.into]) for one in cuts if one.of in key_of and one.into in key_of)
+    return [
+        Link(tail, head, ())
+        for tail, head in ends
+        if tail is not head and (position[tail] < position[head] or isinstance(head, Own))
+    ]
 
 
 def _links(uses: Sequence[Use], key_of: Mapping[int | TensorRef, Key]) -> list[Link]:

@@ -151,5 +151,5 @@ def _too_large(
         ways.insert(0, "fold what repeats with fold=True")
     return (
         f"{len(which.nodes)} nodes{inside} would not be readable in one picture (the limit is max_boxes={max_boxes}): "
-        f"{', '.join(ways)}, or raise max_boxes"
+        f"{', '.join(ways)}, or raise max_boxes="
     )

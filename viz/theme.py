@@ -12,6 +12,15 @@ CODE_FONT = "DejaVu Sans Mono,Menlo,Consolas,monospace"
 TEXT_FONT = "DejaVu Sans,Verdana,Segoe UI,sans-serif"
 
 
+RECORDED_LOOKS = (
+    ("box", "", ""),
+    ("box", ",diagonals", "cut corners"),
+    ("folder", "", "a tab on top"),
+    ("component", "", "lugs on the left"),
+)
+"""How a box shows which pass recorded it: a shape and a style of Graphviz, and what that looks like in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Theme:
     """A palette."""

@@ -6,7 +6,7 @@ predict    questions to answer before a step is shown
 observe    runs a file in a process of its own and reports what it did; `child` is that process
 plain      what it did, as plain data: told apart, and put into words
 checker    compares what a learner's file does with what the solution does
-report     a verdict in words
+report     a verdict in words; `remarks` what an error means
 workspace  the learner's files
 pieces     a solution piece by piece
 progress   what has been solved

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from lessons.checker import Result, Verdict
 from lessons.observe import Raised
 from lessons.plain import words
+from lessons.remarks import of_difference, of_error
 
 Role: TypeAlias = Literal["good", "bad", "strong", "dim", ""]
 
@@ -37,6 +38,8 @@ def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
         yield Said(f"    {_raised(verdict.broken)}")
+        if remark := of_error(verdict.broken):
+            yield Said(f"    {remark}", "strong")
     elif verdict.ended != "finished" and verdict.during is None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
         yield Said(f"    {_ended(verdict)}")
@@ -44,8 +47,8 @@ def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
         first = next((result for result in verdict.results if not result.passed), None)
         for result in verdict.results:
             yield from _result(verdict, result, marks, in_full=result is first)
-            if result is first and verdict.wrong_answer is not None:
-                yield Said(f"    {verdict.wrong_answer.diagnosis}", "strong")
+            if result is first and (remark := _remark(verdict, result)):
+                yield Said(f"    {remark}", "strong")
     if verdict.passed:
         yield Said("")
         yield Said("Solved.", "good")
@@ -75,6 +78,15 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
     expected = words(result.expected.value)
     if len(expected) <= SHORT:
         yield Said(f"    expected  {expected}")
+
+
+def _remark(verdict: Verdict, result: Result) -> str:
+    """The diagnosis where the mistake is known, else what can be said of the error or of the difference alone."""
+    if verdict.wrong_answer is not None:
+        return verdict.wrong_answer.diagnosis
+    if result.difference is not None:
+        return of_difference(result.difference)
+    return of_error(result.did.raised) if result.did is not None and result.did.raised is not None else ""
 
 
 def _raised(raised: Raised) -> str:

@@ -1,0 +1,161 @@
+"""What is said of an error: each is really raised here, so that no remark outlives its message."""
+
+import numpy as np
+import pytest
+
+import microtape as mt
+from lessons.observe import Raised
+from lessons.plain import Difference, difference, plain
+from lessons.remarks import OF_A_RESULT, OF_AN_ERROR, of_difference, of_error
+
+
+class Two(mt.autograd.Function):
+    """Two arguments, and whatever `Two.returns` says as their gradients."""
+
+    returns: object = None
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        return Two.returns
+
+
+class OneTaken(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1, x * 2
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        return grad_z
+
+
+class WithSelf(mt.autograd.Function):
+    def forward(self, ctx, x):
+        return x
+
+
+def leaf(*values: float) -> mt.Tensor:
+    return mt.tensor(values, requires_grad=True)
+
+
+def returning(gradients: object) -> None:
+    Two.returns = gradients
+    Two.apply(leaf(1.0, 2.0), 3.0).sum().backward()
+
+
+def written_over() -> None:
+    y = leaf(1.0, 2.0).exp()
+    y += 1
+    y.sum().backward()
+
+
+def into_a_leaf() -> None:
+    x = leaf(1.0)
+    x += 1
+
+
+def into_a_part_of_a_leaf() -> None:
+    leaf(1.0)[0] = 2.0
+
+
+def twice() -> None:
+    z = leaf(1.0).exp().sum()
+    z.backward()
+    z.backward()
+
+
+def into_a_view() -> None:
+    stretched = np.broadcast_to(1.0, (2,))
+    stretched += 1  # type: ignore[misc]
+
+
+def into_a_small_one() -> None:
+    small = np.ones(1)
+    small += np.ones((2, 2))
+
+
+def again() -> None:
+    again()
+
+
+ERRORS = {
+    "one gradient for each argument of forward, ctx not counted: 2": lambda: returning(mt.ones(2)),
+    "Argument 2 of forward": lambda: returning((mt.ones(2), mt.ones(2))),
+    "shape of what it belongs to": lambda: returning((mt.ones(3), None)),
+    "one gradient for each output": lambda: OneTaken.apply(leaf(1.0))[0].sum().backward(),
+    "The first argument is ctx": lambda: WithSelf.apply(leaf(1.0)),
+    "Nothing behind this number": lambda: leaf(1.0).detach().sum().backward(),
+    "result.backward(gradient)": lambda: leaf(1.0, 2.0).exp().backward(),
+    "written over": written_over,
+    "the tape is on. Do it under": into_a_leaf,
+    "while the tape is on": into_a_part_of_a_leaf,
+    "has freed": twice,
+    "`is None`": lambda: bool(leaf(1.0, 2.0)),
+    "a tuple": lambda: (leaf(1.0),) ** 2,  # type: ignore[operator]
+    "(x,)": lambda: (leaf(1.0),) * leaf(1.0),  # type: ignore[operator]
+    "`x, y = ...`": lambda: (leaf(1.0),).sum(),  # type: ignore[attr-defined]
+    "inner sizes": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+    "a mere view": into_a_view,
+    "or too small": into_a_small_one,
+    "a list of what is still": again,
+}
+
+
+def raised_by(action: object, line: int | None = 7, code: str = "") -> Raised:
+    with pytest.raises((RuntimeError, TypeError, ValueError, AttributeError)) as caught:
+        action()  # type: ignore[operator]
+    return Raised(caught.type.__name__, str(caught.value), line, code)
+
+
+@pytest.mark.parametrize("said", ERRORS)
+def test_an_error_is_explained(said):
+    assert said in of_error(raised_by(ERRORS[said]))
+
+
+def test_every_remark_on_an_error_is_tried_above():
+    tried = {of_error(raised_by(action)) for action in ERRORS.values()}
+    assert len(tried) == len(OF_AN_ERROR)
+
+
+RESULTS = {
+    "Is a `return` missing?": lambda: None.detach(),  # type: ignore[attr-defined]
+    "to give 2 things": lambda: [a for a, b in [(1, 2, 3)]],
+    "and gave one": lambda: [a for a, b in [1]],  # type: ignore[misc]
+}
+
+
+@pytest.mark.parametrize("said", RESULTS)
+def test_what_a_check_stumbles_over_is_explained_as_what_the_code_gave(said):
+    assert said in of_error(raised_by(RESULTS[said], line=None))
+    assert not of_error(raised_by(RESULTS[said], line=3)), "in the learner's own line, it may be anything"
+
+
+def test_every_remark_on_a_result_is_tried_above():
+    assert len(RESULTS) == len(OF_A_RESULT)
+
+
+def test_taking_out_what_was_not_saved():
+    raised = raised_by(lambda: [a for a, b in [()]], code="x, y = ctx.saved_tensors")
+    assert "save_for_backward" in of_error(raised)
+
+
+def test_nothing_is_said_of_what_says_enough_itself():
+    assert of_error(Raised("NameError", "name 'z' is not defined", 3, "return z")) == ""
+
+
+def told(did: object, expected: object) -> str:
+    found = difference(plain(did), plain(expected))
+    assert isinstance(found, Difference)
+    return of_difference(found)
+
+
+def test_what_differs_in_nothing_but_its_kind():
+    assert "`.item()`" in told(mt.tensor(2.0), 2.0)
+    assert "`.tolist()`" in told(mt.tensor([1.0, 2.0]), [1.0, 2.0])
+    assert "`.tolist()`" in told([("w", np.array([1.0]))], [("w", [1.0])])
+    assert told(mt.tensor(3.0), 2.0) == ""
+    assert told(3.0, 2.0) == ""

@@ -162,6 +162,13 @@ class TestSearch:
             await until(pilot, lambda: isinstance(pilot.app.screen, LessonScreen))
             assert pilot.app.screen.lesson.name == "spiral"
 
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(pilot.app.screen, CourseScreen))
+            options = pilot.app.screen.query_one(OptionList)
+            assert options.option_count == len(COURSE), "it was found: back from it, all lessons are there"
+            assert options.highlighted_option.id == "spiral"
+            assert pilot.app.focused is options
+
     async def test_several_words_arrows_and_escape(self, workspace):
         async with LearnApp(COURSE, workspace).run_test(size=(80, 24)) as pilot:
             await pilot.press("slash", *"grad ", *"none")

@@ -92,11 +92,14 @@ class CourseScreen(Screen[None]):
 
     def action_escape(self) -> None:
         """All lessons again; where all are there, quit."""
-        search = self.query_one(Input)
-        if not search.display:
+        if self.query_one(Input).display:
+            self._end_search()
+        else:
             self.app.call_later(self.app.action_quit)
-            return
-        option = self.query_one(OptionList).highlighted_option
+
+    def _end_search(self) -> None:
+        """All lessons again, at the one that was found."""
+        search, option = self.query_one(Input), self.query_one(OptionList).highlighted_option
         with self.prevent(Input.Changed):
             search.value = ""
         search.display = False
@@ -109,9 +112,10 @@ class CourseScreen(Screen[None]):
         self._show(found[0] if found else None)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Open the one that is highlighted."""
+        """Open the one that is highlighted. It has been found, so whoever comes back from it comes back to the list."""
         option = self.query_one(OptionList).highlighted_option
         if option is not None and option.id is not None:
+            self._end_search()
             await self.open(self._course.named(option.id))
 
     async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

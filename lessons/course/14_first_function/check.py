@@ -37,9 +37,10 @@ def all_but_the_weight(exercise):
 
 
 def overwritten(exercise):
-    """Somebody overwrites the weight between forward and backward"""
+    """Somebody overwrites the weight between forward and backward: is the gradient of input wrong, without an error?"""
     input, weight, bias = _tensors()
     result = exercise.Linear.apply(input, weight, bias)
+    right = mt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]) @ weight.detach()
     with mt.no_grad():
         weight.mul_(100.0)
     try:
@@ -47,8 +48,8 @@ def overwritten(exercise):
     except RuntimeError as error:
         if "modified by an inplace operation" not in str(error):
             raise
-        return "is noticed"
-    return "is not noticed"
+        return "no"
+    return "no" if mt.allclose(input.grad, right) else "yes"
 
 
 class _Context:

@@ -21,7 +21,7 @@ def power_handed_something(exercise):
 
 
 def power_overwritten(exercise):
-    """Somebody overwrites x between forward and backward of Power"""
+    """Somebody overwrites x between forward and backward of Power: is the gradient wrong, without an error?"""
     x = _leaf([1.0, 2.0, 3.0])
     z = exercise.Power.apply(3, x)
     with mt.no_grad():
@@ -31,8 +31,8 @@ def power_overwritten(exercise):
     except RuntimeError as error:
         if "modified by an inplace operation" not in str(error):
             raise
-        return "is noticed"
-    return "is not noticed"
+        return "no"
+    return "no" if x.grad.tolist() == [3.0, 12.0, 27.0] else "yes"
 
 
 def pick(exercise):

@@ -21,28 +21,36 @@ def loss_leaves_x_alone(exercise):
 
 
 def squares(exercise):
-    """SquareInPlace of y = [1, 2, 3]: what y is afterwards"""
+    """SquareInPlace of y = [1, -2, 3]: what y is afterwards"""
     _, y = _values()
     same = exercise.SquareInPlace.apply(y)
-    return {"y": y.detach(), "the result is y itself": same is y, "y._version": y._version}
+    return {"y": y.detach(), "the result is y itself": same is y}
 
 
 def gradient(exercise):
-    """The gradient of SquareInPlace at [1, 2, 3], of the sum"""
+    """The gradient of SquareInPlace at [1, -2, 3], of the sum of its result"""
     x, y = _values()
     exercise.SquareInPlace.apply(y).sum().backward()
     return x.grad
 
 
 def gradient_times(exercise):
-    """The gradient at [1, 2, 3] where the result is multiplied by 10"""
+    """The gradient at [1, -2, 3] where the result is multiplied by 10"""
     x, y = _values()
     (exercise.SquareInPlace.apply(y) * 10).sum().backward()
     return x.grad
 
 
+def gradient_of_y(exercise):
+    """The gradient at [1, -2, 3] of the sum of y, as it is after it was squared"""
+    x, y = _values()
+    exercise.SquareInPlace.apply(y)
+    y.sum().backward()
+    return x.grad
+
+
 def somebody_kept_it(exercise):
-    """Somebody has kept y before it is squared, and goes back afterwards"""
+    """Somebody has kept y before it is squared, and goes back afterwards: is that an error?"""
     y = _values()[1]
     kept = y * y
     exercise.SquareInPlace.apply(y)
@@ -51,10 +59,10 @@ def somebody_kept_it(exercise):
     except RuntimeError as error:
         if "modified by an inplace operation" not in str(error):
             raise
-        return "is noticed"
-    return "is not noticed"
+        return "yes"
+    return "no"
 
 
 def _values():
-    x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x = mt.tensor([1.0, -2.0, 3.0], requires_grad=True)
     return x, x * 1

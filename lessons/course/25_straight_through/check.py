@@ -21,7 +21,7 @@ def bounds(exercise):
 
 
 def overwritten(exercise):
-    """Somebody overwrites x between forward and backward"""
+    """Somebody overwrites x between forward and backward: is its gradient wrong, without an error?"""
     x = mt.tensor([0.5], requires_grad=True)
     result = exercise.Sign.apply(x)
     with mt.no_grad():
@@ -31,8 +31,8 @@ def overwritten(exercise):
     except RuntimeError as error:
         if "modified by an inplace operation" not in str(error):
             raise
-        return "is noticed"
-    return "is not noticed"
+        return "no"
+    return "no" if x.grad.item() == 1.0 else "yes"
 
 
 def descent(exercise):

@@ -5,6 +5,7 @@ import re
 import handmade
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, stepper
+from test_tui_learn import until
 from test_tui_out import notices
 
 from tui.explained import EXPLAINED
@@ -77,6 +78,23 @@ async def test_resizing_keeps_the_place_and_the_pane():
             assert row(pilot.app, at).startswith("▶")
             assert pilot.app.focused.id == "leaves"
             assert bar(pilot.app).startswith("step 7 ")
+
+
+async def test_a_click_on_a_key_of_the_footer_does_what_the_key_does():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        footer = pilot.app.screen.query_one("Footer")
+        await until(pilot, lambda: footer.keys)
+        await pilot.click(footer, offset=(footer.render().plain.index("step"), 0))
+        await until(pilot, lambda: bar(pilot.app) == "step 1 of 5")
+
+
+async def test_the_prompt_lies_over_the_footer_and_moves_nothing():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        screen = pilot.app.screen
+        places = {widget: widget.region for widget in screen.query("#tape, #panes > *, #sentence, Footer")}
+        await pilot.press("g")
+        await until(pilot, lambda: screen.query_one("Prompt").region == screen.query_one("Footer").region)
+        assert all(widget.region == place for widget, place in places.items())
 
 
 async def test_no_footer_has_more_keys_than_one_can_take_in():

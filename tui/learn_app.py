@@ -9,11 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Key
 from textual.screen import Screen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
 from tui.app import MicrotapeApp
+from tui.footer import Footer
 from tui.learn_lesson import LessonScreen
 from viz.characters import to_ascii
 
@@ -71,7 +72,7 @@ class CourseScreen(Screen[None]):
         search.display = False
         yield search
         yield LessonList(id="lessons")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         """Begin at the first lesson that is not solved."""

@@ -11,12 +11,13 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import Footer, Markdown, Static
+from textual.widgets import Markdown, Static
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.record import record_program
 from microtape.errors import RecordingError
+from tui.footer import Footer
 from tui.help import HelpScreen
 from tui.learn_ask import Questions
 from tui.learn_doing import DoingScreen
@@ -93,7 +94,7 @@ class LessonScreen(DoingScreen):
                 yield Markdown(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
             yield ProgramView(self._questions, ascii=self._ascii)
             yield ExerciseView(self.lesson, self._workspace)
-        yield Footer(show_command_palette=False)
+        yield Footer()
         yield Static(id="lesson-too-small")
 
     def on_mount(self) -> None:

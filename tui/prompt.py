@@ -26,7 +26,7 @@ class Prompt(Horizontal):
     """Hidden until it is opened. It posts what was typed and stays open until it is told that the answer was good."""
 
     DEFAULT_CSS = """
-    Prompt { height: 1; display: none; background: $panel; }
+    Prompt { layer: prompt; dock: bottom; height: 1; display: none; background: $panel; }
     Prompt.-open { display: block; }
     Prompt > Label { padding: 0 1; text-style: bold; }
     Prompt > Input, Prompt > Input:focus { width: 56; border: none; height: 1; padding: 0; background: $panel; }
@@ -72,8 +72,9 @@ class Prompt(Horizontal):
 
     def refuse(self, why: str) -> None:
         """Say why there is no such place; the text stays, to be mended."""
-        self.set_class(bool(why), "-refused")
-        self.query_one("#problem", Label).update(why)
+        if why or self.has_class("-refused"):  # typing need not lay the line out again
+            self.set_class(bool(why), "-refused")
+            self.query_one("#problem", Label).update(why)
 
     def on_descendant_blur(self) -> None:
         """Who goes elsewhere is done here."""

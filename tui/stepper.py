@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from microtape.recording.condition import ExpressionError
 from microtape.recording.model import Recording
@@ -22,6 +22,7 @@ from tui.box_view import BoxView
 from tui.breakpoints import Breakpoints
 from tui.cursor import StepCursor
 from tui.explaining import ExplainingScreen
+from tui.footer import Footer
 from tui.keys import give_way
 from tui.opening import Origin
 from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
@@ -125,7 +126,7 @@ class StepperScreen(ExplainingScreen):
                 yield WatchPane("watch", "watch", ascii=ascii).data_bind(cursor, StepperScreen.breakpoints)
         yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
         yield Prompt()
-        yield Footer(show_command_palette=False)
+        yield Footer()
         yield Static(id="too-small")
 
     def on_mount(self) -> None:

@@ -1,0 +1,42 @@
+"""The line of keys at the bottom."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.style import Style
+from textual.widget import Widget
+
+
+class Footer(Widget):
+    """The keys that are bound with `show`, and what they do; a click is as good as the key.
+
+    Textual's own has a widget for each key and makes all of them anew at every change of focus, which lays the whole
+    screen out three times.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "Footer { dock: bottom; height: 1; background: $footer-background; }"
+
+    keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())  # key, how it is shown, what it does
+
+    def on_mount(self) -> None:
+        """Follow what is bound."""
+        self.auto_links = False  # these are no links to look at
+        self.screen.bindings_updated_signal.subscribe(self, self._follow)
+
+    def render(self) -> Content:
+        """One line, cut off where there is no more room."""
+        pieces: list[Content] = []
+        for key, shown, does in self.keys:
+            one = Content.assemble((f" {shown} ", "bold $footer-key-foreground on $footer-key-background"), f"{does} ")
+            pieces.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
+        return Content.assemble(*pieces)
+
+    def _follow(self, screen: Screen[object]) -> None:
+        known: dict[str, tuple[str, str, str]] = {}  # by action: the first key that is bound to it
+        for _, binding, _, _ in screen.active_bindings.values():
+            if binding.show:
+                known.setdefault(binding.action, (binding.key, self.app.get_key_display(binding), binding.description))
+        self.keys = tuple(known.values())

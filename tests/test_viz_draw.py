@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from handmade import diamond, failing
 from rendering import needs_graphviz
@@ -47,6 +49,28 @@ def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
         viz.draw(mt.tensor(1.0))
     with pytest.raises(RecordingError, match=r"missing\.tape"):
         viz.draw(tmp_path / "missing.tape")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": "2"}, "step='2' is not possible: it takes a whole number"),
+        ({"step": 1.5}, "step=1.5 is not possible"),
+        ({"pass_index": None}, "pass_index=None is not possible"),
+        ({"around": 2.5}, "around=2.5 is not possible"),
+        ({"around": "z", "radius": "1"}, "radius='1' is not possible"),
+        ({"max_boxes": "all"}, "max_boxes='all' is not possible"),
+        ({"show": 3}, "show=3 is not possible: it takes a word or a list of words"),
+        ({"open": [0]}, r"open=\[0\] is not possible: it takes a word"),
+    ],
+)
+def test_an_option_of_the_wrong_type_is_one_clear_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(viz.DrawError, match=message):
+        viz.draw(diamond(), **options)
+
+
+def test_a_number_of_numpy_is_a_number() -> None:
+    assert viz.draw(diamond(), step=np.int64(2)).dot == viz.draw(diamond(), step=2).dot  # type: ignore[arg-type]
 
 
 @needs_graphviz

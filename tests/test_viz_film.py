@@ -193,12 +193,13 @@ def test_what_cannot_be_filmed_is_one_clear_line(tmp_path: Path) -> None:
         (lambda: viz.film(mt.tensor(1.0, requires_grad=True) * 2.0).html, "nothing to play: no backward pass"),
         (
             lambda: viz.film(chain(30), most_steps=20).html,
-            r"36 steps are too many .*most_steps=20\): film a part with steps=\(0, 200\), or raise it",
+            r"36 steps are too many .*most_steps=20\): film a part with steps=\(0, 20\), or raise it",
         ),
         (lambda: viz.film(twice(), most_steps=9).html, "film one pass with pass_index=, or raise it"),
         (lambda: viz.film(diamond(), tmp_path / "a.mp4"), r"the name of a film should end in \.html or \.gif"),
         (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= is about one pass: say which with pass_index="),
         (lambda: viz.film(diamond(), steps=(3, 2)).html, r"steps=\(3, 2\) is not possible: the pass has 5 steps"),
+        (lambda: viz.film(diamond(), steps="0:2").html, "steps='0:2' is not possible: it takes two numbers"),
         (lambda: viz.film(diamond(), pass_index=3).html, "there is no pass 3"),
         (lambda: viz.film(diamond(), theme="neon").html, "theme= does not know 'neon'"),
     ]:

@@ -9,6 +9,7 @@ from microtape.recording.model import Recording
 from microtape.recording.moment import Moment
 from viz.characters import visible
 from viz.errors import DrawError, TooLargeError
+from viz.options import whole
 
 MOST_PER_SIDE = 12  # a neighbourhood follows at most this many uses of a node, and as many of its inputs
 
@@ -58,7 +59,8 @@ def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> in
     """The node of that id, or the last one whose output has that name."""
     if isinstance(around, str) and around.startswith("%") and around[1:].isdecimal():
         around = int(around[1:])
-    if isinstance(around, int):
+    if not isinstance(around, str):
+        around = whole("around", around)
         if around in every:
             return around
         raise DrawError(f"there is no node %{around} here: this pass has nodes %{every[0]} to %{every[-1]}")

@@ -15,6 +15,7 @@ from typing import Any
 from microtape.recording.model import Recording
 from microtape.recording.moment import Moment, Timeline
 from viz.build import pictures
+from viz.characters import visible
 from viz.dot import to_dot
 from viz.errors import DrawError
 from viz.film_data import Values, chapter
@@ -23,7 +24,7 @@ from viz.film_svg import page_svg
 from viz.gif import to_gif
 from viz.graph import VisualGraph
 from viz.moment import moment
-from viz.options import MAX_BOXES
+from viz.options import MAX_BOXES, whole
 from viz.render import TIME_LIMIT, render
 from viz.scene import make_scene
 from viz.source import recording_of
@@ -31,6 +32,7 @@ from viz.steady import steady
 from viz.theme import theme_called
 
 MOST_STEPS = 1000
+PART = 200  # of a long pass: as many as still make a small page
 SUFFIXES = ".html or .gif"
 
 Progress = Callable[[int, int], None]
@@ -125,12 +127,16 @@ class Film:
                 "there is nothing to play: no backward pass was recorded (microtape.record(loss.backward) records one)"
             )
         every = range(len(recording.passes)) if self.pass_index is None else self.pass_index
-        which = [every] if isinstance(every, int) else every
+        which = every if isinstance(every, Collection) else [every]
         timelines = [moment(recording, number, None).timeline for number in which]
         ranges = [self._range(timeline, len(timelines)) for timeline in timelines]
         steps = sum(last - first for first, last in ranges)
-        if steps > self.most_steps:
-            less = "film one pass with pass_index=" if len(timelines) > 1 else "film a part with steps=(0, 200)"
+        if steps > whole("most_steps", self.most_steps):
+            less = (
+                "film one pass with pass_index="
+                if len(timelines) > 1
+                else f"film a part with steps=(0, {min(PART, self.most_steps)})"
+            )
             limit = f"the limit is most_steps={self.most_steps}"
             raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise it")
         return [self._part(timeline, *one) for timeline, one in zip(timelines, ranges, strict=True)]
@@ -140,7 +146,11 @@ class Film:
         count = len(timeline.steps)
         if self.steps is None:
             return 0, count
-        first, last = self.steps
+        if not isinstance(self.steps, Sequence) or len(self.steps) != 2:
+            raise DrawError(
+                f"steps={visible(repr(self.steps), 30)} is not possible: it takes two numbers, as in (0, 200)"
+            )
+        first, last = (whole("steps", one) for one in self.steps)
         if passes > 1:
             raise DrawError("steps= is about one pass: say which with pass_index=")
         if not 0 <= first < last or first >= count:

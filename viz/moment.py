@@ -5,6 +5,7 @@ from __future__ import annotations
 from microtape.recording.model import Recording
 from microtape.recording.moment import Moment, Timeline
 from viz.errors import DrawError
+from viz.options import whole
 
 
 def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Moment:
@@ -13,6 +14,8 @@ def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Mom
     Raises:
         DrawError: there is no such pass or no such step.
     """
+    pass_index = whole("pass_index", pass_index)
+    steps_done = None if steps_done is None else whole("step", steps_done)
     count = len(recording.passes)
     if not 0 <= pass_index < max(count, 1):
         about = f"the recording has {_count(count, 'pass', 'passes')}" if count else "no backward pass was recorded"

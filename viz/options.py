@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
@@ -39,6 +40,23 @@ FOLD_ABOVE = 50  # with more nodes, what repeats is folded unless somebody says 
 FEW = 30  # folded, a graph should have no more boxes; as long as it has no more, folds are opened
 
 
+def whole(name: str, value: object) -> int:
+    """The value of the option of that name, if it is a whole number. Raises DrawError."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise DrawError(f"{name}={visible(repr(value), 30)} is not possible: it takes a whole number") from None
+
+
+def words(name: str, value: object) -> list[str]:
+    """The value of an option that takes one word or several. Raises DrawError for anything else."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Collection) or not all(isinstance(word, str) for word in value):
+        raise DrawError(f"{name}={visible(repr(value), 30)} is not possible: it takes a word or a list of words")
+    return list(value)
+
+
 def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
     """What to show: as asked, or by default what stays readable with that many boxes.
 
@@ -51,8 +69,8 @@ def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
         if boxes <= MEDIUM:
             return frozenset(DETAILS) - _UNASKED - {"formulas", "source"}
         return frozenset({"values", "gradients", "legend"})
-    asked = {show} if isinstance(show, str) else set(show)
-    unknown = sorted(visible(str(word), 20) for word in asked if word not in DETAILS)
+    asked = words("show", show)
+    unknown = sorted(visible(word, 20) for word in asked if word not in DETAILS)
     if unknown:
         raise DrawError(f"show= does not know {', '.join(unknown)}: it takes any of {', '.join(DETAILS)}")
     return frozenset(detail for detail in DETAILS if detail in asked)

@@ -48,8 +48,9 @@ def render(
     Raises:
         GraphvizError: no Graphviz is installed, it failed, or it took longer than `time_limit` seconds.
     """
-    if not 0 < scale <= MAX_SCALE:
-        raise GraphvizError(f"scale={scale:g} is not possible: it takes a number above 0 and up to {MAX_SCALE:g}")
+    if not (isinstance(scale, int | float) and 0 < scale <= MAX_SCALE):
+        asked = f"{scale:g}" if isinstance(scale, int | float) else visible(repr(scale), 30)
+        raise GraphvizError(f"scale={asked} is not possible: it takes a number above 0 and up to {MAX_SCALE:g}")
     dots_per_inch = f"{96 * scale:g}" if format == "png" else "72"
     ways = []
     if sys.executable:

@@ -16,7 +16,7 @@ from viz.extent import Extent, extent, some_root
 from viz.failure import overwriters
 from viz.folds import WAYS, Fold, Item, folded
 from viz.opening import Group, Sight, open_more, opened, sight
-from viz.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details
+from viz.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
 from viz.plan import Key, Plan, make_plan
 from viz.ranks import layers
 from viz.uses import Use, find_uses
@@ -53,7 +53,7 @@ def make_scene(
         DrawError: an argument makes no sense here.
         TooLargeError: there would be more than `max_boxes` boxes.
     """
-    asked = [open] if isinstance(open, str) else list(open)
+    asked, radius, max_boxes = words("open", open), whole("radius", radius), whole("max_boxes", max_boxes)
     if around is not None and (asked or fold):
         raise DrawError("around= draws single nodes: leave out fold= and open=")
     which = extent(now, around, radius, max_boxes)

@@ -11,6 +11,7 @@ from microtape.node import Node
 from microtape.recording.file import load
 from microtape.recording.model import Recording
 from microtape.recording.recorder import Recorder, snapshot
+from viz.characters import visible
 
 
 def recording_of(x: Any, frame: FrameType, asked: str) -> Recording:
@@ -31,6 +32,12 @@ def recording_of(x: Any, frame: FrameType, asked: str) -> Recording:
         if not isinstance(one, Tensor | Node):
             raise TypeError(
                 f"{asked}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
-                f"not {type(one).__name__}"
+                f"not {_kind(type(one))}"
             )
     return snapshot(outputs, frame)
+
+
+def _kind(kind: type) -> str:
+    """A class as one would write it: another library's Tensor is not ours."""
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return visible(f"{module}{kind.__qualname__}", 60)

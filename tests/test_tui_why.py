@@ -244,7 +244,20 @@ def test_every_cause_of_none_is_told_with_its_line(tmp_path, name, cause, line):
     before = " ".join(text(end(recording).home().home(), "w"))
     assert "backward has not run yet" in before
     assert "p.py:12" in before
-    with pytest.raises(LookupError, match=r"nothing that was recorded was computed from it \(p.py:11"):
+    with pytest.raises(
+        LookupError, match=r"no operation on the tape took .later., so that no gradient comes to it \(p.py:11"
+    ):
         text(end(recording), "later")
     with pytest.raises(LookupError, match=r"w\[5\] is not there: its shape is \(2,\)"):
         text(end(recording), "w[5]")
+
+
+def test_where_the_gradient_is_no_number_finite_differences_say_nothing():
+    import microtape as mt
+
+    x = mt.tensor([0.0, 4.0], requires_grad=True)
+    with mt.record() as r:
+        ((x - 1) * mt.tensor([float("nan"), 2.0])).sum().backward()
+    told = text(end(r.recording), "x[0]")
+    assert not [line for line in told if "finite differences" in line and "nan" in line]
+    assert any("finite differences agree: 2.000 vs 2.000" in line for line in text(end(r.recording), "x[1]"))

@@ -3,10 +3,12 @@
 import handmade
 import pytest
 
+import microtape as mt
 from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.sentence import sentence
 from tui.spans import line, plain, sentence_list
+from tui.why import answer_lines
 
 
 def said(recording, steps, pass_index=0):
@@ -143,3 +145,40 @@ def test_lists_are_joined_as_in_prose():
     assert plain(sentence_list(words[:2])) == "a and b"
     assert plain(sentence_list(words[:3])) == "a, b and c"
     assert plain(sentence_list(words)) == "a, b and 3 others"
+
+
+def with_hooks():
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    with mt.record(check=True) as r:
+        y = x * 3
+        x.register_hook(clip)
+        y.grad_fn.register_prehook(double)
+        y.grad_fn.register_hook(ten_times)
+        (y * y).sum().backward()
+    return r.recording
+
+
+def clip(gradient):
+    return gradient.clamp(-1, 1)
+
+
+def double(gradients):
+    return (gradients[0] * 2,)
+
+
+def ten_times(sent, arrived):
+    return sent[0] * 10, None
+
+
+def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_add_up():
+    cursor = StepCursor.open(with_hooks()).goto("y")
+    said = plain(sentence(cursor))
+    assert said.startswith("y (%1) had [6, 12] (the sum of 2 terms), of which a hook, double, made [12, 24] and sends")
+    assert "∂z/∂y = x, then the hook ten_times, [360, 720] to x" in said
+    node = "\n".join(plain(one) for one in Describer(cursor, 100).node())
+    assert "g · 3 = [360, 720], then the hook ten_times" in node
+    answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))
+    assert "A hook, clip, made 1 of 720." in answer
+    assert "6 + 6 = 12\nA hook, double, made 24 of 12." in answer
+    assert "differ" not in answer.replace("finite differences agree", "")
+    assert "clip, made [1, 1] of [360, 720], and [1, 1] becomes its .grad" in plain(sentence(cursor.end()))

@@ -8,6 +8,7 @@ from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeR
 from microtape.recording.words import format_number, format_shape, format_value
 from tui.cursor import LeafStatus, StepCursor
 from tui.differences import check_lines
+from tui.hooked import on_leaving
 from tui.remedy import remedy
 from tui.rule import index_text
 from tui.sentence import title
@@ -197,7 +198,7 @@ class Describer:
             total = line(",  " if computed else "", *added)
         left = one.dependencies_left
         after = Span(f"   waits for {left} more", "dim") if left else Span("   ready", "good")
-        return line(label, *to, *computed, *total, after)
+        return line(label, *to, *computed, *on_leaving(step), *total, after)
 
     def _error(self, error: ErrorRecord) -> Iterator[Line]:
         for role, place in error.places:

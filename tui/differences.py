@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -11,6 +12,7 @@ import numpy as np
 from microtape.recording.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
 from tui.arithmetic import evaluate
 from tui.cursor import StepCursor
+from tui.hooked import on_leaving
 from tui.rule import element, index_text, parse, symbols
 from tui.spans import Line, Span, line
 from tui.working import values
@@ -27,10 +29,12 @@ def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index:
         return line(Span("finite differences: ", "dim"), Span(f"not checked, {found.problem}", "dim"))
     if found is not None:
         return _of_check(found, term, index)
-    numerical = _from_formula(cursor, step, output, index)
+    numerical = _from_formula(cursor, step, output, index) if not on_leaving(step) else None
     if numerical is None or not isinstance(term, np.ndarray) or index is None:
         return ()
     analytical = float(term[index])
+    if not math.isfinite(analytical) or not math.isfinite(numerical):
+        return ()  # what came in was not a number: that says nothing of this node
     return _verdict(analytical, numerical, bool(np.isclose(analytical, numerical, rtol=1e-3, atol=1e-6)))
 
 
@@ -93,7 +97,7 @@ def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None)
             numbers = float(found.analytical[at]), float(found.numerical[at])
             return _verdict(*numbers, found.agrees or bool(np.isclose(*numbers, rtol=1e-3, atol=1e-6)))
     count, size = len(found.elements), int(np.prod(shape, dtype=np.int64))
-    where = f"on all {size:,} elements" if count == size else f"on {count} of {size:,} elements"
+    where = ("on all its elements" if size > 1 else "here") if count == size else f"on {count} of {size:,} elements"
     if found.agrees:
         return line(Span("finite differences agree ", "good"), Span(where, "dim"))
     apart = np.abs(np.subtract(found.analytical, found.numerical, dtype=np.float64))

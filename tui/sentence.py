@@ -5,6 +5,7 @@ from __future__ import annotations
 from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
 from microtape.recording.words import format_shape, format_value
 from tui.cursor import StepCursor
+from tui.hooked import on_arrival, on_leaving
 from tui.phases import Phase
 from tui.spans import Line, Role, Span, line, sentence_list
 
@@ -92,14 +93,23 @@ class _Writer:
         else:
             arrived = self.cursor.arrived(node.id)
             whole = f" (the sum of {len(arrived)} terms)" if len(arrived) > 1 else ""
-            begin = line(*title(self.cursor, node.id), " had ", self._number(received, "gradient"), whole)
+            hooks = on_arrival(step)
+            if hooks:
+                names = sentence_list(line(Span(one.name, "name")) for one in hooks)
+                came = self._number(hooks[0].before, "gradient")
+                whole = f"{whole}, of which {'a hook' if len(hooks) == 1 else 'hooks'}, "
+                hooked = line(came, whole, *names, ", made ", self._number(received, "gradient"))
+            else:
+                hooked = line(self._number(received, "gradient"), whole)
+            begin = line(*title(self.cursor, node.id), " had ", *hooked)
         sent = [one for one in step.deliveries if one.term is not None]
         if not sent:
             return line(*begin, " and sends nothing on: none of its operands gets a gradient.", *self._next())
         rule = derivatives(node.formula)
         terms = [line(self._number(one.term, "gradient"), " to ", *title(self.cursor, one.node)) for one in sent]
+        by = line(f", by its rule {rule}" if rule else "", *on_leaving(step), ", " if rule else " ")
         return line(
-            *begin, " and sends", f", by its rule {rule}, " if rule else " ", *sentence_list(terms), ".",
+            *begin, " and sends", *by, *sentence_list(terms), ".",
             *self._sums(sent), *self._waiting(step), *self._made(step), *self._next(),
         )  # fmt: skip
 
@@ -149,6 +159,10 @@ class _Writer:
         if gradient is None:
             return line(*name, " is a leaf, and no gradient has come to it: its .grad stays as it was.")
         begin = line(*name, " is a leaf, so the way ends here: ")
+        for hook in on_arrival(step):
+            made = self._number(hook.after, "gradient")
+            begin = line(*begin, "a hook, ", Span(hook.name, "name"), ", made ", made, " of ",
+                         self._number(hook.before, "gradient"), ", and ")  # fmt: skip
         if step.grad_before is None:
             return line(*begin, self._number(gradient, "gradient"), " becomes its .grad, which was None.")
         total = self._sum(step.grad_before, gradient, step.grad_after)

@@ -13,6 +13,7 @@ from microtape.recording.model import Value
 from microtape.recording.words import format_number, format_value
 from tui.cursor import StepCursor
 from tui.differences import differences_line
+from tui.hooked import on_arrival, on_leaving
 from tui.missing import made_at, why_no_grad, why_none
 from tui.rule import element, index_text, largest, symbols
 from tui.sentence import title
@@ -116,11 +117,16 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     roots = [cursor.recording.label(root.node) for root in pass_.roots if root.node is not None] if pass_ else []
     of = f"∂{roots[0]}/∂" if len(roots) == 1 else "the gradient of "
     yield line(Span(of, "strong"), *name, " = ", Span(_at(value, about.index), "gradient"), _so_far(left))
+    hooks = on_arrival(cursor.timeline.step_of[about.node]) if cursor.has_run(about.node) else ()
     if len(arrived) > 1:
         terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
         rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
+        total = hooks[0].before if hooks else value
         yield line(f"It is the sum of {len(arrived)} terms, since ", *name, " was used more than once:")
-        yield line(Span(f"{terms}{rest} = {_at(value, about.index)}", "gradient"))
+        yield line(Span(f"{terms}{rest} = {_at(total, about.index)}", "gradient"))
+    for hook in hooks:
+        came, went = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
+        yield line("A hook, ", Span(hook.name, "name"), ", made ", went, " of ", came, ".")
     status = cursor.leaf(record.variable) if record.variable is not None else None
     before = pass_.grads.get(record.variable) if pass_ is not None and record.variable is not None else None
     if status is not None and status.state == "complete" and before is not None:
@@ -163,7 +169,8 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     products = _products(cursor, arrival.step, output, about.index)
     if found is not None and products is None:
         numbers = f" = {found.numbers}" if found.numbers and found.numbers != _at(arrival.term, about.index) else ""
-        lines.append(line(Span("  by its rule ", "dim"), Span(found.text, "op"), Span(numbers, "value")))
+        hooked = on_leaving(step)
+        lines.append(line(Span("  by its rule ", "dim"), Span(found.text, "op"), Span(numbers, "value"), *hooked))
         gradient = step.grad_outputs[0] if step.grad_outputs else None
         if found.numbers and gradient is not None and about.index is not None:
             following = _broadcast_index(gradient, _shape(arrival.term), about.index)
@@ -242,8 +249,9 @@ def refer(cursor: StepCursor, text: str) -> Subject | int:
     found = [one.id for one in cursor.recording.tensors if name in one.names]
     if not found:
         made = " ".join(plain(one) for one in made_at(cursor.recording, name))
-        known = f": nothing that was recorded was computed from it ({made})" if made else ""
-        raise LookupError(f"there is no {name!r} here{known}")
+        if made:
+            raise LookupError(f"no operation on the tape took {name!r}, so that no gradient comes to it ({made})")
+        raise LookupError(f"there is no {name!r} here")
     return found[-1]
 
 

@@ -121,9 +121,9 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     if len(arrived) > 1:
         terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
         rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
-        total = hooks[0].before if hooks else value
+        came_in = hooks[0].before if hooks else value
         yield line(f"It is the sum of {len(arrived)} terms, since ", *name, " was used more than once:")
-        yield line(Span(f"{terms}{rest} = {_at(total, about.index)}", "gradient"))
+        yield line(Span(f"{terms}{rest} = {_at(came_in, about.index)}", "gradient"))
     for hook in hooks:
         came, went = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
         yield line("A hook, ", Span(hook.name, "name"), ", made ", went, " of ", came, ".")

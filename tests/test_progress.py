@@ -104,7 +104,10 @@ def test_ctrl_c_while_recording_keeps_what_there_is(tmp_path):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
         assert process.stdout.readline() == "ready\n"
         os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate(timeout=30)[1]
+        try:
+            said = process.communicate(timeout=120)[1]
+        finally:
+            process.kill()
     assert process.returncode == Exit.INTERRUPTED
     assert "endless.py was interrupted: what was recorded until then is kept" in said
     assert len(load(tmp_path / "endless.tape").passes) == 1

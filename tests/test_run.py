@@ -433,7 +433,7 @@ ENDLESS = """\
 def test_ctrl_c_ends_an_endless_script_and_keeps_what_was_recorded(tmp_path: Path) -> None:
     process = start(tmp_path, ENDLESS)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to us and to the script
-    out, errors = process.communicate(timeout=20)
+    out, errors = process.communicate(timeout=120)
     assert json.loads(out) == ["run.tape", 130, "script.py was interrupted: what was recorded until then is kept"]
     assert errors.endswith("KeyboardInterrupt\n")
     assert "child.py" not in errors
@@ -449,7 +449,7 @@ def test_a_script_does_not_outlive_the_command(tmp_path: Path) -> None:
         ENDLESS.replace("    print(", "    open('pid', 'w').write(str(__import__('os').getpid()))\n    print("),
     )
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     assert json.loads(out) == [None, 143, "script.py was killed by SIGTERM: nothing was recorded"]
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)

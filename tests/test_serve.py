@@ -54,14 +54,14 @@ def address(tmp_path_factory):
             time.sleep(0.05)
         yield url
         server.send_signal(signal.SIGINT)
-        said = server.communicate(timeout=20)[1]
+        said = server.communicate(timeout=120)[1]
         assert said == "microtape: open this address in a browser on this machine; Ctrl-C ends it\n"
         assert server.returncode == Exit.OK
 
 
 def ask(url, **headers):
     parts = urlsplit(url)
-    with closing(http.client.HTTPConnection("127.0.0.1", parts.port, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", parts.port, timeout=120)) as connection:
         connection.request("GET", parts.path, headers={name.replace("_", "-"): text for name, text in headers.items()})
         with connection.getresponse() as answer:
             page = "" if answer.status == 101 else answer.read().decode("utf-8", "replace")

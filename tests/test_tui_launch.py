@@ -116,7 +116,7 @@ def in_a_terminal(command, wait_for, keys, seconds=30):
             if not sent and wait_for in written:
                 os.write(ours, keys)
                 sent = True
-        return written, process.wait(timeout=5)
+        return written, process.wait(timeout=60)
     finally:
         process.kill()
         process.wait()

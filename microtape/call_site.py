@@ -10,7 +10,7 @@ import linecache
 import os
 import sys
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 _PACKAGE = os.path.dirname(__file__)
 _EXAMPLES = os.path.join(_PACKAGE, "examples")
@@ -23,6 +23,9 @@ LIBRARY_FILES = {
     if name.endswith(".py")
 }
 """Our own source files: a call site is the innermost frame that is not in one of them."""
+
+
+Positions: TypeAlias = "list[tuple[int | None, int | None, int | None, int | None]]"
 
 
 class CallSite(NamedTuple):
@@ -41,9 +44,13 @@ class CallSite(NamedTuple):
         """The qualified name of the function, `<module>` at top level."""
         return self.code.co_qualname
 
-    def position(self) -> tuple[int, int, int, int]:
-        """(line, end line, column, end column): lines from 1, columns from 0 in characters, 0 where unknown."""
-        positions = list(self.code.co_positions())
+    def position(self, positions: Positions | None = None) -> tuple[int, int, int, int]:
+        """(line, end line, column, end column): lines from 1, columns from 0 in characters, 0 where unknown.
+
+        `positions` are those of all of the code's instructions, for one who asks for many of them.
+        """
+        if positions is None:
+            positions = list(self.code.co_positions())
         line, end_line, column, end_column = positions[self.instruction // 2]
         line = line or self.code.co_firstlineno
         end_line = end_line or line

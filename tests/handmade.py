@@ -231,7 +231,6 @@ class Tape:
             saved=saved,
             grad_inputs=tuple(terms),
             deliveries=tuple(deliveries),
-            ready=tuple(ready),
             grad_before=before,
             grad_after=after,
             freed=bool(saved) and error is None,

@@ -105,7 +105,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         return draw(
             st.builds(
                 BackwardStep, st.just(index), st.just(at), tuples(maybe), saved_uses, grad_inputs, deliveries,
-                tuples(node_ids), maybe, maybe, st.booleans(), tuples(st.builds(HookCall, TEXT, TEXT, maybe, maybe)),
+                maybe, maybe, st.booleans(), tuples(st.builds(HookCall, TEXT, TEXT, maybe, maybe)),
                 tuples(node_ids), st.none() | ERRORS,
             )
         )  # fmt: skip

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import microtape as mt
+from microtape.recording.moment import Timeline
 from microtape.recording.recorder import Recorder, record, snapshot
+from microtape.watch import Watcher, watch
 
 
 def leaf(data):
@@ -73,7 +75,8 @@ def test_deliveries_add_up_to_what_the_receiver_sees():
 
 
 def test_dependencies_count_down_to_ready():
-    (one,) = recorded(diamond).passes
+    recording = recorded(diamond)
+    (one,) = recording.passes
     left = dict(one.dependencies)
     ready = list(one.ready)
     for step in one.steps:
@@ -81,8 +84,52 @@ def test_dependencies_count_down_to_ready():
         for delivery in step.deliveries:
             left[delivery.node] -= 1
             assert delivery.dependencies_left == left[delivery.node]
-        assert set(step.ready) == set(ready) | {d.node for d in step.deliveries if d.dependencies_left == 0}
-        ready = list(step.ready)
+        now = Timeline(recording).ready(step.index + 1)
+        assert set(now) == set(ready) | {d.node for d in step.deliveries if d.dependencies_left == 0}
+        ready = list(now)
+
+
+@pytest.mark.parametrize("inputs", ["leaf", "middle"])
+def test_a_node_whose_gradient_was_asked_for_leaves_the_ready_queue_without_running(inputs):
+    x, y = (mt.tensor(value, requires_grad=True) for value in (2.0, 3.0))
+    middle = x * y
+    loss = middle.exp() + middle.sin()
+    queues: list[tuple[int, ...]] = []
+    with record() as recorder:
+        engine_queues(queues, recorder, lambda: mt.autograd.grad(loss, [x if inputs == "leaf" else middle]))
+    timeline = Timeline(recorder.recording)
+    assert [timeline.ready(i) for i in range(len(timeline.steps) + 1)] == queues
+
+
+def test_ready_queues_are_those_of_the_engine():
+    """On wide graphs with several uses of the same leaves, in the order in which they will run."""
+    leaves = [mt.tensor(float(i), requires_grad=True) for i in range(1, 5)]
+    products = [a * b for a in leaves for b in leaves]
+    loss = sum((one.exp() for one in products), mt.tensor(0.0))
+    queues: list[tuple[int, ...]] = []
+    with record() as recorder:
+        engine_queues(queues, recorder, loss.backward)
+    timeline = Timeline(recorder.recording)
+    assert max(map(len, queues)) > 10
+    assert [timeline.ready(i) for i in range(len(timeline.steps) + 1)] == queues
+
+
+def engine_queues(queues, recorder, run):
+    """Run with a watcher that writes down the engine's own queue at the beginning and after each step."""
+
+    class Queue(Watcher):
+        def task_started(self, task):
+            queues.append(tuple(recorder.tape.ids[node] for node in task.ready_nodes()))
+
+        def node_finished(self, task, node, gradients, freed):
+            self.task_started(task)
+
+    watcher = Queue()
+    watch.join(watcher)
+    try:
+        run()
+    finally:
+        watch.leave(watcher)
 
 
 def test_the_engine_runs_the_same_with_and_without_a_recorder():

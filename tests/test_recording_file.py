@@ -18,6 +18,7 @@ import microtape as mt
 from microtape.errors import RecordingError
 from microtape.recording.file import load, save
 from microtape.recording.model import Recording, Summary
+from microtape.recording.moment import Timeline
 from microtape.recording.recorder import record
 from tests.made_up import plain, recordings
 
@@ -75,6 +76,26 @@ def test_a_file_of_format_1_is_read_still() -> None:
         "x": plain(np.array([3.0, -1.0], np.float32)), "w": plain(np.array([1.0, 2.0], np.float32)),
     }  # fmt: skip
     assert recording.borders == ()
+
+
+def test_a_file_of_format_2_is_read_still() -> None:
+    """It had the ready queue after each step, which is worked out now."""
+    recording = load(Path(__file__).parent / "golden" / "version2.tape")
+    timeline = Timeline(recording)
+    queues = [[recording.label(node) for node in timeline.ready(i)] for i in range(1, len(timeline.steps) + 1)]
+    assert queues == [
+        ["%7"],
+        ["%6", "squares[2]"],
+        ["squares[2]", "squares[1]", "squares[0]"],
+        ["c", "squares[1]", "squares[0]"],
+        ["squares[1]", "squares[0]"],
+        ["b", "squares[0]"],
+        ["squares[0]"],
+        ["a"],
+        [],
+    ]
+    assert [scope.name for scope in recording.scopes] == ["squares"]
+    assert [border.op for border in recording.borders] == ["detach"]
 
 
 def test_loaded_arrays_are_read_only(tmp_path: Path) -> None:

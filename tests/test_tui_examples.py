@@ -82,7 +82,7 @@ def check(app, recording, step):
         assert any(line.startswith(recording.label(node.id)) for line in mine)
         if step.grad_after is not None and step.grad_after.shape == ():
             assert any(format_value(step.grad_after, 12) in line for line in mine)
-    for ready in step.ready[:3]:
+    for ready in app.screen.cursor.ready[:3]:
         assert recording.label(ready) in app.screen.query_one("#engine").text
     if node.place is not None:
         assert recording.sources[node.place.file].splitlines()[node.place.line - 1].split()[0] in shown(app, "#source")

@@ -246,11 +246,9 @@ class StepCursor:
         """The ready queue, next node first; in the order of the tape where what comes next is hidden."""
         if self.is_forward or self.timeline.pass_ is None:
             return ()
-        queue = self.step.ready if self.step else self.timeline.pass_.ready
+        queue = self.timeline.ready(self.steps_done)
         if self.step is not None and self.part is not None:
-            before = (
-                self.timeline.steps[self.steps_done - 2].ready if self.steps_done > 1 else self.timeline.pass_.ready
-            )
+            before = self.timeline.ready(self.steps_done - 1)
             here = {*before, *(one.node for one in self.deliveries if not one.dependencies_left)}
             queue = tuple(node for node in queue if node in here)
         return tuple(sorted(queue)) if self.hides_next else queue

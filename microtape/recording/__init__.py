@@ -1,7 +1,9 @@
 """Recordings of backward passes.
 
 model     what a recording is: immutable data, the one interface between the engine and everything that shows it
-recorder  watches the engine and writes recordings; `tape`, `borders`, `names` and `places` are its parts
+recorder  watches the engine and writes recordings: `tape` and `tape_records` what was computed, `open_pass` what
+          backward does; `borders`, `names`, `places`, `constants` and `copies` are parts of theirs
+moment    what a pass looks like over time; `ready`: the ready queue
 behind    what keeps a gradient away
 scope     names that the user gives to parts of the program
 file      the `.tape` file; `rows`, `packing`, `checks` and `summary` are its parts

@@ -139,7 +139,6 @@ class _Checks:
             _within(delivery.node, self.nodes, where)
             _within(delivery.input_nr, MOST, where)
             _within(delivery.dependencies_left, MOST, where)
-        _all_within(step.ready, self.nodes, where)
         _all_within(step.made, self.nodes, where)
         self._error(step.error)
 

@@ -18,7 +18,7 @@ def constants_of(node: Node) -> list[str]:
     """The texts of a built-in operation's constants, `3` or `dim=1`; those that everybody leaves out are left out."""
     found = []
     kind: Any = type(node)
-    for slot in _parameters(kind):
+    for slot in parameters(kind):
         value = getattr(node, slot, None)
         if value is None or value is False or (slot in _USUAL and value == _USUAL[slot]):
             continue
@@ -33,7 +33,7 @@ def shortened(text: str) -> str:
 
 
 @functools.cache
-def _parameters(kind: Any) -> tuple[str, ...]:
+def parameters(kind: Any) -> tuple[str, ...]:
     """The slots in which a class of nodes keeps what it was called with."""
     if not issubclass(kind, Operation):
         return ()

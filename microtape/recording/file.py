@@ -34,7 +34,7 @@ from microtape.recording.packing import DTYPES, Packer, npy_header, unpack_npy, 
 from microtape.recording.rows import Damaged, fields, reader
 
 FORMAT = "microtape recording"
-VERSION = 2
+VERSION = 3
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
@@ -44,6 +44,7 @@ _JSON_SHARE = 5  # JSON takes many times its size in memory, so it may be a fift
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
 _NEW_IN_2: dict[str, list[Any]] = {"borders": [], "checks": [], "freed": []}
+_QUEUE = 6  # until format 3, the place of a step's ready queue among its fields
 
 
 def save(
@@ -196,11 +197,11 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     if top.get("format") != FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
-    if type(version) is int and version == 1 and top.get("fields") == _fields_of_1():
-        top.update(_NEW_IN_2)
+    if type(version) is int and version in (1, 2) and top.get("fields") == _fields_before(version):
+        _bring_up_to_date(top, version)
     elif version != VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
-        known = version in (1, VERSION)
+        known = type(version) is int and 1 <= version <= VERSION
         wanted = f"has another format {version}" if known else f"reads formats 1 to {VERSION}"
         raise _Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
     packs = top.get("packs")
@@ -220,10 +221,26 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     return recording
 
 
-def _fields_of_1() -> dict[str, list[str]]:
-    """What format 1 had: the records of today without borders and finite differences."""
-    then = {name: names for name, names in _FIELDS.items() if name not in ("BorderRecord", "FiniteDifferences")}
-    return then | {"Recording": [name for name in _FIELDS["Recording"] if name not in _NEW_IN_2]}
+def _fields_before(version: int) -> dict[str, list[str]]:
+    """What older formats had: 2 the ready queue after each step, 1 neither borders nor finite differences."""
+    then = {name: list(names) for name, names in _FIELDS.items()}
+    then["BackwardStep"].insert(_QUEUE, "ready")
+    if version == 1:
+        del then["BorderRecord"], then["FiniteDifferences"]
+        then["Recording"] = [name for name in then["Recording"] if name not in _NEW_IN_2]
+    return then
+
+
+def _bring_up_to_date(top: _Parts, version: int) -> None:
+    """Make the content of an older file what it would be today; what is damaged is left for the reader to find."""
+    if version == 1:
+        top.update(_NEW_IN_2)
+    passes, at = top.get("passes"), _FIELDS["Pass"].index("steps")
+    for one in passes if type(passes) is list else ():
+        steps = one[at] if type(one) is list and len(one) > at else ()
+        for step in steps if type(steps) is list else ():
+            if type(step) is list:
+                del step[_QUEUE : _QUEUE + 1]
 
 
 class _Parts:

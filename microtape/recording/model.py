@@ -206,7 +206,6 @@ class BackwardStep(NamedTuple):
     saved: tuple[SavedUse, ...]
     grad_inputs: tuple[Value | None, ...]  # what left, one for each edge; after post-hooks and un-broadcasting
     deliveries: tuple[Delivery, ...]
-    ready: tuple[int, ...]  # the ready queue after the step, next node first
     grad_before: Value | None  # for AccumulateGrad: the leaf's .grad before and after
     grad_after: Value | None
     freed: bool  # its saved tensors were freed after it
@@ -250,7 +249,7 @@ class Pass(NamedTuple):
     tape: int  # how many nodes the tape had when the pass began: forward steps are nodes[:tape]
     nodes: tuple[int, ...]  # those that will be evaluated, in tape order
     dependencies: Mapping[int, int]  # node -> how many deliveries it waits for when the pass begins
-    ready: tuple[int, ...]  # the ready queue when the pass begins
+    ready: tuple[int, ...]  # the ready queue when the pass begins, next node first; later ones: see `ready.py`
     grads: Mapping[int, Value]  # tensor id -> its .grad when the pass began, where it had one
     steps: tuple[BackwardStep, ...]
     error: ErrorRecord | None

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from microtape.recording.behind import borders_by_output
 from microtape.recording.model import BackwardStep, BorderRecord, Delivery, Pass, Recording, TensorRef, Value
+from microtape.recording.ready import ReadyQueues
 
 SEED = -1  # the "step" that put the first gradient into a root's buffer
 
@@ -68,8 +69,15 @@ class Timeline:
         found: set[int] = set()
         for step in self.steps[max(steps_done - 2, 0) : steps_done]:
             found |= {step.node, *step.made, *(one.node for one in step.deliveries)}
-        ready = set(self.at(steps_done).ready)
-        return frozenset(found | (ready ^ set(self.at(steps_done - 1).ready)))
+        return frozenset(found | (set(self.ready(steps_done)) ^ set(self.ready(steps_done - 1))))
+
+    def ready(self, steps_done: int) -> tuple[int, ...]:
+        """The ready queue after that many steps, next node first."""
+        return self._queues.after(steps_done) if self._queues is not None else ()
+
+    @cached_property
+    def _queues(self) -> ReadyQueues | None:
+        return ReadyQueues(self.recording, self.pass_) if self.pass_ is not None else None
 
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
@@ -194,9 +202,7 @@ class Moment:
     @property
     def ready(self) -> tuple[int, ...]:
         """The ready queue, next node first."""
-        if self.steps_done:
-            return self.timeline.steps[self.steps_done - 1].ready
-        return self.pass_.ready if self.pass_ else ()
+        return self.timeline.ready(self.steps_done)
 
     def step_of(self, node: int) -> BackwardStep | None:
         """The step that evaluated the node, if it has been taken."""

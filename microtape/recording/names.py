@@ -6,8 +6,10 @@ import ast
 import functools
 import linecache
 from collections.abc import Iterator
-from types import FrameType, ModuleType
+from types import BuiltinFunctionType, FrameType, ModuleType, NoneType
 from typing import Any
+
+import numpy as np
 
 from microtape.call_site import user_frame
 from microtape.recording.model import Place
@@ -15,6 +17,8 @@ from microtape.recording.places import Sources
 from microtape.tensor_state import TensorState
 
 MOST_ITEMS = 1000  # of one container; a longer one is looked at no further
+_PLAIN = {bool, int, float, complex, str, bytes, NoneType, np.ndarray, type, ModuleType, BuiltinFunctionType}
+"""Types of what holds no tensor: most of what is in a namespace."""
 
 
 def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
@@ -32,7 +36,8 @@ def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorStat
 
 
 def _in_namespace(namespace: dict[str, Any]) -> Iterator[tuple[str, TensorState]]:
-    variables = [(name, value) for name, value in list(namespace.items()) if not name.startswith("__")]
+    items = [(name, value) for name, value in list(namespace.items()) if type(value) not in _PLAIN]
+    variables = [(name, value) for name, value in items if not name.startswith("__")]
     for name, value in variables:
         if isinstance(value, TensorState):
             yield name, value
@@ -53,12 +58,15 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, TensorState]]:
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What is inside, and how one would write it; plain things are left out, for they are many."""
     if isinstance(value, list | tuple) and len(value) <= MOST_ITEMS:
-        yield from ((f"{name}[{i}]", item) for i, item in enumerate(value))
+        yield from [(f"{name}[{i}]", item) for i, item in enumerate(value) if type(item) not in _PLAIN]
     elif isinstance(value, dict) and len(value) <= MOST_ITEMS:
-        yield from ((f"{name}[{key!r}]", item) for key, item in list(value.items()) if isinstance(key, str | int))
+        for key, item in list(value.items()):
+            if type(item) not in _PLAIN and isinstance(key, str | int):
+                yield f"{name}[{key!r}]", item
     elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, type | ModuleType):
-        yield from ((f"{name}.{key}", item) for key, item in list(vars(value).items()))
+        yield from [(f"{name}.{key}", item) for key, item in list(vars(value).items()) if type(item) not in _PLAIN]
 
 
 def assignment_target(place: Place, sources: Sources) -> str | None:

@@ -6,7 +6,7 @@ import linecache
 import os
 import traceback
 
-from microtape.call_site import LIBRARY_FILES, CallSite
+from microtape.call_site import LIBRARY_FILES, CallSite, Positions
 from microtape.recording.model import Place
 
 
@@ -16,14 +16,19 @@ class Sources:
     def __init__(self, root: str | None = None) -> None:
         self.root = os.path.abspath(root if root is not None else os.getcwd())
         self._files: dict[str, str] = {}  # the name in the recording -> Python's name for the file
+        self._names: dict[str, str] = {}  # and back
         self._places: dict[tuple[int, int], tuple[CallSite, Place]] = {}
+        self._positions: dict[int, Positions] = {}  # of all instructions of a code object, by its id
 
     def place(self, site: CallSite) -> Place:
         """Where the call site is; looking the same one up again is quick."""
         key = (id(site.code), site.instruction)
         known = self._places.get(key)
         if known is None:
-            line, end_line, column, end_column = site.position()
+            positions = self._positions.get(id(site.code))
+            if positions is None:
+                positions = self._positions[id(site.code)] = list(site.code.co_positions())
+            line, end_line, column, end_column = site.position(positions)
             place = Place(self._name(site.file), line, end_line, column, end_column, site.function)
             known = self._places[key] = (site, place)  # the site keeps the code object's id from being used again
         return known[1]
@@ -42,6 +47,9 @@ class Sources:
         return self._files[name]
 
     def _name(self, file: str) -> str:
+        known = self._names.get(file)
+        if known is not None:
+            return known
         if file.startswith("<"):
             name = file
         else:
@@ -51,5 +59,5 @@ class Sources:
         while self._files.get(name, file) != file:
             number += 1
             name = f"{base} ({number})"
-        self._files[name] = file
+        self._files[name], self._names[file] = file, name
         return name

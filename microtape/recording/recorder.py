@@ -19,26 +19,16 @@ from microtape.engine import GraphTask
 from microtape.errors import AutogradError
 from microtape.grad_mode import mode
 from microtape.node import Node
-from microtape.packed_tensor import PackedTensor
 from microtape.recording.collector import paused, seldom
+from microtape.recording.copies import copied
 from microtape.recording.differences import Differences
-from microtape.recording.model import (
-    BackwardStep,
-    Capture,
-    Delivery,
-    EdgeRecord,
-    ErrorRecord,
-    HookCall,
-    Pass,
-    Place,
-    Recording,
-    SavedUse,
-    TensorRef,
-    Value,
-)
+from microtape.recording.model import ErrorRecord, HookCall, Pass, Recording
+from microtape.recording.node_text import hook_name, op_of
+from microtape.recording.open_pass import OpenPass
 from microtape.recording.places import Sources
-from microtape.recording.tape import Tape, copied, hook_name, inner, op_of
-from microtape.tensor_state import TensorState, version_number
+from microtape.recording.tape import Tape
+from microtape.recording.tape_records import tape_records
+from microtape.tensor_state import TensorState
 from microtape.watch import Watcher, watch
 
 
@@ -67,7 +57,7 @@ class Recorder(Watcher):
         self.tape = Tape(self.sources)
         self.passes: list[Pass] = []
         self.count = 0  # passes begun
-        self.open: list[_OpenPass] = []  # more than one where backward is called inside of backward
+        self.open: list[OpenPass] = []  # more than one where backward is called inside of backward
         self.error: ErrorRecord | None = None
         self._thread = threading.get_ident()
         self._stale = False  # what there is may be forgotten
@@ -90,7 +80,7 @@ class Recorder(Watcher):
 
     def _recording(self) -> Recording:
         borders = self.tape.border_records()  # first: their tensors are among the others then
-        nodes, tensors = self.tape.records()
+        nodes, tensors = tape_records(self.tape)
         passes = (*self.passes, *(one.finish(None) for one in self.open if self.wants(one.index)))
         return Recording(
             title=self.title,
@@ -139,7 +129,7 @@ class Recorder(Watcher):
 
     def called(self, node: Node, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
         """See Watcher."""
-        if not self._withdrawn() and not self.tape.has(node):
+        if not self._withdrawn() and node not in self.tape.ids:
             self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
 
     def untracked(self, op: str, operands: Sequence[TensorState], output: TensorState) -> None:
@@ -170,7 +160,7 @@ class Recorder(Watcher):
             self.tape.adopt_tensor(tensor)
         if not self.open:
             self.tape.find_names(user_frame(sys._getframe(1)))
-        self.open.append(_OpenPass(self, task, self.count))
+        self.open.append(OpenPass(self.tape, task, self.count))
         self.count += 1
 
     def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
@@ -233,149 +223,6 @@ class Recorder(Watcher):
         )
 
 
-class _OpenPass:
-    """A pass that is running: its finished steps, and what is known of the current one."""
-
-    def __init__(self, recorder: Recorder, task: GraphTask, index: int) -> None:
-        tape = recorder.tape
-        self.tape, self.task, self.index = tape, task, index
-        self.place: Place | None = recorder.sources.place(task.call_site) if task.call_site is not None else None
-        self.dependencies = {tape.id_of(node): count for node, count in task.dependencies.items()}
-        self.ready = self._ready()
-        self.length = len(tape.nodes)
-        self.roots = tuple(
-            EdgeRecord(tape.id_of(edge[0]), edge[1]) for edge in task.root.next_edges if edge[0] is not None
-        )
-        self.root_tensors = tuple(None if tensor is None else tape.ref(tensor) for tensor in task.root_tensors)
-        self.seeds = tuple(copied(seed) for seed in task.root.gradients)
-        self.grads = tape.leaf_grads(self.dependencies)
-        self.steps: list[BackwardStep] = []
-        self.sums: dict[tuple[int, int], Value | None] = {
-            (root.node, root.input_nr): seed
-            for root, seed in zip(self.roots, self.seeds, strict=True)
-            if root.node is not None
-        }
-        self.node: int | None = None
-        self.hooks: list[HookCall] = []
-        self.made: list[int] = []
-        self._clear()
-
-    def _clear(self) -> None:
-        self.grad_outputs: tuple[Value | None, ...] = ()
-        self.saved: tuple[SavedUse, ...] = ()
-        self.deliveries: list[Delivery] = []
-        self.copies: dict[int, tuple[Any, Value]] = {}  # id -> (the array, kept alive; its copy)
-        self.grad_before: Value | None = None
-
-    def copy(self, value: Any) -> Value | None:
-        """A copy of an array or Tensor; one copy for one object in a step."""
-        if value is None:
-            return None
-        known = self.copies.get(id(value))
-        if known is None:
-            made = copied(value)
-            assert made is not None
-            known = self.copies[id(value)] = (value, made)
-        return known[1]
-
-    def start(self, node: Node, gradient: Any) -> None:
-        self._clear()
-        self.node = self.tape.id_of(node)
-        self.current = node
-        gradients = gradient if isinstance(gradient, list) else [gradient]
-        self.grad_outputs = tuple(self.copy(one) for one in gradients)
-        self.saved = self._saved_uses(node)
-        self.grad_before = self.tape.grad_of(node)
-
-    def _saved_uses(self, node: Node) -> tuple[SavedUse, ...]:
-        """What the node is about to unpack: value, version saved, version now."""
-        uses = []
-        function = inner(node)
-        kept = dict(zip(function.saved_names, function.saved or (), strict=False))
-        for record in self.tape.saved_of(node):
-            item = kept.get(record.name)
-            if item is None:
-                continue
-            value, now = self.tape.value_of(record.ref), record.ref.version
-            if not isinstance(item, PackedTensor):  # which only its hook could unpack, and has no version
-                now = version_number(item)
-                if value is None or now != record.ref.version:
-                    value = copied(item.array)
-            uses.append(SavedUse(record.name, record.ref, value, now))
-        return tuple(uses)
-
-    def deliver(self, node: Node, output: int, term: Any, total: Any) -> None:
-        receiver, input_nr = node.next_edges[output]
-        assert receiver is not None
-        target = self.tape.id_of(receiver)
-        before = self.sums.get((target, input_nr))
-        copied_term = self.copy(term)
-        after = before if term is None else copied_term if before is None else copied(total)
-        self.sums[target, input_nr] = after
-        left = self.task.dependencies[receiver]
-        self.deliveries.append(Delivery(output, target, input_nr, copied_term, before, after, left))
-
-    def end(self, gradients: Sequence[Any], freed: bool, error: ErrorRecord | None) -> None:
-        assert self.node is not None
-        fitted = {delivery.output: delivery.term for delivery in self.deliveries}  # un-broadcast, in the input's dtype
-        self.steps.append(
-            BackwardStep(
-                index=len(self.steps),
-                node=self.node,
-                grad_outputs=self.grad_outputs,
-                saved=self.saved,
-                grad_inputs=tuple(
-                    fitted[i] if i in fitted else self.copy(gradient) for i, gradient in enumerate(gradients)
-                ),
-                deliveries=tuple(self.deliveries),
-                ready=self._ready(),
-                grad_before=self.grad_before,
-                grad_after=self.tape.grad_of(self.current),
-                freed=freed,
-                hooks=tuple(self.hooks),
-                made=tuple(self.made),
-                error=error,
-            )
-        )
-        self.node = None
-        self.hooks, self.made = [], []
-        self._clear()
-
-    def finish(self, error: ErrorRecord | None) -> Pass:
-        """The pass as it stands; an open step is the one that failed."""
-        if self.node is not None and error is not None:
-            self.end((), False, error)
-        task = self.task
-        return Pass(
-            index=self.index,
-            kind="backward" if task.accumulate else "grad",
-            place=self.place,
-            roots=self.roots,
-            root_tensors=self.root_tensors,
-            seeds=self.seeds,
-            retain_graph=task.keep_graph,
-            create_graph=task.create_graph,
-            captures=self._captures(),
-            tape=self.length,
-            nodes=tuple(sorted(self.dependencies)),
-            dependencies=self.dependencies,
-            ready=self.ready,
-            grads=self.grads,
-            steps=tuple(self.steps),
-            error=error,
-        )
-
-    def _captures(self) -> tuple[Capture, ...]:
-        return tuple(
-            Capture(self.tape.ref(tensor).tensor, copied(self.task.captured.get(edge)))
-            for tensor, edge in zip(self.task.inputs, self.task.capture or (), strict=False)
-            if tensor is not None
-        )
-
-    def _ready(self) -> tuple[int, ...]:
-        return self.tape.ids_of(self.task.ready_nodes())
-
-
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
     """Record what happens inside: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
@@ -409,6 +256,3 @@ def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
             tape.adopt_tensor(item)
     tape.find_names(user_frame(frame if frame is not None else sys._getframe(1)))
     return dataclasses.replace(recorder.recording, options={"snapshot": True})
-
-
-__all__ = ["Recorder", "TensorRef", "record", "snapshot"]

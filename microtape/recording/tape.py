@@ -1,40 +1,53 @@
-"""The nodes and tensors that a recorder has seen, numbered in the order of the tape."""
+"""The nodes and tensors that a recorder has seen, numbered in the order of the tape.
+
+While the program runs only what would be lost is noted: which tensors at which versions, and copies of their arrays.
+What is on the nodes for good is read at the end, in `tape_records`.
+"""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from microtape.node import AccumulateGrad, Edge, Node
 from microtape.packed_tensor import PackedTensor
 from microtape.recording.borders import Borders
-from microtape.recording.constants import constants_of, shortened
-from microtape.recording.model import (
-    BorderRecord,
-    EdgeRecord,
-    NodeKind,
-    NodeRecord,
-    Operand,
-    SavedRecord,
-    ScopeRecord,
-    TensorRecord,
-    TensorRef,
-    Value,
-)
-from microtape.recording.names import assignment_target, tensors_in_frames
+from microtape.recording.constants import shortened
+from microtape.recording.copies import copied, frozen
+from microtape.recording.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
+from microtape.recording.names import tensors_in_frames
+from microtape.recording.node_text import About, about, dtype_name, inner
 from microtape.recording.order import in_tape_order
 from microtape.recording.places import Sources
 from microtape.recording.scope import Scope, open_scopes
-from microtape.saved import SavedTensor, saved_version, short_name
-from microtape.tensor_state import TensorState, edge_of, is_leaf, requires_grad, version_number
+from microtape.saved import SavedTensor, saved_version
+from microtape.tensor_state import TensorState, edge_of, requires_grad, version_number
 
 
-class _TensorEntry:
+class NodeEntry:
+    """A node, and what will not be known of it at the end."""
+
+    __slots__ = ("about", "in_place", "made_by", "node", "operands", "outputs", "pass_", "saved", "scope", "variable")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node  # held, because its identity must not be used again
+        self.about: About | None = (
+            about(node) if node.kind == "copy_slices" else None
+        )  # its operation is freed with what it saved
+        self.operands: Sequence[Operand] = ()
+        self.outputs: Sequence[TensorRef | None] = ()
+        self.saved: Sequence[tuple[int, SavedRecord]] = ()  # with their positions among what the node keeps
+        self.variable: int | None = None
+        self.in_place = False
+        self.pass_: int | None = None
+        self.made_by: int | None = None
+        self.scope: int | None = None
+
+
+class TensorEntry:
     """A tensor as far as it is known; an output that nobody kept has no object."""
+
+    __slots__ = ("base", "dtype", "latest", "names", "node", "number", "objects", "output_nr", "shape", "values")
 
     def __init__(self, number: int, shape: tuple[int, ...], dtype: str) -> None:
         self.number = number
@@ -45,6 +58,7 @@ class _TensorEntry:
         self.output_nr = 0
         self.base: int | None = None
         self.values: dict[int, Value] = {}
+        self.latest: TensorRef | None = None  # one object for the many who refer to the same version
 
     @property
     def tensor(self) -> TensorState | None:
@@ -53,14 +67,14 @@ class _TensorEntry:
 
 
 class Tape:
-    """Numbers nodes and tensors as they come, and turns them into records at the end."""
+    """Numbers nodes and tensors as they come."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self.nodes: list[NodeRecord] = []
-        self._ids: dict[Node, int] = {}  # holds the nodes: their identity must not be used again
-        self._tensors: list[_TensorEntry] = []
-        self._by_object: dict[int, _TensorEntry] = {}
+        self.nodes: list[NodeEntry] = []
+        self.tensors: list[TensorEntry] = []
+        self.ids: dict[Node, int] = {}
+        self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
         self.scopes: list[ScopeRecord] = []
         self._scope_ids: dict[Scope, int] = {}
@@ -68,18 +82,6 @@ class Tape:
         self.freed: list[int] = []  # adopted when what they had saved was gone already
 
     # Nodes
-
-    def id_of(self, node: Node) -> int:
-        """The number of a node that has been added or adopted."""
-        return self._ids[node]
-
-    def ids_of(self, nodes: Iterable[Node]) -> tuple[int, ...]:
-        """The numbers of nodes that have been added or adopted."""
-        return tuple(map(self._ids.__getitem__, nodes))
-
-    def has(self, node: Node) -> bool:
-        """Whether the node is on the tape."""
-        return node in self._ids
 
     def add(
         self,
@@ -91,21 +93,32 @@ class Tape:
         made_by: int | None,
     ) -> int:
         """Write down an operation at the moment of its recording."""
-        self.adopt([edge[0] for edge in node.next_edges if edge[0] is not None])
-        written = outputs[0] if in_place else None
-        before = TensorRef(self._entry(written).number, version_number(written) - 1) if written is not None else None
+        for edge in node.next_edges:
+            if edge[0] is not None and edge[0] not in self.ids:
+                self.adopt([edge[0] for edge in node.next_edges if edge[0] is not None])
+                break
+        records = self._overwritten(node, operands, outputs[0]) if in_place else list(map(self._operand, operands))
+        number = self._append(node, records, outputs)
+        entry = self.nodes[number]
+        entry.in_place, entry.pass_, entry.made_by = in_place, pass_, made_by
+        if open_scopes.innermost is not None:
+            entry.scope = self._scope(open_scopes.innermost)
+        return number
+
+    def _overwritten(self, node: Node, operands: Sequence[Any], written: TensorState) -> list[Operand]:
+        """The operands of an operation that wrote into its first one: that is the tensor at the version before."""
+        before = TensorRef(self._entry(written).number, version_number(written) - 1)
         records = []
         for i, operand in enumerate(operands):
-            if before is not None and (operand is written or (i == 0 and node.kind != "function")):
+            if operand is written or (i == 0 and node.kind != "function"):
                 if node.kind == "operation":  # the operand is a copy of what was there before
-                    self._tensors[before.tensor].values.setdefault(before.version, _frozen(operand.array))
+                    values = self.tensors[before.tensor].values
+                    if before.version not in values:
+                        values[before.version] = frozen(operand.array)
                 records.append(Operand(before, ""))
             else:
                 records.append(self._operand(operand))
-        number = self._append(node, tuple(records), outputs, in_place, pass_, made_by)
-        if open_scopes.innermost is not None:
-            self.nodes[number] = self.nodes[number]._replace(scope=self._scope(open_scopes.innermost))
-        return number
+        return records
 
     def _scope(self, scope: Scope) -> int:
         """The scope's number; those that it was entered from come before it."""
@@ -125,72 +138,46 @@ class Tape:
             return Operand(self.ref(operand), "")
         return Operand(None, shortened(repr(operand)))
 
-    def _append(
-        self,
-        node: Node,
-        operands: tuple[Operand, ...],
-        outputs: Sequence[Any],
-        in_place: bool = False,
-        pass_: int | None = None,
-        made_by: int | None = None,
-    ) -> int:
-        number = self._ids.setdefault(
-            node, len(self.nodes)
-        )  # it may have been adopted a moment ago, as another's history
-        variable = None
+    def _append(self, node: Node, operands: Sequence[Operand], outputs: Sequence[Any]) -> int:
+        number = self.ids.setdefault(node, len(self.nodes))
+        entry = NodeEntry(node)
+        if number < len(self.nodes):  # it has been adopted a moment ago, as another's history
+            self.nodes[number] = entry
+        else:
+            self.nodes.append(entry)
         if isinstance(node, AccumulateGrad):
-            variable = self.ref(node.variable).tensor
-            self._tensors[variable].node = number
-        refs = tuple([self.ref(output) if isinstance(output, TensorState) else None for output in outputs])
+            entry.variable = self.ref(node.variable).tensor
+            self.tensors[entry.variable].node = number
+            return number
+        entry.operands = operands
+        entry.outputs = refs = [self.ref(output) if isinstance(output, TensorState) else None for output in outputs]
         for output_nr, ref in enumerate(refs):
             if ref is not None:
                 self._by_edge[number, output_nr] = ref
-                entry = self._tensors[ref.tensor]
-                entry.node, entry.output_nr = number, output_nr
-        site = node.call_site
-        record = NodeRecord(
-            id=number,
-            name=node.name().rpartition("::")[2],
-            op=op_of(node),
-            kind=cast(NodeKind, node.kind),
-            formula=formula_of(node),
-            place=self.sources.place(site) if site is not None else None,
-            sequence_nr=None if variable is not None else node.sequence_nr,
-            operands=operands + tuple([Operand(None, text) for text in constants_of(inner(node))]),
-            outputs=refs,
-            edges=tuple([self._edge(edge) for edge in node.next_edges]),
-            saved=self._saved(node),
-            variable=variable,
-            in_place=in_place,
-            pass_=pass_,
-            made_by=made_by,
-            hooks=(),
-        )
-        self.nodes[number : number + 1] = [record]
+                tensor = self.tensors[ref.tensor]
+                tensor.node, tensor.output_nr = number, output_nr
+        entry.saved = self._saved(node, number)
         return number
-
-    def _edge(self, edge: Edge) -> EdgeRecord:
-        return EdgeRecord(None if edge[0] is None else self._ids[edge[0]], edge[1])
 
     def adopt(self, nodes: Iterable[Node]) -> None:
         """Number nodes that were recorded before we watched, and all that they lead to, in tape order."""
-        unknown = list(dict.fromkeys(node for node in nodes if node not in self._ids))
+        unknown = list(dict.fromkeys([node for node in nodes if node not in self.ids]))
         if not unknown:
             return
         seen = set(unknown)
         stack = list(unknown)
         while stack:
             for node, _ in stack.pop().next_edges:
-                if node is not None and node not in seen and node not in self._ids:
+                if node is not None and node not in seen and node not in self.ids:
                     seen.add(node)
                     stack.append(node)
         for node in in_tape_order([one for one in seen if one.kind != "accumulate"]):
             for following, _ in node.next_edges:
-                if following is not None and following not in self._ids:
+                if following is not None and following not in self.ids:
                     self._append(following, (), ())
             self._adopt_operation(node)
         for node in unknown:
-            if node not in self._ids:  # a leaf's
+            if node not in self.ids:  # a leaf's
                 self._append(node, (), ())
 
     def _adopt_operation(self, node: Node) -> None:
@@ -203,8 +190,8 @@ class Tape:
             elif edge[0] is None:
                 operands.append(Operand(None, "constant"))
             else:
-                operands.append(Operand(self._output_of(self._ids[edge[0]], edge), ""))
-        number = self._append(node, tuple(operands), ())
+                operands.append(Operand(self._output_of(self.ids[edge[0]], edge), ""))
+        number = self._append(node, operands, ())
         if inner(node).saved is None:
             self.freed.append(number)
         outputs: list[TensorRef | None] = []
@@ -213,20 +200,22 @@ class Tape:
             if shape is None:
                 outputs.append(None)
                 continue
-            entry = self._new_entry(tuple(shape), dtype_name(dtype))
-            entry.node, entry.output_nr = number, output_nr
-            outputs.append(TensorRef(entry.number, 0))
-            self._by_edge[number, output_nr] = TensorRef(entry.number, 0)
+            tensor = self._new_entry(tuple(shape), dtype_name(dtype))
+            tensor.node, tensor.output_nr = number, output_nr
+            tensor.latest = self._by_edge[number, output_nr] = TensorRef(tensor.number, 0)
+            outputs.append(tensor.latest)
         for item in node.saved or ():
             if isinstance(item, SavedTensor):
                 ref = outputs[item.output_nr]
                 assert ref is not None
-                self._tensors[ref.tensor].values.setdefault(version_number(item), _frozen(item.array))
-        self.nodes[number] = self.nodes[number]._replace(outputs=tuple(outputs), saved=self._saved(node))
+                values = self.tensors[ref.tensor].values
+                if version_number(item) not in values:
+                    values[version_number(item)] = frozen(item.array)
+        entry = self.nodes[number]
+        entry.outputs, entry.saved = outputs, self._saved(node, number)
 
     def _output_of(self, number: int, edge: Edge) -> TensorRef | None:
-        variable = self.nodes[number].variable
-        if variable is not None:
+        if self.nodes[number].variable is not None:
             assert isinstance(edge[0], AccumulateGrad)
             return self.ref(edge[0].variable)
         return self._by_edge.get((number, edge[1]))
@@ -237,46 +226,44 @@ class Tape:
             node, output_nr = edge_of(tensor)
             assert node is not None
             self.adopt([node])
-            known = self._by_edge.get((self._ids[node], output_nr))
-            if known is not None and self._tensors[known.tensor].tensor is None:
-                self._bind(self._tensors[known.tensor], tensor)
+            known = self._by_edge.get((self.ids[node], output_nr))
+            if known is not None and self.tensors[known.tensor].tensor is None:
+                self._bind(self.tensors[known.tensor], tensor)
         return self.ref(tensor)
 
-    def _saved(self, node: Node) -> tuple[SavedRecord, ...]:
+    def _saved(self, node: Node, number: int) -> list[tuple[int, SavedRecord]]:
         function = inner(node)
-        records = []
+        found = []
         for i, item in enumerate(function.saved or ()):
             if item is None or isinstance(item, PackedTensor):  # what was packed before we watched is not known
                 continue
-            if isinstance(item, SavedTensor):
-                ref = self._by_edge.get((self._ids[node], item.output_nr))
-                if ref is None:
-                    continue
-                number = ref.tensor
-            else:
-                number = self.ref(item).tensor
-            records.append(SavedRecord(function.saved_names[i], TensorRef(number, saved_version(function, i))))
-        return tuple(records)
-
-    def saved_of(self, node: Node) -> tuple[SavedRecord, ...]:
-        """What a node saved, as it was recorded."""
-        return self.nodes[self._ids[node]].saved
+            ref = self._by_edge.get((number, item.output_nr)) if isinstance(item, SavedTensor) else self.ref(item)
+            if ref is None:
+                continue
+            version = saved_version(function, i)
+            if version != ref.version:
+                ref = TensorRef(ref.tensor, version)
+            found.append((i, SavedRecord(function.saved_names[i], ref)))
+        return found
 
     # Tensors
 
     def ref(self, tensor: TensorState) -> TensorRef:
         """The tensor at its present version; its value is copied if this version has not been seen."""
-        entry = self._entry(tensor)
-        version = version_number(tensor)
+        entry = self._by_object.get(id(tensor)) or self._entry(tensor)
+        version = 0 if tensor.version is None else version_number(tensor)
+        ref = entry.latest
+        if ref is None or ref.version != version:
+            ref = entry.latest = TensorRef(entry.number, version)
         if version not in entry.values:
-            entry.values[version] = _frozen(tensor.array)
-        return TensorRef(entry.number, version)
+            entry.values[version] = frozen(tensor.array)
+        return ref
 
-    def _entry(self, tensor: TensorState) -> _TensorEntry:
+    def _entry(self, tensor: TensorState) -> TensorEntry:
         entry = self._by_object.get(id(tensor))
         if entry is not None:
             return entry
-        if tensor.edge is not None and tensor.edge[0] in self._ids:
+        if tensor.edge is not None and tensor.edge[0] in self.ids:
             entry = self._output_known_as(tensor)
         if entry is None:
             entry = self._new_entry(tensor.array.shape, dtype_name(tensor.array.dtype))
@@ -287,21 +274,21 @@ class Tape:
         """Both are one to the user."""
         self._bind(self._entry(known), tensor)
 
-    def _output_known_as(self, tensor: TensorState) -> _TensorEntry | None:
+    def _output_known_as(self, tensor: TensorState) -> TensorEntry | None:
         """The entry of the same output, if nobody kept it, or if `tensor` is what backward made of it again."""
         assert tensor.edge is not None
-        known = self._by_edge.get((self._ids[tensor.edge[0]], tensor.edge[1]))  # type: ignore[index]
-        entry = self._tensors[known.tensor] if known is not None else None
+        known = self._by_edge.get((self.ids[tensor.edge[0]], tensor.edge[1]))  # type: ignore[index]
+        entry = self.tensors[known.tensor] if known is not None else None
         if entry is None or entry.tensor is None or entry.tensor.array is tensor.array:
             return entry
         return None
 
-    def _new_entry(self, shape: tuple[int, ...], dtype: str) -> _TensorEntry:
-        entry = _TensorEntry(len(self._tensors), shape, dtype)
-        self._tensors.append(entry)
+    def _new_entry(self, shape: tuple[int, ...], dtype: str) -> TensorEntry:
+        entry = TensorEntry(len(self.tensors), shape, dtype)
+        self.tensors.append(entry)
         return entry
 
-    def _bind(self, entry: _TensorEntry, tensor: TensorState) -> None:
+    def _bind(self, entry: TensorEntry, tensor: TensorState) -> None:
         entry.objects.append(tensor)
         self._by_object[id(tensor)] = entry
         view = tensor.meta.view if tensor.meta is not None else None
@@ -310,14 +297,7 @@ class Tape:
 
     def value_of(self, ref: TensorRef) -> Value | None:
         """The copied value of a tensor at a version."""
-        return self._tensors[ref.tensor].values.get(ref.version)
-
-    def grad_of(self, node: Node) -> Value | None:
-        """The `.grad` of an AccumulateGrad's leaf now."""
-        if not isinstance(node, AccumulateGrad):
-            return None
-        meta = node.variable.meta
-        return copied(meta.grad) if meta is not None else None
+        return self.tensors[ref.tensor].values.get(ref.version)
 
     def leaf_grads(self, numbers: Iterable[int]) -> dict[int, Value]:
         """The `.grad` of each leaf among these nodes that has one, by tensor."""
@@ -326,7 +306,7 @@ class Tape:
             variable = self.nodes[number].variable
             if variable is None:
                 continue
-            tensor = self._tensors[variable].tensor
+            tensor = self.tensors[variable].tensor
             value = copied(tensor.meta.grad) if tensor is not None and tensor.meta is not None else None
             if value is not None:
                 grads[variable] = value
@@ -342,9 +322,9 @@ class Tape:
                 entry = self._entry(tensor)
             elif entry is None and tensor.edge is not None:
                 known = (
-                    self._by_edge.get((self._ids.get(tensor.edge[0], -1), tensor.edge[1])) if tensor.edge[0] else None
+                    self._by_edge.get((self.ids.get(tensor.edge[0], -1), tensor.edge[1])) if tensor.edge[0] else None
                 )
-                if known is not None and self._tensors[known.tensor].tensor is None:
+                if known is not None and self.tensors[known.tensor].tensor is None:
                     entry = self._entry(tensor)
                     self.ref(tensor)
             if entry is not None and name not in entry.names:
@@ -360,66 +340,6 @@ class Tape:
 
         return self.borders.records(self._by_object, self._operand, ref, self.sources)
 
-    def records(self) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
-        """The nodes and the tensors as data."""
-        by_id = {number: node for node, number in self._ids.items()}
-        first = min([record.sequence_nr for record in self.nodes if record.sequence_nr is not None], default=0)
-        nodes = tuple(
-            record._replace(
-                hooks=node_hooks(by_id[record.id]),
-                sequence_nr=None if record.sequence_nr is None else record.sequence_nr - first,
-            )
-            for record in self.nodes
-        )
-        inner = self._inner()
-        return nodes, tuple(self._tensor_record(entry, inner) for entry in self._tensors)
-
-    def _inner(self) -> set[int | None]:
-        """Nodes whose result another operation of the same call took in, as in `loss = cross_entropy(...)`.
-
-        An operation that takes in its own result, as in a loop of `h = w * h`, is not one of them.
-        """
-        return {
-            edge.node
-            for record in self.nodes
-            for edge in record.edges
-            if edge.node is not None and record.place is not None
-            if self.nodes[edge.node].place == record.place and self.nodes[edge.node].op != record.op
-        }
-
-    def _tensor_record(self, entry: _TensorEntry, inner: set[int | None]) -> TensorRecord:
-        tensor = entry.tensor
-        names = list(entry.names)
-        if not names and entry.node is not None:
-            is_value = len(self.nodes[entry.node].outputs) == 1 and entry.node not in inner
-            place = self.nodes[entry.node].place if is_value else None
-        else:
-            place = self.borders.place_of(tensor, self.sources) if not names and tensor is not None else None
-        target = assignment_target(place, self.sources) if place is not None else None
-        if target is not None:
-            names.append(target)
-        return TensorRecord(
-            id=entry.number,
-            names=tuple(names),
-            shape=entry.shape,
-            dtype=entry.dtype,
-            requires_grad=requires_grad(tensor) if tensor is not None else entry.node is not None,
-            is_leaf=is_leaf(tensor) if tensor is not None else False,
-            node=entry.node,
-            output_nr=entry.output_nr,
-            base=entry.base,
-            retains_grad=tensor is not None and tensor.meta is not None and tensor.meta.retains_grad,
-            hooks=tensor_hooks(tensor) if tensor is not None else (),
-            values=entry.values,
-            grad=copied(tensor.meta.grad) if tensor is not None and tensor.meta is not None else None,
-        )
-
-
-def inner(node: Node) -> Node:
-    """The node that holds what was saved: a CopySlices keeps its operation's node inside."""
-    function = getattr(node, "function", node)
-    return function if isinstance(function, Node) else node
-
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:
     """The operands that can be had from what the node saved, by position."""
@@ -430,66 +350,3 @@ def _saved_inputs(node: Node) -> Mapping[int, TensorState]:
         for source, item in zip(node.sources, node.saved or (), strict=False)
         if source >= 0 and isinstance(item, TensorState)
     }
-
-
-def op_of(node: Node) -> str:
-    """A short word for the operation."""
-    if node.kind == "accumulate":
-        return "accumulate"
-    if node.kind == "function":
-        return node.name().removesuffix("Backward")
-    if node.kind == "copy_slices":
-        return f"{op_of(inner(node))} into view"
-    return str(getattr(node, "op", "") or short_name(node).rpartition("::")[2])
-
-
-def formula_of(node: Node) -> str:
-    """The node's one-line formula; for a write into a view, the operation's."""
-    return inner(node).formula if node.kind == "copy_slices" else node.formula
-
-
-@functools.cache
-def dtype_name(dtype: Any) -> str:
-    """The dtype's name; numpy takes its time to make it up."""
-    return str(dtype)
-
-
-def hook_name(hook: Any) -> str:
-    """What to call a hook."""
-    return str(getattr(hook, "__qualname__", None) or type(hook).__qualname__)
-
-
-def node_hooks(node: Node) -> tuple[str, ...]:
-    """The names of a node's pre- and post-hooks."""
-    if node.hooks is None:
-        return ()
-    return tuple(hook_name(hook) for hook in (*node.hooks.pre.values(), *node.hooks.post.values()))
-
-
-def tensor_hooks(tensor: TensorState) -> tuple[str, ...]:
-    """The names of the hooks registered on a tensor."""
-    if not requires_grad(tensor):
-        return ()
-    if tensor.edge is None and tensor.meta is not None and tensor.meta.view is None:
-        hooks, output_nr = tensor.meta.hooks, 0
-    else:
-        node, output_nr = edge_of(tensor)
-        hooks = node.hooks if node is not None else None
-    if hooks is None:
-        return ()
-    return tuple(
-        hook_name(hook) for hook in (*hooks.tensor.get(output_nr, {}).values(), *hooks.post_accumulate.values())
-    )
-
-
-def copied(value: Any) -> Value | None:
-    """A read-only copy of an array or of a Tensor's array."""
-    if value is None:
-        return None
-    return _frozen(value.array if isinstance(value, TensorState) else value)
-
-
-def _frozen(array: Any) -> Value:
-    copy: npt.NDArray[Any] = np.array(array)
-    copy.flags.writeable = False
-    return copy

@@ -1,0 +1,25 @@
+"""Read-only copies of arrays, which the engine adds into and users overwrite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.recording.model import Value
+from microtape.tensor_state import TensorState
+
+
+def copied(value: Any) -> Value | None:
+    """A read-only copy of an array or of a Tensor's array; None of None."""
+    if value is None:
+        return None
+    return frozen(value.array if isinstance(value, TensorState) else value)
+
+
+def frozen(array: Any) -> Value:
+    """A read-only copy of an array or a number."""
+    copy: npt.NDArray[Any] = np.array(array)
+    copy.setflags(write=False)
+    return copy

@@ -1,0 +1,82 @@
+"""What to call a node, its operation, its hooks."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from microtape.node import Node
+from microtape.recording.constants import constants_of
+from microtape.saved import short_name
+from microtape.tensor_state import TensorState, edge_of, requires_grad
+
+
+class About(NamedTuple):
+    """What many nodes have in common."""
+
+    name: str  # as torch shows it
+    op: str
+    formula: str
+    constants: tuple[str, ...]
+
+
+def about(node: Node) -> About:
+    """Name, word, formula and constants of a node."""
+    return About(node.name().rpartition("::")[2], op_of(node), formula_of(node), tuple(constants_of(inner(node))))
+
+
+def inner(node: Node) -> Node:
+    """The node that holds what was saved: a CopySlices keeps its operation's node inside."""
+    function = getattr(node, "function", node)
+    return function if isinstance(function, Node) else node
+
+
+def op_of(node: Node) -> str:
+    """A short word for the operation."""
+    if node.kind == "accumulate":
+        return "accumulate"
+    if node.kind == "function":
+        return node.name().removesuffix("Backward")
+    if node.kind == "copy_slices":
+        function = inner(node)
+        return f"{op_of(function) if function is not node else 'write'} into view"  # itself: what it held is freed
+    return str(getattr(node, "op", "") or short_name(node).rpartition("::")[2])
+
+
+def formula_of(node: Node) -> str:
+    """The node's one-line formula; for a write into a view, the operation's."""
+    return inner(node).formula if node.kind == "copy_slices" else node.formula
+
+
+@functools.cache
+def dtype_name(dtype: Any) -> str:
+    """The dtype's name; numpy takes its time to make it up."""
+    return str(dtype)
+
+
+def hook_name(hook: Any) -> str:
+    """What to call a hook."""
+    return str(getattr(hook, "__qualname__", None) or type(hook).__qualname__)
+
+
+def node_hooks(node: Node) -> tuple[str, ...]:
+    """The names of a node's pre- and post-hooks."""
+    if node.hooks is None:
+        return ()
+    return tuple(hook_name(hook) for hook in (*node.hooks.pre.values(), *node.hooks.post.values()))
+
+
+def tensor_hooks(tensor: TensorState) -> tuple[str, ...]:
+    """The names of the hooks registered on a tensor."""
+    if not requires_grad(tensor):
+        return ()
+    if tensor.edge is None and tensor.meta is not None and tensor.meta.view is None:
+        hooks, output_nr = tensor.meta.hooks, 0
+    else:
+        node, output_nr = edge_of(tensor)
+        hooks = node.hooks if node is not None else None
+    if hooks is None:
+        return ()
+    return tuple(
+        hook_name(hook) for hook in (*hooks.tensor.get(output_nr, {}).values(), *hooks.post_accumulate.values())
+    )

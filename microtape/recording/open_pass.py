@@ -1,0 +1,181 @@
+"""A pass that is being recorded: its finished steps, and what is known of the current one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from microtape.engine import GraphTask
+from microtape.node import AccumulateGrad, Node
+from microtape.packed_tensor import PackedTensor
+from microtape.recording.copies import copied, frozen
+from microtape.recording.model import (
+    BackwardStep,
+    Capture,
+    Delivery,
+    EdgeRecord,
+    ErrorRecord,
+    HookCall,
+    Pass,
+    Place,
+    SavedUse,
+    Value,
+)
+from microtape.recording.node_text import inner
+from microtape.recording.tape import Tape
+from microtape.tensor_state import version_number
+
+
+class OpenPass:
+    """A pass from its begin to its end. `start`, `deliver` and `end` are told of each step by the recorder."""
+
+    def __init__(self, tape: Tape, task: GraphTask, index: int) -> None:
+        self.tape, self.task, self.index = tape, task, index
+        self.place: Place | None = tape.sources.place(task.call_site) if task.call_site is not None else None
+        self.dependencies = {tape.ids[node]: count for node, count in task.dependencies.items()}
+        self.ready = tuple([tape.ids[node] for node in task.ready_nodes()])
+        self.length = len(tape.nodes)
+        roots = [edge for edge in task.root.next_edges if edge[0] is not None]
+        self.roots = tuple([EdgeRecord(tape.ids[node], input_nr) for node, input_nr in roots if node is not None])
+        self.root_tensors = tuple([None if tensor is None else tape.ref(tensor) for tensor in task.root_tensors])
+        self.seeds = tuple([copied(seed) for seed in task.root.gradients])
+        self.grads = tape.leaf_grads(self.dependencies)
+        self.steps: list[BackwardStep] = []
+        self.sums: dict[tuple[int, int], Value | None] = {}  # (node, input) -> what has arrived there
+        for root, edge in zip(self.roots, roots, strict=True):
+            if root.node is not None:
+                self.sums[root.node, root.input_nr] = copied(task.buffered(edge))
+        self.node: int | None = None
+        self.hooks: list[HookCall] = []
+        self.made: list[int] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self.grad_outputs: tuple[Value | None, ...] = ()
+        self.saved: tuple[SavedUse, ...] = ()
+        self.deliveries: list[Delivery] = []
+        self.terms: dict[int, Value | None] = {}  # what was delivered, un-broadcast and in the input's dtype
+        self.copies: dict[int, tuple[Any, Value]] = {}  # id -> (the array, kept alive; its copy)
+        self.grad_before: Value | None = None
+
+    def copy(self, value: Any) -> Value | None:
+        """A copy of an array or Tensor; one copy for one object in a step."""
+        if value is None:
+            return None
+        known = self.copies.get(id(value))
+        if known is None:
+            made = copied(value)
+            assert made is not None
+            known = self.copies[id(value)] = (value, made)
+        return known[1]
+
+    def start(self, node: Node, gradient: Any) -> None:
+        """`node` is about to run with this gradient, or these gradients."""
+        self._clear()
+        number = self.node = self.tape.ids[node]
+        self.current = node
+        arrived = gradient if isinstance(gradient, list) else [gradient]
+        if node.hooks is None and node.kind != "function":  # just what has been added up
+            for i, one in enumerate(arrived):
+                total = self.sums.pop((number, i), None)
+                if total is not None:
+                    self.copies[id(one)] = (one, total)
+        self.grad_outputs = tuple([self.copy(one) for one in arrived])
+        saved = self.tape.nodes[number].saved
+        if saved:
+            self.saved = tuple(self._saved_uses(node))
+        if node.kind == "accumulate":
+            self.grad_before = _grad_of(node)
+
+    def _saved_uses(self, node: Node) -> list[SavedUse]:
+        """What the node is about to unpack: value, version saved, version now."""
+        uses = []
+        items = inner(node).saved or ()
+        for i, record in self.tape.nodes[self.tape.ids[node]].saved:
+            item = items[i] if i < len(items) else None
+            if item is None:
+                continue
+            ref = record.ref
+            value, now = self.tape.value_of(ref), ref.version
+            if not isinstance(item, PackedTensor):  # which only its hook could unpack, and has no version
+                now = version_number(item)
+                if value is None or now != ref.version:
+                    value = frozen(item.array)
+            uses.append(SavedUse(record.name, ref, value, now))
+        return uses
+
+    def deliver(self, node: Node, output: int, term: Any, total: Any) -> None:
+        """A gradient of the node went along one of its edges."""
+        receiver, input_nr = node.next_edges[output]
+        assert receiver is not None
+        target = self.tape.ids[receiver]
+        buffer = target, input_nr
+        before = self.sums.get(buffer)
+        copy = self.terms[output] = self.copy(term)
+        after = before if term is None else copy if before is None else copied(total)
+        self.sums[buffer] = after
+        left = self.task.dependencies[receiver]
+        self.deliveries.append(Delivery(output, target, input_nr, copy, before, after, left))
+
+    def end(self, gradients: Sequence[Any], freed: bool, error: ErrorRecord | None) -> None:
+        """The node has run, or failed."""
+        assert self.node is not None
+        terms = self.terms
+        sent = [terms[i] if i in terms else self.copy(gradient) for i, gradient in enumerate(gradients)]
+        self.steps.append(
+            BackwardStep(
+                len(self.steps),
+                self.node,
+                self.grad_outputs,
+                self.saved,
+                tuple(sent),
+                tuple(self.deliveries),
+                self.grad_before,
+                _grad_of(self.current) if self.current.kind == "accumulate" else None,
+                freed,
+                tuple(self.hooks),
+                tuple(self.made),
+                error,
+            )
+        )
+        self.node = None
+        self.hooks, self.made = [], []
+        self._clear()
+
+    def finish(self, error: ErrorRecord | None) -> Pass:
+        """The pass as it stands; an open step is the one that failed."""
+        if self.node is not None and error is not None:
+            self.end((), False, error)
+        task = self.task
+        return Pass(
+            index=self.index,
+            kind="backward" if task.accumulate else "grad",
+            place=self.place,
+            roots=self.roots,
+            root_tensors=self.root_tensors,
+            seeds=self.seeds,
+            retain_graph=task.keep_graph,
+            create_graph=task.create_graph,
+            captures=self._captures(),
+            tape=self.length,
+            nodes=tuple(sorted(self.dependencies)),
+            dependencies=self.dependencies,
+            ready=self.ready,
+            grads=self.grads,
+            steps=tuple(self.steps),
+            error=error,
+        )
+
+    def _captures(self) -> tuple[Capture, ...]:
+        return tuple(
+            Capture(self.tape.ref(tensor).tensor, copied(self.task.captured.get(edge)))
+            for tensor, edge in zip(self.task.inputs, self.task.capture or (), strict=False)
+            if tensor is not None
+        )
+
+
+def _grad_of(node: Node) -> Value | None:
+    """The `.grad` of an AccumulateGrad's leaf now."""
+    assert isinstance(node, AccumulateGrad)
+    meta = node.variable.meta
+    return copied(meta.grad) if meta is not None else None

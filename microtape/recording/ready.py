@@ -1,0 +1,50 @@
+"""The ready queue, at any time of a pass: worked out from who became ready when, and who ran.
+
+A recording does not hold it. Where a thousand nodes wait for a thousand steps, writing the queue down at each step
+would take a million numbers.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from microtape.recording.model import Pass, Recording
+
+_Priority = tuple[int, int]
+
+
+class ReadyQueues:
+    """The ready queues of one pass. AccumulateGrad goes first, then the node that was recorded last."""
+
+    def __init__(self, recording: Recording, pass_: Pass) -> None:
+        self._recording = recording
+        ends = {step.node: step.index + 1 for step in pass_.steps}
+        since = {node: (0, self._priority(node, i)) for i, node in enumerate(pass_.ready)}
+        unrun = sorted((priority, node) for node, (_, priority) in since.items() if node not in ends)
+        for step in pass_.steps:
+            _, here = since.get(step.node, (0, self._priority(step.node, 0)))
+            while unrun and unrun[0][0] < here:  # its gradient was asked for: it left the queue without running
+                ends[heappop(unrun)[1]] = step.index + 1
+            for one in step.deliveries:
+                if not one.dependencies_left and one.node not in since:
+                    priority = self._priority(one.node, len(since))
+                    since[one.node] = step.index + 1, priority
+                    if one.node not in ends:
+                        heappush(unrun, (priority, one.node))
+        last = len(pass_.steps) + 1
+        ran = {step.node for step in pass_.steps}
+        nodes = sorted(since, key=lambda node: (ends.get(node, last), node in ran, since[node][1]))  # as they leave it
+        self._nodes = np.array(nodes, np.int64)
+        self._since = np.array([since[node][0] for node in nodes], np.int64)
+        self._end = np.array([ends.get(node, last) for node in nodes], np.int64)
+
+    def after(self, steps: int) -> tuple[int, ...]:
+        """The ready queue after that many steps, next node first."""
+        return tuple(self._nodes[(self._since <= steps) & (steps < self._end)].tolist())
+
+    def _priority(self, node: int, arrival: int) -> _Priority:
+        """The smaller, the earlier it runs: an AccumulateGrad by when it became ready, the others by their number."""
+        record = self._recording.nodes[node]
+        return (0, arrival) if record.variable is not None else (1, -(record.sequence_nr or 0))

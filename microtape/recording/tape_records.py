@@ -1,0 +1,123 @@
+"""A tape as data, at the end: what was noted while the program ran, and what is on the nodes and tensors for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from microtape.call_site import CallSite
+from microtape.node import Edge, Node
+from microtape.recording.constants import parameters
+from microtape.recording.copies import copied
+from microtape.recording.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
+from microtape.recording.names import assignment_target
+from microtape.recording.node_text import About, about, node_hooks, tensor_hooks
+from microtape.recording.tape import NodeEntry, Tape, TensorEntry
+from microtape.tensor_state import is_leaf, requires_grad
+
+
+def tape_records(tape: Tape) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
+    """The nodes and the tensors of a tape."""
+    nodes = _NodeRecords(tape).made()
+    within = _within_a_call(nodes)
+    return nodes, tuple([_tensor_record(tape, nodes, entry, within) for entry in tape.tensors])
+
+
+class _NodeRecords:
+    """Makes the records of a tape's nodes; what many nodes have in common is made once."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        numbers = [entry.node.sequence_nr for entry in tape.nodes if entry.variable is None]
+        self.first = min(numbers, default=0)
+        self.edges: dict[Edge, EdgeRecord] = {(None, 0): EdgeRecord(None, 0)}
+        self.known: dict[tuple[type[Node], str], About] = {}
+
+    def made(self) -> tuple[NodeRecord, ...]:
+        """All of them."""
+        return tuple([self._record(number, entry) for number, entry in enumerate(self.tape.nodes)])
+
+    def _record(self, number: int, entry: NodeEntry) -> NodeRecord:
+        node = entry.node
+        name, op, formula, constants = entry.about or self._about(node)
+        return NodeRecord(
+            number,
+            name,
+            op,
+            cast(NodeKind, node.kind),
+            formula,
+            None if node.code is None else self.tape.sources.place(CallSite(node.code, node.instruction)),
+            None if entry.variable is not None else node.sequence_nr - self.first,
+            (*entry.operands, *[Operand(None, text) for text in constants]) if constants else tuple(entry.operands),
+            tuple(entry.outputs),
+            tuple([self.edges.get(edge) or self._edge(edge) for edge in node.next_edges]),
+            tuple([saved for _, saved in entry.saved]),
+            entry.variable,
+            entry.in_place,
+            entry.pass_,
+            entry.made_by,
+            node_hooks(node) if node.hooks is not None else (),
+            entry.scope,
+        )
+
+    def _about(self, node: Node) -> About:
+        key = type(node), node.name()
+        known = self.known.get(key)
+        if known is None:
+            known = about(node)
+            kind: Any = type(node)
+            if not parameters(kind):
+                self.known[key] = known
+        return known
+
+    def _edge(self, edge: Edge) -> EdgeRecord:
+        node, input_nr = edge
+        made = self.edges[edge] = EdgeRecord(None if node is None else self.tape.ids[node], input_nr)
+        return made
+
+
+def _within_a_call(nodes: Sequence[NodeRecord]) -> set[int]:
+    """Nodes whose result another operation of the same call took in, as in `loss = cross_entropy(...)`.
+
+    An operation that takes in its own result, as in a loop of `h = w * h`, is not one of them.
+    """
+    return {
+        node
+        for record in nodes
+        if record.place is not None
+        for node, _ in record.edges
+        if node is not None and nodes[node].place == record.place and nodes[node].op != record.op
+    }
+
+
+def _tensor_record(tape: Tape, nodes: Sequence[NodeRecord], entry: TensorEntry, within: set[int]) -> TensorRecord:
+    tensor = entry.tensor
+    meta = tensor.meta if tensor is not None else None
+    names = tuple(entry.names)
+    if not names:
+        place = _assigned_place(tape, nodes, entry, within)
+        target = assignment_target(place, tape.sources) if place is not None else None
+        names = (target,) if target is not None else ()
+    return TensorRecord(
+        entry.number,
+        names,
+        entry.shape,
+        entry.dtype,
+        requires_grad(tensor) if tensor is not None else entry.node is not None,
+        is_leaf(tensor) if tensor is not None else False,
+        entry.node,
+        entry.output_nr,
+        entry.base,
+        meta is not None and meta.retains_grad,
+        tensor_hooks(tensor) if tensor is not None else (),
+        entry.values,
+        copied(meta.grad) if meta is not None else None,
+    )
+
+
+def _assigned_place(tape: Tape, nodes: Sequence[NodeRecord], entry: TensorEntry, within: set[int]) -> Place | None:
+    """Where a tensor that no variable holds was computed, if that may be the whole right side of an assignment."""
+    if entry.node is not None:
+        record = nodes[entry.node]
+        return record.place if len(record.outputs) == 1 and entry.node not in within else None
+    return tape.borders.place_of(entry.tensor, tape.sources) if entry.tensor is not None else None

@@ -11,11 +11,14 @@ from lessons.model import Check, Exercise
 from lessons.record import record_check
 from microtape.recording.model import Recording
 
+UNWRITTEN = NotImplementedError.__name__
+
 
 class Where(NamedTuple):
-    """A recording of a learner's file in the first check that it fails."""
+    """A recording of a learner's file in a check that it fails: the first of them in which backward is called."""
 
     check: Check
+    is_first: bool  # no check that fails comes before it
     recording: Recording
     moment: Moment | None  # None: backward did the same, so the difference lies elsewhere
 
@@ -23,28 +26,37 @@ class Where(NamedTuple):
         """The moment in words."""
         if self.moment is None:
             return "In its backward passes your code does what the solution does; the difference lies elsewhere."
+        it = "It parts" if self.is_first else f"Where it goes back ({self.check.title}), it parts"
         one = f"step {self.moment.step + 1}"
         of = f" of pass {self.moment.pass_index + 1}" if len(self.recording.passes) > 1 else ""
-        return f"It parts from the solution at {one}{of}: {self.moment.what}."
+        return f"{it} from the solution at {one}{of}: {self.moment.what}."
 
 
 def where(exercise: Exercise, verdict: Verdict, file: Path) -> Where | None:
-    """The recording of the first check that the file fails; None if it fails none or no backward is called there.
+    """The recording of a check that the file fails; None if it fails none, or calls backward in none of them.
 
     Takes about a second, since the file and the solution are run once more.
     """
-    check = failed(verdict)
-    if check is None or "microtape" not in exercise.check.read_text(encoding="utf-8"):
+    if "microtape" not in exercise.check.read_text(encoding="utf-8"):
         return None
-    own = record_check(exercise, check, file)
-    expected = record_check(exercise, check, exercise.solution)
-    if own is None or expected is None or not own.passes:
-        return None
-    return Where(check, own, parting(own, expected))
+    checks = failed(verdict)
+    for check in checks:
+        own = record_check(exercise, check, file)
+        if own is None or not own.passes:
+            continue
+        expected = record_check(exercise, check, exercise.solution)
+        if expected is not None:
+            return Where(check, check == checks[0], own, parting(own, expected))
+    return None
 
 
-def failed(verdict: Verdict) -> Check | None:
-    """The first check that the file fails, if it comes to its end."""
+def failed(verdict: Verdict) -> list[Check]:
+    """The checks that the file fails, if it comes to their end; without those of which nothing is written yet."""
     if verdict.broken is not None or verdict.untouched or verdict.ended != "finished":
-        return None
-    return next((result.check for result in verdict.results if not result.passed), None)
+        return []
+    return [
+        result.check
+        for result in verdict.results
+        if not result.passed
+        and (result.did is None or result.did.raised is None or result.did.raised.type != UNWRITTEN)
+    ]

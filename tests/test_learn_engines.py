@@ -86,6 +86,13 @@ class TestCommands:
         assert "LinearBackward" in out
         assert "Step 1 of" in out
 
+    def test_where_the_first_check_calls_no_backward_a_later_one_shows_it(self, workspace, capfd):
+        make(workspace, COURSE.find("in_place"), "not_marked")
+        assert main(["learn", "check", "in_place"]) == Exit.NOT_SOLVED
+        out = capfd.readouterr().out
+        assert "Where it goes back (The gradient at [1, -2, 3] of the sum of y itself" in out
+        assert "mul runs, where the solution runs SquareInPlace." in out
+
     def test_without_backward_there_are_no_steps(self, workspace, capfd):
         make(workspace, FAN_OUT, "overwrites")
         assert main(["learn", "step", "fan_out"]) == Exit.NOT_SOLVED

@@ -107,13 +107,13 @@ class DoingScreen(Screen[None]):
         self._say(*said, title="check")
         self.call_later(self._exercise.make_room)
         self.call_later(self._show_title)
-        if failed(verdict) is not None and (found := where(self.lesson.exercise, verdict, file)) is not None:
+        if failed(verdict) and (found := where(self.lesson.exercise, verdict, file)) is not None:
             self._say(*said, Said(""), Said(found.told()), Said("d opens it in the stepper.", "dim"), title="check")
 
     def action_where(self) -> None:
         """The stepper on the learner's own file, where it parts from the solution."""
         self.action_view("exercise")
-        if self._verdict is None or failed(self._verdict) is None:
+        if self._verdict is None or not failed(self._verdict):
             self._exercise.write([Said("c checks your file first. Where a check fails, d shows its steps.", "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
@@ -123,7 +123,7 @@ class DoingScreen(Screen[None]):
     def _where(self, verdict: Verdict) -> None:
         found = where(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
         if found is None:
-            self._say(Said("There are no steps to show: in this check nothing of yours calls backward.", "dim"))
+            self._say(Said("There are no steps to show: in what fails, nothing of yours calls backward.", "dim"))
             return
         self._say(Said(found.check.title, "strong"), Said(found.told()))
         stepper = PartedStepper(at(found), ascii=self._ascii)

@@ -37,7 +37,7 @@ def all_but_the_weight(exercise):
 
 
 def overwritten(exercise):
-    """Somebody overwrites the weight between forward and backward: is the gradient of input wrong, without an error?"""
+    """The weight is overwritten before backward: a wrong gradient, unnoticed?"""
     input, weight, bias = _tensors()
     result = exercise.Linear.apply(input, weight, bias)
     right = mt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]) @ weight.detach()

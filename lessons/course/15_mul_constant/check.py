@@ -21,7 +21,7 @@ def power_handed_something(exercise):
 
 
 def power_overwritten(exercise):
-    """Somebody overwrites x between forward and backward of Power: is the gradient wrong, without an error?"""
+    """The x of Power is overwritten before backward: wrong, and unnoticed?"""
     x = _leaf([1.0, 2.0, 3.0])
     z = exercise.Power.apply(3, x)
     with mt.no_grad():

@@ -42,7 +42,7 @@ def gradient_times(exercise):
 
 
 def gradient_of_y(exercise):
-    """The gradient at [1, -2, 3] of the sum of y, as it is after it was squared"""
+    """The gradient at [1, -2, 3] of the sum of y itself, after the squaring"""
     x, y = _values()
     exercise.SquareInPlace.apply(y)
     y.sum().backward()
@@ -50,7 +50,7 @@ def gradient_of_y(exercise):
 
 
 def somebody_kept_it(exercise):
-    """Somebody has kept y before it is squared, and goes back afterwards: is that an error?"""
+    """y was kept before it was squared, and is gone back to: an error?"""
     y = _values()[1]
     kept = y * y
     exercise.SquareInPlace.apply(y)

@@ -57,7 +57,7 @@ def one_after_the_other(exercise):
 
 
 def overwritten(exercise):
-    """Somebody overwrites x between forward and backward: is its gradient wrong, without an error?"""
+    """x is overwritten before backward: a wrong gradient, unnoticed?"""
     x, _, part = _part()
     part(x).sum().backward()
     right, x.grad = x.grad, None

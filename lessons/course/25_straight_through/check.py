@@ -21,7 +21,7 @@ def bounds(exercise):
 
 
 def overwritten(exercise):
-    """Somebody overwrites x between forward and backward: is its gradient wrong, without an error?"""
+    """x is overwritten before backward: a wrong gradient, unnoticed?"""
     x = mt.tensor([0.5], requires_grad=True)
     result = exercise.Sign.apply(x)
     with mt.no_grad():

@@ -168,3 +168,12 @@ def test_a_summary_of_bools_and_of_nothing() -> None:
     assert summarize(np.array([True, False, True, True])).mean == 0.75
     empty = summarize(np.zeros((0, 4), np.int64))
     assert (empty.shape, empty.min, empty.histogram, empty.thumbnail) == ((0, 4), None, (), ())
+
+
+def test_the_text_of_an_array_follows_its_numbers_unless_nobody_can_write_to_it() -> None:
+    array = np.array([1.0, 2.0])
+    assert format_value(array, 20) == "[1, 2]"
+    array[0] = 5.0
+    assert format_value(array, 20) == "[5, 2]"
+    array.flags.writeable = False
+    assert [format_value(array, width) for width in (20, 5, 20)] == ["[5, 2]", "4 ± 2", "[5, 2]"]

@@ -46,9 +46,10 @@ class Pane(ScrollView, inherit_bindings=False):
         super().__init__(id=id)
         self.ascii = ascii
         self.border_title = title
-        self._lines: list[Text] = []
+        self._wrapped: list[tuple[Text, list[Text]]] = []  # each line with its rows
+        self._rows: list[Text] = []
         self._starts: list[int] = []
-        self._strips: dict[int, Strip] = {}
+        self._strips: dict[int, tuple[Text, Strip]] = {}  # what was drawn for a row, and from what
         self._styles: dict[str, RichStyle] = {}
 
     def lines(self, cursor: StepCursor) -> list[Text]:
@@ -69,6 +70,8 @@ class Pane(ScrollView, inherit_bindings=False):
 
     def on_resize(self, event: Resize) -> None:
         """Wrap the text anew."""
+        self._wrapped.clear()
+        self._strips.clear()
         self.show()
 
     def notify_style_update(self) -> None:
@@ -81,23 +84,28 @@ class Pane(ScrollView, inherit_bindings=False):
         """Ask for the lines again and repaint the rows that are different."""
         if self.cursor is None or not self.is_mounted or not self.size.width:
             return
-        old = self._lines
-        wrapped: list[Text] = []
-        self._starts = []
-        for line in self.lines(self.cursor):
-            self._starts.append(len(wrapped))
-            wrapped += wrap(line, self.text_width, self.HANGING)
-        self._lines = wrapped
+        old = self._rows
+        self._wrap(self.lines(self.cursor))
         # A new virtual size lays the whole screen out again, so it grows at once but shrinks only by a lot.
-        if not self.virtual_size.height // 2 <= len(wrapped) <= max(self.virtual_size.height, self.size.height):
-            self.virtual_size = Size(self.size.width, len(wrapped))
+        if not self.virtual_size.height // 2 <= len(self._rows) <= max(self.virtual_size.height, self.size.height):
+            self.virtual_size = Size(self.size.width, len(self._rows))
         top = self.scroll_offset.y
-        for row in range(max(len(old), len(wrapped))):
-            if old[row : row + 1] != wrapped[row : row + 1]:
-                self._strips.pop(row, None)
-                if top <= row < top + self.size.height:
-                    self.refresh(Region(0, row - top, self.size.width, 1))
+        for row in range(top, top + self.size.height):
+            if old[row : row + 1] != self._rows[row : row + 1]:
+                self.refresh(Region(0, row - top, self.size.width, 1))
         self.settle()
+
+    def _wrap(self, lines: list[Text]) -> None:
+        """Break the lines into rows. One that was there before, as most of a program is, keeps the rows that it had."""
+        before = self._wrapped
+        self._wrapped = [
+            before[i] if i < len(before) and before[i][0] == line else (line, wrap(line, self.text_width, self.HANGING))
+            for i, line in enumerate(lines)
+        ]
+        self._rows, self._starts = [], []
+        for _, rows in self._wrapped:
+            self._starts.append(len(self._rows))
+            self._rows += rows
 
     @property
     def text(self) -> str:
@@ -112,11 +120,13 @@ class Pane(ScrollView, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """One row, from memory where it was drawn before."""
         row = y + self.scroll_offset.y
-        strip = self._strips.get(row)
-        if strip is None:
-            pieces = self._lines[row] if row < len(self._lines) else ()
-            drawn = Strip([Segment(piece.text, self._style(piece.style)) for piece in pieces])
-            strip = self._strips[row] = drawn.adjust_cell_length(self.size.width, self._style(""))
+        text = self._rows[row] if row < len(self._rows) else ()
+        known = self._strips.get(row)
+        if known is not None and known[0] == text:
+            return known[1]
+        drawn = Strip([Segment(piece.text, self._style(piece.style)) for piece in text])
+        strip = drawn.adjust_cell_length(self.size.width, self._style(""))
+        self._strips[row] = text, strip
         return strip
 
     def _style(self, name: str) -> RichStyle:

@@ -12,7 +12,6 @@ from microtape.recording.model import Place
 from tui.cursor import StepCursor
 from tui.pane import Pane
 from tui.pieces import Piece, Text, joined, plain, restyled
-from tui.source import lines as source_lines
 from tui.source import place_of
 
 CURRENT = "bold on $accent-muted"
@@ -27,7 +26,7 @@ class SourcePane(Pane):
 
     def __init__(self, id: str, *, ascii: bool = False) -> None:
         super().__init__("source", id, ascii=ascii)
-        self._highlighted: dict[str, list[Text]] = {}
+        self._programs: dict[str, tuple[list[Text], list[Text]]] = {}  # by its text: coloured, and numbered as well
         self._file = ""
         self._line = 1
 
@@ -35,24 +34,33 @@ class SourcePane(Pane):
         """The whole file, numbered and coloured, with the places of this moment marked."""
         place, faults = place_of(cursor), _faults(cursor)
         file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
-        if not source_lines(cursor.recording, file):
+        code = cursor.recording.sources.get(file, "")
+        if not code:
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
             return [(Piece(where, "$text-muted"),)]
-        code = "\n".join(source_lines(cursor.recording, file))
-        if code not in self._highlighted:  # it may be another text than before: the program can be recorded again
-            self._highlighted[code] = _highlighted(code)
+        if file != self._file:  # not at every step: a new subtitle repaints all of the pane
+            self.border_subtitle = file
         self._file, self._line = file, place.line if place else self._line
-        self.border_subtitle = file
-        text = list(self._highlighted[code])
-        if place is not None:
-            _mark(text, place, CURRENT)
-        notes: dict[int, str] = {}
-        for role, fault in faults:
-            if fault.file == file:
-                _mark(text, fault, FAULT)
-                notes[fault.line] = ROLES.get(role, role)
-        digits = len(str(len(text)))
-        return [self._numbered(i, line, digits, place, notes.get(i, "")) for i, line in enumerate(text, 1)]
+        marks = [(place, CURRENT)] if place is not None else []
+        marks += [(fault, FAULT) for _, fault in faults if fault.file == file]
+        notes = {fault.line: ROLES.get(role, role) for role, fault in faults if fault.file == file}
+        coloured, numbered = self._program(code)
+        marked, text = list(coloured), list(numbered)
+        for one, style in marks:
+            _mark(marked, one, style)
+        for one, _ in marks:
+            for number in range(one.line, min(one.end_line, len(text)) + 1):
+                text[number - 1] = self._numbered(number, marked[number - 1], len(text), place, notes.get(number, ""))
+        return text
+
+    def _program(self, code: str) -> tuple[list[Text], list[Text]]:
+        """A program's lines, coloured; and the same with numbers, as they are where nothing is marked."""
+        known = self._programs.get(code)
+        if known is None:  # it may be another text than before: the program can be recorded again
+            coloured = _highlighted("\n".join(code.splitlines()))
+            numbered = [self._numbered(i, line, len(coloured), None, "") for i, line in enumerate(coloured, 1)]
+            known = self._programs[code] = coloured, numbered
+        return known
 
     def settle(self) -> None:
         """Scroll so that the current line is in view, with a line above and below it."""
@@ -60,13 +68,13 @@ class SourcePane(Pane):
         if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
             self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
 
-    def _numbered(self, number: int, line: Text, digits: int, place: Place | None, note: str) -> Text:
+    def _numbered(self, number: int, line: Text, count: int, place: Place | None, note: str) -> Text:
         here = place is not None and place.line <= number <= place.end_line
         ascii = self.ascii
         glyph = (">" if ascii else "▶") if here else ("x" if ascii else "✗") if note else " "
         colour = "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled"
         says = f"  {'<-' if ascii else '◀'} {note}" if note else ""
-        return joined((Piece(f"{glyph}{number:>{digits}} ", colour), *line, Piece(says, "bold $text-error")))
+        return joined((Piece(f"{glyph}{number:>{len(str(count))}} ", colour), *line, Piece(says, "bold $text-error")))
 
 
 def _highlighted(code: str) -> list[Text]:

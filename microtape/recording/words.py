@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from microtape.recording.model import Summary, Value
 from microtape.recording.summary import summarize
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
 LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
+REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
 
 
 def format_number(x: Any, digits: int = 4) -> str:
@@ -55,6 +60,37 @@ def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: boo
     the last thing to be left out. None is `None`, which is not zero. Nothing is ever cut in the middle of a number:
     where no true text fits, there is an ellipsis.
     """
+    if isinstance(value, np.ndarray) and value.ndim and not value.flags.writeable:
+        return _written_before(_Recorded(value), width, digits, ascii)
+    return _written(value, width, digits, ascii)
+
+
+class _Recorded:
+    """An array that nobody writes to, as a key: the same object has the same text."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self.array = array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Recorded) and self.array is other.array
+
+
+@lru_cache(REMEMBERED)
+def _written_before(one: _Recorded, width: int, digits: int, ascii: bool) -> str:
+    return _written(one.array, width, digits, ascii)
+
+
+@lru_cache(REMEMBERED)
+def _summarized_before(one: _Recorded) -> Summary:
+    return summarize(one.array, pictures=False)
+
+
+def _written(value: Value | None, width: int, digits: int, ascii: bool) -> str:
     for text in _candidates(value, digits, ascii, width):
         if len(text) <= width:
             return text
@@ -74,7 +110,9 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
         if 0 < value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
             listed = value.tolist()
             yield from (_listed(listed, fewer) for fewer in range(digits, min(digits, 2) - 1, -1))
-        yield from _descriptions(summarize(value, pictures=False), digits, ascii, width)
+        fixed = not value.flags.writeable
+        about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
+        yield from _descriptions(about, digits, ascii, width)
 
 
 def _numbers(x: Any, digits: int) -> Iterator[str]:
@@ -114,9 +152,9 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
     zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
     fewest = min(digits, 2)
     if width >= SHORTEST_STATISTICS:  # else that would be work for nothing: the tape's columns are narrow
-        written = [tuple(format_number(x, fewer) for x in numbers) for fewer in range(digits, fewest - 1, -1)]
         for tail in (zeros, "") if zeros else ("",):
-            for mean, std, low, high in written:
+            for fewer in range(digits, fewest - 1, -1):
+                mean, std, low, high = (format_number(x, fewer) for x in numbers)
                 yield _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
     mean, std = (format_number(x, fewest) for x in numbers[:2])
     yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))

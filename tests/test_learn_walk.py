@@ -6,7 +6,7 @@ import threading
 import pytest
 from textual.events import Paste
 
-from lessons import Workspace, load_course
+from lessons import Lesson, Workspace, load_course
 from lessons.record import record_program
 from tui.learn_app import LearnApp
 from tui.learn_exercise import Editor
@@ -29,10 +29,14 @@ def said(pilot):
     return "\n".join(static.render().plain for static in pilot.app.screen.query("#said > Static"))
 
 
-@pytest.mark.parametrize("lesson", COURSE, ids=[lesson.folder.name for lesson in COURSE])
-async def test_a_lesson_can_be_walked_to_the_next(lesson, tmp_path):
+@pytest.mark.parametrize(
+    ("lesson", "size"),
+    [(lesson, (120, 40)) for lesson in COURSE] + [(max(COURSE, key=lambda lesson: len(lesson.title)), (80, 24))],
+    ids=lambda one: one.folder.name if isinstance(one, Lesson) else "{}x{}".format(*one),
+)
+async def test_a_lesson_can_be_walked_to_the_next(lesson, size, tmp_path):
     workspace = Workspace(tmp_path)
-    async with LearnApp(COURSE, workspace, lesson=lesson).run_test(size=(120, 40)) as pilot:
+    async with LearnApp(COURSE, workspace, lesson=lesson).run_test(size=size) as pilot:
         program = pilot.app.screen.query_one(ProgramView)
         await until(pilot, lambda: program.cursor is not None)
         right = await step_to_the_end(pilot, program)

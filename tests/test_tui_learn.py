@@ -22,7 +22,9 @@ from tui.learn_exercise import ExerciseView
 from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward
 from tui.predict import PredictScreen
+from tui.rows import GAP, Rows
 from tui.spans import plain
+from tui.tape import MARKER, SCROLLBAR
 
 REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)
@@ -163,14 +165,36 @@ class TestTheList:
 
 
 class TestViews:
-    async def test_where_there_is_room_the_program_is_beside_the_text(self, workspace):
-        async with app(workspace).run_test(size=LARGE) as pilot:
+    async def test_where_there_is_room_the_program_or_the_exercise_is_beside_the_text(self, workspace):
+        async with app(workspace).run_test(size=(150, 45)) as pilot:
             await recorded(pilot)
             assert shown(pilot) == ["text", "program"]
             await pilot.press("3")
             assert shown(pilot) == ["text", "exercise"]
             await pilot.press("1")
             assert shown(pilot) == ["text", "exercise"]
+
+    async def test_the_exercise_stands_alone_where_the_text_beside_it_would_be_cut(self, workspace):
+        async with app(workspace).run_test(size=(120, 40)) as pilot:
+            await recorded(pilot)
+            await pilot.press("3")
+            assert shown(pilot) == ["exercise"]
+            await pilot.press("1")
+            assert shown(pilot) == ["text", "program"]
+
+    async def test_a_long_title_makes_room_for_what_has_been_reached(self, workspace):
+        lesson = replace(FIRST, title="A title " * 9)
+        workspace.progress.attempted(lesson.name, passed=True)
+        workspace.progress.found_fault(lesson.name)
+        async with LearnApp(Course((lesson,)), workspace, lesson=lesson).run_test(size=SMALL) as pilot:
+            assert "…  ✓ solved  ✓ fault found" in title(pilot)
+
+    @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
+    def test_beside_the_text_every_column_of_the_tape_is_in_sight(self, lesson):
+        rows = Rows(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)
+        beside = 120 - 67 - 2 - MARKER - SCROLLBAR  # the text with its pictures, a border, what a row begins with
+        widths = [width for width in rows.columns(beside).widths if width]
+        assert sum(widths) + GAP * (len(widths) - 1) <= beside
 
     async def test_on_a_small_terminal_tab_goes_round(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:

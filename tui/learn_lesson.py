@@ -26,7 +26,7 @@ from tui.learn_program import LessonStepper, ProgramView
 from tui.learn_text import Page, fit
 
 SMALLEST = (60, 18)
-ROOM_FOR_TWO = 116  # columns
+ROOM_FOR_TWO = {"program": 116, "exercise": 144}  # columns, so that neither pictures nor lines of code are cut
 VIEWS = ("text", "program", "exercise")
 FIRST_FOCUS = {"text": "#text", "program": "#lesson-tape", "exercise": "#file"}
 
@@ -54,7 +54,7 @@ class LessonScreen(DoingScreen):
     """One lesson of a course."""
 
     CSS_PATH = "learn.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (ROOM_FOR_TWO, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (ROOM_FOR_TWO["program"], "-wide")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(i), f"view('{name}')", name, show=False) for i, name in enumerate(VIEWS, 1)),
@@ -136,10 +136,12 @@ class LessonScreen(DoingScreen):
         # By `display` and not by a class: a class on the screen makes Textual style every line of the text again.
         if self._view != "text":
             self._beside = self._view
-        two = self.app.size.width >= ROOM_FOR_TWO
+        width, beside = self.app.size.width, self._beside
+        if self._view == "text" and width < ROOM_FOR_TWO[beside]:
+            beside = "program"
+        two = ("text", beside) if width >= ROOM_FOR_TWO[beside] else ()
         for name in VIEWS:
-            self.query_one(f"#{name}").display = name == self._view or (two and name in ("text", self._beside))
-        self.query_one("#text").styles.min_width = 0 if self._beside == "exercise" else None
+            self.query_one(f"#{name}").display = name == self._view or name in two
         self._show_title()
 
     def action_turn_view(self, by: int) -> None:
@@ -154,18 +156,18 @@ class LessonScreen(DoingScreen):
         self._show_title()
 
     def _show_title(self) -> None:
-        solved = self._workspace.progress.of(self.lesson.name).solved
-        mark = ("  solved" if self._ascii else "  ✓ solved", "bold $text-success") if solved else ("", "")
-        found = self._workspace.progress.of(self.lesson.name).fault_found
-        fault = ("  fault found" if self._ascii else "  ✓ fault found", "bold $text-success") if found else ("", "")
+        record = self._workspace.progress.of(self.lesson.name)
+        reached = [word for word, when in (("solved", record.solved), ("fault found", record.fault_found)) if when]
+        marks = Content("".join(f"  {word}" if self._ascii else f"  ✓ {word}" for word in reached))
         where = (f"lesson {self.lesson.number}  ", "$text-muted")
-        left = Content.assemble(where, (fit(self.lesson.title, ascii=self._ascii), "bold"), mark, fault)
+        left = Content.assemble(where, (fit(self.lesson.title, ascii=self._ascii), "bold"))
         tabs = Content(" ").join(
             Content.styled(f" {i} {name} ", "bold on $accent-muted" if name == self._view else "$text-muted")
             for i, name in enumerate(VIEWS, 1)
         )
-        room = self.app.size.width - tabs.cell_length - 3
-        line = Content.assemble(left.truncate(max(room, 0), ellipsis=True, pad=True), " ", tabs)
+        room = max(self.app.size.width - tabs.cell_length - 3, 0)
+        left = left.truncate(max(room - marks.cell_length, 0), ellipsis=True)  # a long title makes room for the marks
+        line = Content.assemble((left + marks.stylize("bold $text-success")).truncate(room, pad=True), " ", tabs)
         for bar in self.query("#title").results(Static):  # none while the screen is taken down, when focus still moves
             bar.update(line, layout=False)
 

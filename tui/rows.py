@@ -39,11 +39,18 @@ class Columns:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Of the columns that are shown, from number to gradient."""
+        """Of all columns, from number to gradient; 0 of one that is left out."""
         return (self.number, self.lanes, self.op, self.name, self.operands, self.shape, self.value, self.gradient)
 
 
 HEADINGS = ("no.", "", "op", "name", "operands", "shape", "value", "gradient")
+NARROW = 52  # characters: a tape beside a text
+SHORT = {"operands": "from", "gradient": "grad"}  # where the whole word has no room
+
+
+def heading(name: str, width: int) -> str:
+    """What stands above a column of that width."""
+    return name if len(name) <= width else SHORT.get(name, name)
 
 
 class Rows:
@@ -59,19 +66,31 @@ class Rows:
         return Lanes.of(self.timeline.recording.nodes, [(node,) for node in self.timeline.rows])
 
     def columns(self, width: int, lanes: Lanes | None = None) -> Columns:
-        """Share out a width: numbers need `NUMBER` characters to be of use, then come names, then what is left."""
+        """Share out a width: numbers need `NUMBER` characters to be of use, then come names, then what is left.
+
+        Where it is short, the column that says least is left out: of single numbers the shape, beside a text the
+        operands, which the lanes, the source and the sentence tell as well.
+        """
         number = max(len(HEADINGS[0]), len(str(self.timeline.rows[-1])) if self.timeline.rows else 0)
         limit = 4 if width < 90 else 8 if width < 120 else 16
         lanes_width = max((lanes or self.lanes).width(limit), 1)
         op, name, operands, shape = self._text_needed
-        op, shape = min(op, 11 if width < 90 else 14), min(shape, 12)
+        op, shape = min(op, 8 if width < NARROW else 11 if width < 90 else 14), min(shape, 12)
         left = width - number - lanes_width - op - shape - 7 * GAP
-        value = min(self._number_needed, NUMBER)
-        names = max(left - 2 * value - MISSING, 12)
+        needed = self._number_needed
+        value = min(needed, NUMBER)
+        gradient = value + MISSING
+        if left < name + operands + value + gradient and self._only_numbers:
+            left, shape = left + shape + GAP, 0
+            value = needed = max(self._longest_number, len(HEADINGS[6]))
+            gradient = self._longest_number + MISSING
+        elif left < name + operands + value + gradient and width < NARROW:
+            left, operands = left + GAP, 0
+        names = max(left - value - gradient, 12 if operands else min(name, 8))
         name = min(name, max(names - operands, names // 2 - 2, 6), 20)
         operands = min(operands, names - name, 40)
-        left = max(left - name - operands, 16)
-        value = min(self._number_needed, (left - MISSING) // 2 if left > 2 * NUMBER else left // 2)
+        left = max(left - name - operands, min(value + gradient, 16))
+        value = min(needed, (left - MISSING) // 2 if left > 2 * NUMBER else left // 2)
         return Columns(number, lanes_width, limit, op, name, operands, shape, value, min(value + MISSING, left - value))
 
     @property
@@ -94,6 +113,18 @@ class Rows:
         """Enough to list a small array, or to describe a large one."""
         shapes = {self._tensor_shape(self.timeline.node(node)) for node in self._sample}
         return max((min(2 + 10 * math.prod(shape), 44) for shape in shapes if shape is not None), default=12)
+
+    @cached_property
+    def _only_numbers(self) -> bool:
+        """Whether each row is about a single number, so that its shape need not be told."""
+        return all(self._tensor_shape(self.timeline.node(node)) == () for node in self._sample)
+
+    @cached_property
+    def _longest_number(self) -> int:
+        """Enough for each of the numbers that are computed, and for each gradient in the end."""
+        end = StepCursor(self.timeline, self.timeline.last)
+        texts = (text(end, node, NUMBER) for text in (self.value, self.gradient) for node in self._sample)
+        return max(map(len, texts), default=0)
 
     def op(self, node: NodeRecord) -> str:
         """`mul`, `add_` for one that wrote in place, `leaf` for a leaf and its AccumulateGrad."""
@@ -175,7 +206,9 @@ class Cells:
                 (rows.op(record), columns.op), (rows.name(record), columns.name),
                 (rows.operands(record), columns.operands), (rows.shape(record), columns.shape),
             )  # fmt: skip
-            known = self._texts[node] = tuple(fit(text, width, ascii=rows.ascii) + " " for text, width in cells)
+            known = self._texts[node] = tuple(
+                fit(text, width, ascii=rows.ascii) + " " if width else "" for text, width in cells
+            )
         return known
 
     def value(self, cursor: StepCursor, node: int) -> str:

@@ -22,7 +22,7 @@ from textual.strip import Strip
 
 from tui.cursor import State, StepCursor
 from tui.listing import FoldedTape, Listing, Run, RunRow
-from tui.rows import GAP, HEADINGS, Cells, Columns, Rows, fit
+from tui.rows import GAP, HEADINGS, Cells, Columns, Rows, fit, heading
 
 HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker
@@ -252,7 +252,8 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         style = self._style("tape--heading")
         text = " " * MARKER
         if self._cells is not None:
-            text += (" " * GAP).join(fit(h, w) for h, w in zip(HEADINGS, self._cells.columns.widths, strict=True))
+            columns = zip(HEADINGS, self._cells.columns.widths, strict=True)
+            text += (" " * GAP).join(fit(heading(name, width), width) for name, width in columns if width)
         return Strip([Segment(fit(text, self.size.width), style)], self.size.width)
 
     def _draw(self, row: int, node: int, cells: Cells, cursor: StepCursor) -> Sequence[tuple[str, Style]]:

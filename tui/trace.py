@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from microtape.recording.model import Pass, Place, Recording
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
-from tui.rows import HEADINGS, Columns, Rows, fit
+from tui.rows import HEADINGS, Columns, Rows, fit, heading
 from tui.sentence import sentence, title
 from tui.source import expression
 from tui.spans import Line, plain, shown
@@ -132,7 +132,7 @@ class _Printer:
 
     def tape(self, cursor: StepCursor, *, marks: bool = False) -> Iterator[str]:
         if self.timeline.rows:
-            yield f"{INDENT}  {self._row(HEADINGS)}".rstrip()
+            yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, self.columns.widths)))}".rstrip()
         for row, node in enumerate(self.timeline.rows):
             mark = self._mark(cursor, node) if marks else " "
             yield f"{INDENT}{mark} {self._row(self._cells(cursor, row, node))}".rstrip()
@@ -188,7 +188,8 @@ class _Printer:
 
     def _row(self, cells: tuple[str, ...]) -> str:
         widths = self.columns.widths
-        return " ".join(fit(cell, width, ascii=self.ascii) for cell, width in zip(cells, widths, strict=True))
+        columns = ((cell, width) for cell, width in zip(cells, widths, strict=True) if width)
+        return " ".join(fit(cell, width, ascii=self.ascii) for cell, width in columns)
 
     def _mark(self, cursor: StepCursor, node: int) -> str:
         if node == cursor.node:

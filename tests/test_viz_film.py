@@ -420,7 +420,14 @@ def test_a_gif_has_a_picture_for_every_step(tmp_path: Path) -> None:
         assert image.info["duration"] == 200
         sizes = {image.size for k in range(6) if image.seek(k) is None}
         assert len(sizes) == 1
-    assert told[-1] == (6, 6)
+    assert told == [(done, 12) for done in range(13)]  # to make a picture, and to draw it
+
+
+@needs_graphviz
+def test_it_is_told_how_far_a_page_is(tmp_path: Path) -> None:
+    told = []
+    viz.film(diamond(), tmp_path / "diamond.html", progress=lambda done, of: told.append((done, of)))
+    assert told == [*((done, 10) for done in range(7)), (10, 10)]  # six pictures, and the page that they are put on
 
 
 def test_without_pillow_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

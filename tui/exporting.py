@@ -104,7 +104,7 @@ class Export:
         try:
             if kind.name == "film":
                 viz.film(
-                    recording, path, pass_index=at, progress=lambda done, of: progress(f"{done} of {of}")
+                    recording, path, pass_index=at, progress=lambda done, of: progress(f"{done * 100 // of} %")
                 )  # fmt: skip
                 return
             drawing = viz.draw(

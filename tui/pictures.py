@@ -51,7 +51,7 @@ def film(arguments: argparse.Namespace) -> int:
             made = viz.film(
                 recording,
                 pass_index=passes if arguments.passes or arguments.until else None,
-                progress=lambda done, of: bar.show(done / of, f"{done} of {of}"),
+                progress=lambda done, of: bar.show(done / of, f"{done * 100 // of} %"),
                 **_given({name: getattr(arguments, name) for name in ("theme", "steps", "most_steps", "seconds")}),
                 **_contents(arguments),
             )

@@ -25,6 +25,7 @@ from viz.gif import to_gif
 from viz.graph import VisualGraph
 from viz.moment import moment
 from viz.options import MAX_BOXES, whole
+from viz.progress import Count, Progress
 from viz.render import TIME_LIMIT, render
 from viz.scene import make_scene
 from viz.source import recording_of
@@ -34,8 +35,6 @@ from viz.theme import theme_called
 MOST_STEPS = 1000
 PART = 200  # of a long pass: as many as still make a small page
 SUFFIXES = ".html or .gif"
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,27 +61,25 @@ class Film:
     def html(self) -> str:
         """The page: one file that needs nothing else and loads nothing. Raises DrawError."""
         chapters, svgs, legend, values = [], [], {}, Values()
-        parts = self._parts()
+        count = Count(self.progress)
+        parts = self._parts(count, _page_work)
         for number, part in enumerate(parts):
-            self.progress(number, len(parts))
             chapters.append(chapter(part.timeline, part.nodes, part.moments, part.pictures, values))
             svgs.append(page_svg(part.pictures[0], f"p{number}", self.time_limit))
             legend.update(dict.fromkeys(part.pictures[0].legend))
-        self.progress(len(parts), len(parts))
+            count.add(_page_work(len(part.pictures)))
         title = parts[0].pictures[0].title
         return film_page(title, chapters, svgs, values.data, list(legend), theme=self.theme)
 
     def gif(self, *, scale: float = 1.0) -> bytes:
         """The film as an animated GIF, each step for `seconds`. Raises DrawError; needs the extra `gif`."""
         theme = theme_called(self.theme or "light")
-        dots = [to_dot(one, theme, "frame") for part in self._parts() for one in part.pictures]
-        done = 0
+        count = Count(self.progress)
+        dots = [to_dot(one, theme, "frame") for part in self._parts(count, int) for one in part.pictures]
 
         def drawn(dot: str) -> bytes:
-            nonlocal done
             png = render(dot, "png", scale=scale, time_limit=self.time_limit)
-            done += 1
-            self.progress(done, len(dots))
+            count.add()
             return png
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for a process
@@ -119,8 +116,8 @@ class Film:
     def __repr__(self) -> str:
         return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
 
-    def _parts(self) -> list[_Part]:
-        """The passes that it shows, each with its pictures."""
+    def _parts(self, count: Count, later: Callable[[int], int]) -> list[_Part]:
+        """The passes that it shows, each with its pictures. `later` says how much is to be done with so many then."""
         recording = self.recording
         if not recording.passes:
             raise DrawError(
@@ -139,7 +136,9 @@ class Film:
             )
             limit = f"the limit is most_steps={self.most_steps}"
             raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise it")
-        return [self._part(timeline, *one) for timeline, one in zip(timelines, ranges, strict=True)]
+        counts = [last - first + 1 for first, last in ranges]
+        count.begin(sum(counts) + sum(map(later, counts)))
+        return [self._part(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
 
     def _range(self, timeline: Timeline, passes: int) -> tuple[int, int]:
         """From after how many steps until after how many."""
@@ -157,7 +156,7 @@ class Film:
             raise DrawError(f"steps=({first}, {last}) is not possible: the pass has {count} steps, counted from 0")
         return first, min(last, count)
 
-    def _part(self, timeline: Timeline, first: int, last: int) -> _Part:
+    def _part(self, timeline: Timeline, first: int, last: int, count: Count) -> _Part:
         scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
                            focus=False)  # fmt: skip
         moments = [timeline.at(done) for done in range(first, last + 1)]
@@ -165,7 +164,16 @@ class Film:
         if self.steps is not None:  # the tape of those to which something happens
             touched = {node for done in range(first, last + 1) for node in (timeline.touched(done) if done else ())}
             nodes = tuple(node for node in nodes if node in touched)
-        return _Part(timeline, nodes, moments, steady(list(pictures(timeline, scene, first, last))))
+        drawn = []
+        for picture in pictures(timeline, scene, first, last):
+            drawn.append(picture)
+            count.add()
+        return _Part(timeline, nodes, moments, steady(drawn))
+
+
+def _page_work(pictures: int) -> int:
+    """What it takes to put pictures on a page, in the time that it took to make one."""
+    return pictures // 2 + 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)

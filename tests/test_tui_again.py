@@ -221,8 +221,15 @@ async def test_watching_records_again_by_itself_until_the_program_is_right_again
 async def test_a_program_that_never_ends_is_stopped_by_escape(script):
     async with stepper(recorded(script), origin=Origin(str(script)), watches=True).run_test(size=LARGE) as pilot:
         script.write_text("while True:\n    pass\n")
-        await settle(pilot, lambda: "Recording program.py again" in shown(pilot.app, "#banner"))
-        await pilot.pause(0.5)
+        await settle(pilot, lambda: "Recording program.py again: 1 s   Esc stops it" in shown(pilot.app, "#banner"))
         await pilot.press("escape")
         await settle(pilot, lambda: "killed" in shown(pilot.app, "#banner"))
         assert bar(pilot.app) == "step 0 of 4"
+
+
+async def test_escape_stops_it_also_before_it_has_begun(script):
+    async with stepper(recorded(script), origin=Origin(str(script)), watches=True).run_test(size=LARGE) as pilot:
+        script.write_text("while True:\n    pass\n")
+        await settle(pilot, lambda: "Recording program.py again ..." in shown(pilot.app, "#banner"))
+        await pilot.press("escape")
+        await settle(pilot, lambda: "killed" in shown(pilot.app, "#banner"))

@@ -7,11 +7,13 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from time import monotonic
 from typing import ClassVar
 
 from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
 from microtape.errors import RecordingError
@@ -39,7 +41,9 @@ class AgainScreen(ChoosingScreen):
         self._origin = origin
         self._watches = watches
         self._tried: Mapping[str, str] = {}  # the program's files as they were recorded last, or tried to be
-        self._busy = False
+        self._busy = self._stops = False
+        self._since = 0.0  # when the program was started
+        self._clock: Timer | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def on_mount(self) -> None:
@@ -113,11 +117,21 @@ class AgainScreen(ChoosingScreen):
     def _record(self) -> None:
         if self.cursor is None or self._origin is None or self._busy:
             return
-        self._busy = True
+        self._busy, self._stops = True, False
         files = {file: _text(self._origin.source(file)) for file in self.cursor.recording.sources}
         self._tried = {file: text for file, text in files.items() if text is not None}
-        self.say_above(f"Recording {Path(self._origin.file).name} again ...   {self.key('escape')} stops it")
+        self._since = monotonic()
+        self._say_how_long()
+        self._clock = self.set_interval(1, self._say_how_long)
         self._run_again(self._origin)
+
+    def _say_how_long(self) -> None:
+        """How long a program takes nobody knows: what there is to tell is how long it has been running."""
+        if self._origin is not None:
+            seconds = round(monotonic() - self._since)
+            took = f": {seconds} s" if seconds else " ..."
+            stops = self.key("escape")
+            self.say_above(f"Recording {Path(self._origin.file).name} again{took}   {stops} stops it")
 
     @work(thread=True, group="again")
     def _run_again(self, origin: Origin) -> Recording | str:
@@ -142,19 +156,25 @@ class AgainScreen(ChoosingScreen):
 
     def _started(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
+        if self._stops:
+            process.kill()
 
     def action_stop_recording(self) -> None:
         """Stop the program that is being recorded; otherwise take the banner away."""
+        if not self._busy:
+            self.say_above("")
+            return
+        self._stops = True  # also where it has not quite begun
         if self._process is not None:
             self._process.kill()
-        else:
-            self.say_above("")
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Show the new recording; or say why there is none, and keep the old one."""
         if event.worker.group != "again" or event.state is not WorkerState.SUCCESS or self.cursor is None:
             return
         self._busy = False
+        if self._clock is not None:
+            self._clock.stop()
         made = event.worker.result
         if isinstance(made, Recording):
             self.cursor, said = same_place(self.cursor, made)

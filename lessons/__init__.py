@@ -4,6 +4,7 @@ model      Course > Lesson > Exercise > Check
 load       reads a course from its folder; `header` the beginning of its lessons
 predict    questions to answer before a step is shown
 observe    runs a file in a process of its own and reports what it did; `child` is that process
+alone      forbids a file that is tried to start other processes
 plain      what it did, as plain data: told apart, and put into words
 checker    compares what a learner's file does with what the solution does
 report     a verdict in words; `remarks` what an error means

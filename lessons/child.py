@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from lessons.alone import alone
 from lessons.model import AT_RANDOM
 from lessons.plain import plain
 
@@ -53,9 +54,10 @@ def main() -> None:
     _hide_ourselves()
     _limit_memory(order["memory"])
     check = _run(order["check"], "check")
-    for path in order["files"]:
-        report("file", path=path)
-        _try(path, _trials(check, order["names"], order["seeds"]), report)
+    with alone("an exercise"):
+        for path in order["files"]:
+            report("file", path=path)
+            _try(path, _trials(check, order["names"], order["seeds"]), report)
     report("end")
     _flush()
     os._exit(0)

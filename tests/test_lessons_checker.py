@@ -197,27 +197,28 @@ class TestUnderAttack:
         assert time.monotonic() - began < 5
 
     @POSIX
-    def test_a_process_left_behind_is_ended(self, say, tmp_path):
-        sign = tmp_path / "sign"
-        late = f"import time, pathlib; time.sleep(1); pathlib.Path({str(sign)!r}).touch()"
-        said = say(
-            f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {late!r}])\ndouble = lambda x: x + x\n"
-        )
-        assert "Solved." in said
-        time.sleep(1.5)
-        assert not sign.exists()
+    @pytest.mark.parametrize("start", ["os.fork()", "os.system('true')", "subprocess.run(['true'])"])
+    @pytest.mark.parametrize("endlessly", ["    while True: {}\n", "    for _ in range(3): {}\n"])
+    def test_other_processes_are_refused_in_the_line_that_starts_them(self, say, start, endlessly):
+        said = say(f"import os, subprocess\ndef double(x):\n{endlessly.format(start)}    return 2 * x\n")
+        assert "line 3: PermissionError: an exercise may not start another process" in said
 
     @POSIX
-    def test_forks_of_forks_are_ended_too(self, say, tmp_path):
-        sign = tmp_path / "sign"
+    @pytest.mark.parametrize("last", ["return 2 * x", "time.sleep(60)"])
+    def test_processes_that_it_has_started_all_the_same_are_ended_with_it(self, say, tmp_path, last):
+        os.mkfifo(tmp_path / "alive")
+        reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
         said = say(
-            "import os, pathlib, time\ndef double(x):\n    [os.fork() for _ in range(5)]\n    time.sleep(6)\n"
-            f"    pathlib.Path({str(sign)!r}).touch()\n    return 2 * x\n",
-            seconds=1.5,
+            "import ctypes, os, time\n"
+            f"writer = os.open({str(tmp_path / 'alive')!r}, os.O_WRONLY)\n"
+            "def double(x):\n    if not all([ctypes.CDLL(None).fork() for _ in range(3)]):\n"
+            f"        os.write(writer, b'.')\n        time.sleep(60)\n    os.write(writer, b'.')\n    {last}\n",
+            seconds=2,
         )
-        assert "did not come to an end in time" in said
-        time.sleep(6)
-        assert not sign.exists()
+        assert ("Solved." if last == "return 2 * x" else "did not come to an end in time") in said
+        os.set_blocking(reader, True)
+        with open(reader, "rb") as stream:
+            assert b"." in stream.read(), "the end of the file: whoever wrote is gone"
 
     @POSIX
     def test_one_gigabyte_and_deep_recursion_in_one_file(self, say):

@@ -29,14 +29,10 @@ class Fault(NamedTuple):
 def overwrite(_: Callable[..., Any]) -> Callable[..., Any]:
     """What arrives takes the place of what a buffer holds."""
 
-    def add(self: GraphTask, edge: Any, term: Any, fresh: bool) -> None:
-        receiver, input_nr = edge
-        if receiver.multi_output:
-            self.buffers[receiver][input_nr] = term
-        else:
-            self.buffers[receiver] = term
+    def added(self: GraphTask, buffer: Any, held: Any, term: Any, *_: Any) -> Any:
+        return term
 
-    return add
+    return added
 
 
 def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,7 +89,7 @@ def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
 
 FAULTS: dict[str, Fault] = {
     "overwrite": Fault(
-        GraphTask, "add", overwrite,
+        GraphTask, "added", overwrite,
         "It overwrites: where a second gradient arrives, the first is lost.",
     ),
     "overwrite_grad": Fault(

@@ -259,7 +259,7 @@ def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
     if gradient is None:
         if isinstance(root, GradientEdge) or requires_grad(root):
             check_scalar(shape, dtype)
-        return new_tensor(Tensor, np.ones(shape, dtype))
+        return new_tensor(Tensor, np.ones(shape, dtype) if shape else np.array(1, dtype))
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient.array.shape != shape:

@@ -190,57 +190,53 @@ class GraphTask:
 
         `arrived` is what `node` has made them from.
         """
-        dependencies, buffers, watcher = self.dependencies, self.buffers, watch.watcher
-        for output, edge in enumerate(node.next_edges):
-            receiver: Any = edge[0]
-            if receiver not in dependencies:
+        dependencies, buffers, owned, watcher = self.dependencies, self.buffers, self.owned, watch.watcher
+        receiver: Any
+        for output, (receiver, input_nr) in enumerate(node.next_edges):
+            left = dependencies.get(receiver)
+            if left is None:
                 continue  # no gradient is wanted there
+            dependencies[receiver] = left = left - 1
             term = gradients[output]
             if term is not None:
                 if term.shape != receiver.shape or term.dtype is not receiver.dtype:
-                    term = fitted(node, output, term, *receiver.output_spec(edge[1]))
+                    term = fitted(node, output, term, *receiver.output_spec(input_nr))
                     if receiver.multi_output and receiver not in buffers:
                         buffers[receiver] = [None] * receiver.output_count
-                if receiver not in buffers:
+                held = buffers.get(receiver)
+                if held is None:
                     buffers[receiver] = term
-                elif receiver in self.owned:
-                    total = buffers[receiver]
-                    total += term
+                elif receiver in owned:
+                    held += term
+                elif type(held) is list:
+                    held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, arrived)
                 else:
-                    self.add(edge, term, is_fresh(node, term, arrived))
-            dependencies[receiver] = left = dependencies[receiver] - 1
+                    buffers[receiver] = self.added(receiver, held, term, node, arrived)
             if watcher is not None:
-                watcher.delivered(self, node, output, term, self.buffered(edge))
+                watcher.delivered(self, node, output, term, self.buffered((receiver, input_nr)))
             if left == 0:
                 if type(receiver) is AccumulateGrad:
                     if is_fresh(node, term, arrived) and buffers[receiver] is term:
-                        self.owned.add(receiver)
+                        owned.add(receiver)
                     self.ready_leaves.append(receiver)
                 else:
                     heappush(self.ready, (-receiver.sequence_nr, receiver))
 
-    def add(self, edge: Edge, term: Any, fresh: bool) -> None:
-        """Add to what a buffer holds; see Note [Who owns a gradient]."""
-        receiver, input_nr = edge
-        assert receiver is not None
-        held = self.buffers[receiver]
-        buffer, total = (edge, held[input_nr]) if type(held) is list else (receiver, held)
-        if total is None:
+    def added(self, buffer: Edge | Node, held: Any, term: Any, node: Node, arrived: Any) -> Any:
+        """What a buffer holds and one more term, which `node` has made; see Note [Who owns a gradient]."""
+        if held is None:
+            return term
+        if buffer in self.owned:
+            held += term
+            return held
+        if is_fresh(node, term, arrived):
+            term += held
             total = term
-        elif buffer in self.owned:
-            total += term
-        elif fresh:
-            term += total
-            total = term
+        else:
+            total = held + term
+        if type(total) is np.ndarray:
             self.owned.add(buffer)
-        else:
-            total = total + term
-            if type(total) is np.ndarray:
-                self.owned.add(buffer)
-        if type(held) is list:
-            held[input_nr] = total
-        else:
-            self.buffers[receiver] = total
+        return total
 
     def buffered(self, edge: Edge) -> Any:
         """What has been added up behind `edge` so far."""
@@ -318,6 +314,8 @@ def is_fresh(node: Node, term: Any, arrived: Any) -> bool:
 
 def takes_gradients(leaf: TensorState) -> bool:
     """Whether a leaf still requires grad. Raises InPlaceError if it is a leaf no more."""
+    if leaf.edge is None and leaf.meta is not None and leaf.meta.view is None:
+        return True  # as nearly always
     if not is_leaf(leaf):
         raise InPlaceError("leaf variable has been moved into the graph interior")
     return requires_grad(leaf)

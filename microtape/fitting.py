@@ -49,8 +49,9 @@ def conjugate(gradient: Any) -> Any:
 
 def is_expandable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     """Whether an array of this shape broadcasts to `to`."""
-    return len(shape) <= len(to) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(to), strict=False)
+    lead = len(to) - len(shape)
+    return lead >= 0 and (
+        shape == to[lead:] or all([size in (1, wanted) for size, wanted in zip(shape, to[lead:], strict=True)])
     )
 
 

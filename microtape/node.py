@@ -211,7 +211,8 @@ class AccumulateGrad(Node):
     sequence_nr = 2**64 - 1  # before all others, as soon as it is ready
 
     def __init__(self, variable: TensorState) -> None:
-        super().__init__()
+        self.next_edges = self.saved = ()
+        self.code = self.hooks = None
         self.variable = variable
         meta = variable.meta
         assert meta is not None

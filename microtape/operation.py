@@ -163,23 +163,22 @@ class Binary(Operation):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        to_x, to_y = self.next_edges
-        saved: Any = self.saved
-        if saved == ():
+        (to_x, _), (to_y, _) = self.next_edges
+        if not self.saved_names:
             return (
-                self.grad_x(gradient) if to_x[0] is not None else None,
-                self.grad_y(gradient) if to_y[0] is not None else None,
+                self.grad_x(gradient) if to_x is not None else None,
+                self.grad_y(gradient) if to_y is not None else None,
             )
         saved = unpack(self, create_graph)
-        if len(saved) != 2:
+        if len(saved) == 2:  # spelled out, as in Unary
+            x, y = saved
             return (
-                self.grad_x(gradient, *saved) if to_x[0] is not None else None,
-                self.grad_y(gradient, *saved) if to_y[0] is not None else None,
+                self.grad_x(gradient, x, y) if to_x is not None else None,
+                self.grad_y(gradient, x, y) if to_y is not None else None,
             )
-        x, y = saved
         return (
-            self.grad_x(gradient, x, y) if to_x[0] is not None else None,
-            self.grad_y(gradient, x, y) if to_y[0] is not None else None,
+            self.grad_x(gradient, *saved) if to_x is not None else None,
+            self.grad_y(gradient, *saved) if to_y is not None else None,
         )
 
 
@@ -274,6 +273,8 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     a, b = x.array, y.array
     if a.dtype is not b.dtype:
         a, b = cls.promoted(a, b)
+    if not a.ndim and not b.ndim:
+        a, b = a[()], b[()]  # see `as_number`
     try:
         array = quietly().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:

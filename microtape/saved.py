@@ -102,14 +102,13 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
         return values
     values, touched = [], False
     for item in saved:
-        array = item
-        if item is not None:
-            array, version = item.array, item.version
-            if version is not None and version.touched:
-                touched = True
-            if array is not None and not array.ndim:
-                array = array[()]  # see `as_number`
-        values.append(array)
+        if item is None:
+            values.append(None)
+            continue
+        array, version = item.array, item.version
+        if version is not None and version.touched:
+            touched = True
+        values.append(array if array is None or array.ndim else array[()])  # see `as_number`
     if touched:
         for i in node.saved_order or range(len(saved)):
             check_unchanged(node, i)

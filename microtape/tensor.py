@@ -22,6 +22,7 @@ from microtape.printing import represent
 from microtape.tensor_state import (
     INFERENCE,
     Array,
+    as_array,
     edge_of,
     ensure_meta,
     ensure_version,
@@ -313,7 +314,7 @@ class Tensor(Methods):
             if meta.grad is None and create_graph:
                 meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
             elif meta.grad is None:
-                meta.grad = marked(new_tensor(Tensor, np.asarray(gradient)))
+                meta.grad = marked(new_tensor(Tensor, as_array(gradient)))
             elif create_graph:
                 meta.grad = meta.grad + gradient
             else:

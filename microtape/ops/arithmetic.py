@@ -5,6 +5,7 @@ In the formulas z is the result, g is ∂L/∂z, and what a `grad_` method retur
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from microtape.tensor_state import TensorState
 
 class AddBackward0(Binary):
     formula = "z = x + y    ∂z/∂x = 1,  ∂z/∂y = 1"
-    forward = staticmethod(np.add)
+    forward = staticmethod(operator.add)  # quicker with numbers than np.add
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -28,7 +29,7 @@ class AddBackward0(Binary):
 
 class SubBackward0(Binary):
     formula = "z = x - y    ∂z/∂x = 1,  ∂z/∂y = -1"
-    forward = staticmethod(np.subtract)
+    forward = staticmethod(operator.sub)
 
     @staticmethod
     def promoted(x: Any, y: Any) -> Any:
@@ -114,7 +115,7 @@ class RsubBackward1(WithNumber):
 
 class MulBackward0(Binary):
     formula = "z = x · y    ∂z/∂x = y,  ∂z/∂y = x"
-    forward = staticmethod(np.multiply)
+    forward = staticmethod(operator.mul)
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
         return g * y

@@ -15,8 +15,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     repeated = [i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1]
     dims = (*range(lead), *repeated)
     if not isinstance(g, TensorState):
-        return np.add.reduce(g, dims).reshape(shape)
-    total: Any = g
+        total: Any = np.add.reduce(g, dims)
+        return total if total.shape == shape else total.reshape(shape)
+    total = g
     if dims:
         total = total.sum(dims, True)
     return total.reshape(shape) if lead else total

@@ -48,13 +48,13 @@ def refusing(**complaints: str | NotImplementedError) -> Callable[[_T], _T]:
         forward = inspect.getattr_static(cls, "forward")
         static = isinstance(forward, staticmethod)
         function = forward.__func__ if static else forward
+        by_kind = {kind: complaint for kinds, complaint in complaints.items() for kind in kinds}
 
         def checked(*arguments: Any) -> Any:
-            node, arrays = (None, arguments) if static else (arguments[0], arguments[1:])
-            for array in arrays:
-                for kinds, complaint in complaints.items():
-                    if array.dtype.kind in kinds:
-                        raise refusal_of(array.dtype, complaint, node)
+            for array in arguments if static else arguments[1:]:
+                if array.dtype.kind in by_kind:
+                    complaint = by_kind[array.dtype.kind]
+                    raise refusal_of(array.dtype, complaint, None if static else arguments[0])
             return function(*arguments)
 
         cls.forward = staticmethod(checked) if static else checked

@@ -37,16 +37,20 @@ class NllLossBackward0(Operation):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         target = plain(self.target)
-        kept = target != self.ignore_index
-        classes = target if kept.all() else np.where(kept, target, 0)
-        out_of_bounds = out_of_range(classes, x.shape[min(x.ndim - 1, 1)])
-        if out_of_bounds is not None:
-            raise IndexError(f"Target {out_of_bounds} is out of bounds.")
+        count = x.shape[min(x.ndim - 1, 1)]
+        if 0 <= self.ignore_index < count or not all_below(target, count):
+            kept = target != self.ignore_index
+            classes = np.where(kept, target, 0)
+            out_of_bounds = out_of_range(classes, count)
+            if out_of_bounds is not None:
+                raise IndexError(f"Target {out_of_bounds} is out of bounds.")
+        else:
+            kept, classes = np.True_, target
         self.key = picking_key(classes)
         if classes is target and self.weight is None and self.reduction != "none":  # as nearly always: all alike
-            count = x.dtype.type(target.size if self.reduction == "mean" else 1)
-            self.shares = 1 / count
-            return -add_up(x[self.key], None) / count
+            n = x.dtype.type(target.size if self.reduction == "mean" else 1)
+            self.shares = 1 / n
+            return -add_up(x[self.key], None) / n
         shares = (kept if self.weight is None else kept * self.weight[classes]).astype(x.dtype)
         total = add_up(shares, None)
         self.shares = shares / (total or 1) if self.reduction == "mean" else shares
@@ -87,6 +91,12 @@ class NllLoss2D(NllLossBackward0):
     __slots__ = ()
 
 
+def all_below(target: Any, count: int) -> bool:
+    """Whether all numbers are in range(count). Seen as unsigned, negative ones are large: one look is enough."""
+    unsigned = target.view(f"u{target.itemsize}")
+    return bool(np.maximum.reduce(unsigned, None, initial=0) < count)
+
+
 def picking_key(classes: Any) -> tuple[Any, ...]:
     """The key that picks each row's class: of a vector, of rows, or of rows with more dimensions behind."""
     if classes.ndim < 2:
@@ -104,23 +114,24 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     Raises ValueError, RuntimeError or IndexError for targets of another shape, another dtype or out of range.
     """
     target = as_tensor(target, type(input)) if isinstance(input, TensorState) else np.asarray(target)
-    if not input.ndim:
+    shape, dtype, size = plain(input).shape, plain(target).dtype, plain(target).shape
+    if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if input.ndim > 1 and (not target.ndim or input.shape[0] != target.shape[0]):
-        count = target.shape[0] if target.ndim else 1
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({count}).")
-    if target.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
-    expected = tuple(input.shape[:1]) + tuple(input.shape[2:]) if input.ndim > 1 else ()
-    if tuple(target.shape) != expected:
-        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
-    if input.ndim <= 2:
+    if len(shape) > 1 and (not size or shape[0] != size[0]):
+        count = size[0] if size else 1
+        raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({count}).")
+    if dtype != np.int64 and dtype != np.uint8:
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(dtype)}")
+    expected = shape[:1] + shape[2:] if len(shape) > 1 else ()
+    if size != expected:
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(size)}")
+    if len(shape) <= 2:
         return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
-    picture = input.ndim == 4  # torch makes others pictures, too
-    wide = input if picture else reshape(input, (*input.shape[:2], 1, math.prod(input.shape[2:])))
+    picture = len(shape) == 4  # torch makes others pictures, too
+    wide = input if picture else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
     node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), array_of(weight), ignore_index, reduction)
     losses = call(node, wide)
-    return losses if picture or reduction != "none" else reshape(losses, target.shape)
+    return losses if picture or reduction != "none" else reshape(losses, size)
 
 
 def cross_entropy(
@@ -137,13 +148,14 @@ def cross_entropy(
     `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` moves that
     much of the probability evenly to all classes (Szegedy et al., 2016).
     """
-    dim = min(input.ndim - 1, 1)
-    if tuple(target.shape) == tuple(input.shape) and input.ndim and target.dtype.kind not in "fc":
+    shape, dtype = plain(input).shape, plain(target).dtype
+    dim = min(len(shape) - 1, 1)
+    if plain(target).shape == shape and shape and dtype.kind not in "fc":
         raise RuntimeError(
-            f"Expected floating point type for target with class probabilities, got {scalar_name(target.dtype)}"
+            f"Expected floating point type for target with class probabilities, got {scalar_name(dtype)}"
         )
     logs = log_softmax(input, dim)
-    if target.dtype.kind == "f":
+    if dtype.kind == "f":
         return cross_entropy_of_probabilities(logs, target, dim, weight, reduction, label_smoothing)
     right = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0:

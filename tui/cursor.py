@@ -345,5 +345,5 @@ class StepCursor:
     def tensor_name(self, ref: TensorRef) -> str:
         """A tensor's name: the user's, else the `%number` of the node that computed it, else nothing."""
         name = self.recording.tensors[ref.tensor].name
-        made = self.timeline.producer.get(ref)
+        made = self.timeline.made_by(ref)
         return name or ("" if made is None else f"%{made[0]}")

@@ -8,14 +8,14 @@ Any row can be drawn by itself.
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import accumulate
 from typing import NamedTuple
 
-from microtape.recording.model import NodeRecord
+from microtape.recording.model import EdgeRecord, NodeRecord
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 CONNECTORS = {
@@ -40,13 +40,6 @@ GLYPHS = {"operation": "●", "leaf": "○", "overflow": "┊"}
 TO_ASCII = str.maketrans("│─╯╰╮╭┤├┴┬┼●○┊", "|-''..+++++*o:")
 
 
-class Value(NamedTuple):
-    """An output of a node."""
-
-    node: int
-    output_nr: int
-
-
 class RowLanes(NamedTuple):
     """What happens to the lanes at one row."""
 
@@ -55,6 +48,9 @@ class RowLanes(NamedTuple):
     taps: tuple[int, ...]  # lanes of operands that are used again further down
     starts: tuple[int, ...]  # lanes of further outputs
     is_leaf: bool
+
+
+NO_NODE = RowLanes(-1, (), (), (), False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,81 +116,75 @@ def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int])
 
 
 class _Allocation:
-    """One linear scan over the tape."""
+    """One linear scan over the tape. A value is known by an edge to it: the node, and which of its outputs."""
 
     def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]]) -> None:
         self.nodes = nodes
         self.order = rows
-        self.last_use: dict[Value, int] = {}
-        self.operands: list[Sequence[Value]] = []  # of each row
-        self.outputs: dict[int, list[Value]] = {}  # of each row, those that are used below it
+        self.last_use: dict[EdgeRecord, int] = {}
+        self.operands: list[Sequence[EdgeRecord]] = []  # of each row
+        self.outputs: dict[int, list[EdgeRecord]] = {}  # of each row, those that are used below it
         self._find_uses()
         self.free: list[int] = []
-        self.count = 0
         self.spans: list[list[tuple[int, int]]] = []
-        self.lane_of: dict[Value, int] = {}
+        self.lane_of: dict[EdgeRecord, int] = {}
 
     def run(self) -> Lanes:
-        rows = tuple([self._row(row) for row in range(len(self.order))])
+        rows = tuple([self._row(row) if nodes else NO_NODE for row, nodes in enumerate(self.order)])
         changes = [0] * (len(rows) + 1)
-        for first, last in (span for spans in self.spans for span in spans if span[1] > span[0] + 1):
-            changes[first + 1] += 1
-            changes[last] -= 1
+        for spans in self.spans:
+            for first, last in spans:
+                if last > first + 1:
+                    changes[first + 1] += 1
+                    changes[last] -= 1
         live = tuple(accumulate(changes[:-1]))
-        return Lanes(rows, self.count, tuple(map(tuple, self.spans)), live)
+        return Lanes(rows, len(self.spans), tuple(map(tuple, self.spans)), live)
 
     def _row(self, row: int) -> RowLanes:
-        nodes = self.order[row]
-        if not nodes:
-            return RowLanes(-1, (), (), (), False)
         ends: list[int] = []
         taps: list[int] = []
         for value in self.operands[row]:
             (ends if self.last_use[value] == row else taps).append(self.lane_of[value])
-        outputs = self.outputs.get(row, ())
         # The node carries on in an operand's lane where it can: a chain of operations is one straight line.
         own = min(ends) if ends else self._lowest()
-        starts = [self._take(value, row) for value in outputs[1:]] if len(outputs) > 1 else ()
+        outputs = self.outputs.get(row)
+        starts = [self._hold(value, self._lowest(), row) for value in outputs[1:]] if outputs else ()
         for lane in ends:
             if lane != own:
-                heapq.heappush(self.free, lane)
+                heappush(self.free, lane)
         if outputs:
             self._hold(outputs[0], own, row)
         else:
-            heapq.heappush(self.free, own)
-        is_leaf = self.nodes[nodes[-1]].kind == "accumulate"
+            heappush(self.free, own)
+        is_leaf = self.nodes[self.order[row][-1]].kind == "accumulate"
         return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
 
     def _find_uses(self) -> None:
         """The intermediate values that each row uses of rows above, where each is used last, and whose it is."""
-        row_of: dict[int, int] = {}  # of the operations above
+        nodes, last_use, row_of = self.nodes, self.last_use, dict[int | None, int]()  # row_of: operations above
         for row, group in enumerate(self.order):
-            used = []
-            for node in group:
-                for one, nr in self.nodes[node].edges:
-                    if one is not None and one in row_of:
-                        used.append(Value(one, nr))
-            self.operands.append(tuple(dict.fromkeys(used)) if len(used) > 1 else used)
+            used = [edge for node in group for edge in nodes[node].edges if edge[0] in row_of]
+            if len(used) > 1:
+                used = list(dict.fromkeys(used))
+            self.operands.append(used)
             for value in used:
-                self.last_use[value] = row
+                last_use[value] = row
             for node in group:
-                if self.nodes[node].kind != "accumulate":
+                if nodes[node].kind != "accumulate":
                     row_of[node] = row
-        for value in sorted(self.last_use):
-            self.outputs.setdefault(row_of[value.node], []).append(value)
+        for value in last_use:
+            self.outputs.setdefault(row_of[value[0]], []).append(value)
+        for values in self.outputs.values():
+            if len(values) > 1:
+                values.sort()
 
-    def _take(self, value: Value, row: int) -> int:
-        lane = self._lowest()
-        self._hold(value, lane, row)
-        return lane
-
-    def _hold(self, value: Value, lane: int, row: int) -> None:
+    def _hold(self, value: EdgeRecord, lane: int, row: int) -> int:
         self.lane_of[value] = lane
         self.spans[lane].append((row, self.last_use[value]))
+        return lane
 
     def _lowest(self) -> int:
         if self.free:
-            return heapq.heappop(self.free)
-        self.count += 1
+            return heappop(self.free)
         self.spans.append([])
-        return self.count - 1
+        return len(self.spans) - 1

@@ -150,7 +150,7 @@ class Rows:
         tensor = self.timeline.recording.tensors[operand.ref.tensor]
         if tensor.name:
             return tensor.name
-        node, _ = self.timeline.producer.get(operand.ref, (tensor.node, 0))
+        node, _ = self.timeline.made_by(operand.ref) or (tensor.node, 0)
         if node is not None:
             return f"%{node}"
         value = self.timeline.recording.value(operand.ref)

@@ -117,10 +117,12 @@ class Timeline(moment.Timeline):
     @cached_property
     def swept(self) -> tuple[int, ...]:
         """The topmost operation's row that backward has reached once n steps ran, for every n: it rises up the tape."""
+        nodes, row_of = self.recording.nodes, self.row_of
         top, tops = len(self.rows), [len(self.rows)]
         for step in self.steps:
-            if self.node(step.node).kind != "accumulate":
-                top = min(top, self.row_of[step.node])
+            node = step.node
+            if nodes[node].kind != "accumulate" and row_of[node] < top:
+                top = row_of[node]
             tops.append(top)
         return tuple(tops)
 
@@ -138,35 +140,43 @@ class Timeline(moment.Timeline):
 
     def arrived(self, node: int, steps_done: int) -> Arrivals:
         """What has come into the node's buffer after that many steps."""
-        came = bisect_left(self.received.get(node, ()), steps_done, key=lambda one: one[0])
+        came = bisect_left(self.received.get(node, ()), steps_done, key=lambda one: one[0]) if steps_done else 0
         return Arrivals(self, node, len(self.seeded.get(node, ())) + came)
 
     def waiting(self, steps_done: int) -> tuple[int, ...]:
         """The nodes that after that many steps have something in their buffer and wait for more, first come first."""
-        start = steps_done // SNAPSHOT_EVERY
-        found = dict.fromkeys(self._waiting_snapshots[start])
-        for index in range(start * SNAPSHOT_EVERY, steps_done):
-            self._update_waiting(found, index)
+        start, snapshots = steps_done // SNAPSHOT_EVERY, self._waiting_snapshots
+        while len(snapshots) <= start:
+            found = dict.fromkeys(snapshots[-1])
+            self._update_waiting(found, (len(snapshots) - 1) * SNAPSHOT_EVERY, len(snapshots) * SNAPSHOT_EVERY)
+            snapshots.append(tuple(found))
+        found = dict.fromkeys(snapshots[start])
+        self._update_waiting(found, start * SNAPSHOT_EVERY, steps_done)
         return tuple(found)
 
     @cached_property
-    def _waiting_snapshots(self) -> tuple[tuple[int, ...], ...]:
+    def _waiting_snapshots(self) -> list[tuple[int, ...]]:
+        """The waiting nodes after every `SNAPSHOT_EVERY` steps, as far as somebody has asked."""
         roots = self.pass_.roots if self.pass_ else ()
         seeded = (root.node for root in roots if root.node is not None)
-        found = dict.fromkeys(node for node in seeded if self.seeded[node][0].dependencies_left)
-        snapshots = [tuple(found)]
-        for index in range(len(self.steps)):
-            self._update_waiting(found, index)
-            if (index + 1) % SNAPSHOT_EVERY == 0:
-                snapshots.append(tuple(found))
-        return tuple(snapshots)
+        return [tuple(dict.fromkeys(node for node in seeded if self.seeded[node][0].dependencies_left))]
 
-    def _update_waiting(self, waiting: dict[int, None], step: int) -> None:
-        for one in self.steps[step].deliveries:
-            if one.dependencies_left:
-                waiting[one.node] = None
-            else:
-                waiting.pop(one.node, None)
+    def _update_waiting(self, waiting: dict[int, None], start: int, stop: int) -> None:
+        """What the steps from `start` to before `stop` make of it."""
+        for step in self.steps[start:stop]:
+            for one in step.deliveries:
+                if one.dependencies_left:
+                    waiting[one.node] = None
+                else:
+                    waiting.pop(one.node, None)
+
+    def made_by(self, ref: TensorRef) -> tuple[int, int] | None:
+        """The node that computed a tensor at a version, and which of its outputs that is. See `producer`, which takes
+        a look at every node: most can be told without.
+        """
+        last = self.recording.tensors[ref.tensor].node
+        outputs = self.recording.nodes[last].outputs if last is not None else ()
+        return (last, outputs.index(ref)) if last is not None and ref in outputs else self.producer.get(ref)
 
     @cached_property
     def collectors(self) -> tuple[int, ...]:
@@ -177,12 +187,16 @@ class Timeline(moment.Timeline):
 
     @cached_property
     def leaf_ref(self) -> Mapping[int, TensorRef]:
-        """Leaf tensor id to the version that this tape's operations used first."""
-        refs: dict[int, TensorRef] = {}
+        """Leaf tensor id to the version that this tape's operations used first; of the leaves that have a row."""
+        nodes, refs = self.recording.nodes, dict[int, TensorRef]()
+        wanted = {nodes[node].variable for node in self.rows} - {None}
         for node in self.rows:
-            for operand in self.node(node).operands:
-                if operand.ref is not None and self.recording.tensors[operand.ref.tensor].is_leaf:
-                    refs.setdefault(operand.ref.tensor, operand.ref)
+            for ref, _ in nodes[node].operands:
+                if ref is not None and ref.tensor in wanted:
+                    refs[ref.tensor] = ref
+                    wanted.remove(ref.tensor)
+            if not wanted:
+                break
         return refs
 
     def node(self, node: int) -> NodeRecord:

@@ -73,6 +73,8 @@ class Timeline:
 
     def ready(self, steps_done: int) -> tuple[int, ...]:
         """The ready queue after that many steps, next node first."""
+        if not steps_done and self.pass_ is not None:
+            return self.pass_.ready
         return self._queues.after(steps_done) if self._queues is not None else ()
 
     @cached_property

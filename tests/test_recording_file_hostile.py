@@ -50,10 +50,14 @@ def change(path: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
     write(path, content | {"recording.json": json.dumps(top).encode()})
 
 
-def values_of(top: dict[str, Any]) -> dict[str, Any]:
-    """The values by version of the first tensor."""
-    values: dict[str, Any] = top["tensors"][0][top["fields"]["TensorRecord"].index("values")]
-    return values
+def of_tensors(top: dict[str, Any], field: str) -> Any:
+    """A column of the tensors."""
+    return top["tensors"][field]
+
+
+def of_nodes(top: dict[str, Any], field: str) -> Any:
+    """A column of the nodes."""
+    return top["nodes"][field]
 
 
 def refusal(path: Path, **options: Any) -> str:
@@ -81,7 +85,22 @@ def test_a_format_that_is_not_what_it_was(path: Path) -> None:
 
 
 def test_borders_that_lead_nowhere(path: Path) -> None:
-    change(path, lambda top: top.update(borders=[["detach", "detach", None, [], [[9999, 0]], False, 0]]))
+    def edit(top: dict[str, Any]) -> None:
+        detach = {"at": [0], "of": ["detach"]}
+        none = {"at": [], "of": {"ref": {"at": [], "of": {"tensor": [], "version": []}}, "text": {"at": [], "of": []}}}
+        places: dict[str, Any] = {name: [] for name in ("line", "end_line", "column", "end_column")}
+        words: dict[str, Any] = {name: {"at": [], "of": []} for name in ("file", "function")}
+        top["borders"] = {
+            "kind": detach,
+            "op": detach,
+            "place": {"at": [None], "of": places | words},
+            "operands": {"count": [0], "of": none},
+            "outputs": {"count": [1], "of": {"at": [0], "of": {"tensor": [9999], "version": [0]}}},
+            "in_place": [False],
+            "tape": [0],
+        }
+
+    change(path, edit)
     assert "border 0 refers to a tensor that is not there" in refusal(path)
 
 
@@ -112,8 +131,20 @@ def test_constants_that_json_does_not_have(path: Path, constant: str) -> None:
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda top: top["nodes"].pop(),
-        lambda top: top["tensors"].pop(),
+        lambda top: top["nodes"].popitem(),
+        lambda top: top.pop("tensors"),
+        lambda top: top["nodes"].update(extra=[]),
+        lambda top: of_nodes(top, "id").pop(),
+        lambda top: of_nodes(top, "edges")["count"].append(0),
+        lambda top: of_nodes(top, "edges")["count"].__setitem__(0, -1),
+        lambda top: of_nodes(top, "edges")["count"].__setitem__(0, 10**12),
+        lambda top: of_nodes(top, "edges").update(count=None),
+        lambda top: of_nodes(top, "name")["at"].__setitem__(0, -1),
+        lambda top: of_nodes(top, "name")["at"].__setitem__(0, 9999),
+        lambda top: of_nodes(top, "name")["at"].__setitem__(0, None),
+        lambda top: of_nodes(top, "name")["at"].__setitem__(0, True),
+        lambda top: of_nodes(top, "in_place").__setitem__(0, 0),
+        lambda top: top["passes"]["error"]["count"].__setitem__(0, 2),
         lambda top: top["values"].pop(),
         lambda top: top.pop("values"),
         lambda top: top.pop("title"),
@@ -130,16 +161,16 @@ def test_constants_that_json_does_not_have(path: Path, constant: str) -> None:
         lambda top: top["packs"].update(float32=1),
         lambda top: top["packs"].update(int64=0),
         lambda top: top["packs"].update({"../evil": 0}),
-        lambda top: top["nodes"][0].__setitem__(0, 1),
-        lambda top: top["nodes"][0].__setitem__(3, "magic"),
-        lambda top: top["nodes"][0].append(0),
-        lambda top: top["nodes"].__setitem__(0, {}),
-        lambda top: values_of(top).update({"-1": 0}),
-        lambda top: values_of(top).update({"1_0": 0}),
-        lambda top: values_of(top).update({"٣": 0}),
+        lambda top: of_nodes(top, "id").__setitem__(0, 1),
+        lambda top: of_nodes(top, "kind")["of"].__setitem__(0, "magic"),
+        lambda top: top.update(nodes=[]),
+        lambda top: of_tensors(top, "values")["keys"].__setitem__(0, -1),
+        lambda top: of_tensors(top, "values")["keys"].__setitem__(0, "0"),
+        lambda top: of_tensors(top, "values")["of"].__setitem__(0, 9999),
+        lambda top: of_tensors(top, "values")["of"].pop(),
         lambda top: top["options"].update(deep=[[[]]]),
         lambda top: top["sources"].update({"a.py": 3}),
-        lambda top: top.update(passes=top["passes"] * 2),
+        lambda top: top["passes"]["index"].__setitem__(0, -1),
         lambda top: top.update(notes="abc"),
     ],
 )
@@ -150,11 +181,11 @@ def test_content_that_cannot_be(path: Path, edit: Callable[[dict[str, Any]], Any
 
 def test_an_edge_that_leads_forward_is_refused(path: Path) -> None:
     def edit(top: dict[str, Any]) -> None:
-        edges = top["fields"]["NodeRecord"].index("edges")
-        top["nodes"][0][edges] = [[len(top["nodes"]) - 1, 0]]
+        edges = of_nodes(top, "edges")["of"]
+        edges["of"]["node"] = [len(of_nodes(top, "id")) - 1] * len(edges["of"]["node"])
 
     change(path, edit)
-    assert "an edge of node 0 leads to a node that is not before it" in refusal(path)
+    assert "leads to a node that is not before it" in refusal(path)
 
 
 JSON = st.recursive(

@@ -6,7 +6,7 @@ recorder  watches the engine and writes recordings: `tape` and `tape_records` wh
 moment    what a pass looks like over time; `ready`: the ready queue
 behind    what keeps a gradient away
 scope     names that the user gives to parts of the program
-file      the `.tape` file; `rows`, `packing`, `checks` and `summary` are its parts
+file      the `.tape` file; `columns`, `rows`, `packing`, `checks` and `summary` are its parts
 run       recording a script in a process of its own; `child` is that process
 words     numbers, shapes and arrays as short text
 """

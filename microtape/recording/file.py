@@ -1,10 +1,10 @@
 """Recordings as files: one `.tape`, a zip of JSON and of arrays packed into `.npy` members. Never pickle.
 
 Note [Format of a .tape file]
-  `recording.json` holds the fields of the `Recording`. Every record in it is the list of its fields in the order of
-  `model.py`, which `fields` repeats, so that other programs can read them by name. Where the model has an array, there
-  is a number: a row of `values` (see `packing.py`). `packs` names the `.npy` members, one a dtype, with the number of
-  elements in each.
+  `recording.json` holds the fields of the `Recording`. What there are many of is stored by columns, one a field, which
+  `columns.py` describes; other records are the list of their fields in the order of `model.py`, which `fields` repeats.
+  Where the model has an array, there is a number: a row of `values` (see `packing.py`). `packs` names the `.npy`
+  members, one a dtype, with the number of elements in each.
   Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip has no times in it.
   Any change of the format raises `VERSION`. Older files are read as long as what they lack can be left empty.
 """
@@ -19,18 +19,18 @@ import math
 import os
 import re
 import secrets
+import typing
 import zipfile
 from collections.abc import Mapping
 from typing import Any, TypeGuard
-
-import numpy as np
 
 from microtape.errors import RecordingError
 from microtape.recording import model
 from microtape.recording.checks import check
 from microtape.recording.collector import paused
+from microtape.recording.columns import column, read_column
 from microtape.recording.model import Recording
-from microtape.recording.packing import DTYPES, Packer, npy_header, unpack_npy, value_reader
+from microtape.recording.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
 from microtape.recording.rows import Damaged, fields, reader
 
 FORMAT = "microtape recording"
@@ -40,8 +40,10 @@ TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
+_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks")  # of which there are many: stored as columns
 _JSON_SHARE = 5  # JSON takes many times its size in memory, so it may be a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
+_MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
 _NEW_IN_2: dict[str, list[Any]] = {"borders": [], "checks": [], "freed": []}
 _QUEUE = 6  # until format 3, the place of a step's ready queue among its fields
@@ -120,9 +122,7 @@ def _write(target: str, data: bytes) -> None:
 
 def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     def plain(item: Any) -> Any:
-        """What JSON does not know: arrays, and mappings that are not dicts."""
-        if isinstance(item, np.ndarray):
-            return packer.add(item)
+        """What JSON does not know: mappings that are not dicts."""
         if isinstance(item, Mapping):
             return dict(item)
         raise RecordingError(f"a recording cannot hold a {type(item).__name__} ({item!r:.60})")
@@ -133,6 +133,7 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     parts = {field.name: getattr(recording, field.name) for field in dataclasses.fields(recording)}
     if not _are_options(recording.options):
         raise RecordingError("the options of a recording are words, finite numbers or lists of them")
+    parts |= {name: column(kind, parts[name], packer.add) for name, kind in _MANY.items()}
     texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
     rows, packs = packer.finish()
     texts["notes"] = encode([*recording.notes, *packer.notes])
@@ -210,12 +211,20 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     arrays = [unpack_npy(dtype, members[f"{dtype}.npy"]) for dtype in sorted(packs)]
     if [array.size for array in arrays] != [packs[dtype] for dtype in sorted(packs)]:
         raise Damaged("arrays of the wrong size")
-    read_value = value_reader(top.take("values"), arrays)
+    values = read_values(top.take("values"), arrays)
+    read_value = value_reader(values)
     kinds = fields(Recording)
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    parts = {name: reader(kind, read_value)(top.take(name)) for name, kind in kinds.items() if name != "options"}
+    tables = _MANY if version == VERSION else {}
+    parts: dict[str, Any] = {
+        name: tuple(read_column(tables[name], top.take(name), values))
+        if name in tables
+        else reader(kind, read_value)(top.take(name))
+        for name, kind in kinds.items()
+        if name != "options"
+    }
     recording = Recording(**parts, options=options)
     check(recording)
     return recording

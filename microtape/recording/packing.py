@@ -53,14 +53,17 @@ class Packer:
         self._largest_summarised = 0
         self._summarised = 0
 
-    def add(self, array: _Array) -> int:
-        """The array's number in the table, the same for the same object and for an equal array within the budget."""
-        number = self._by_identity.get(id(array))
+    def add(self, value: Value) -> int:
+        """The value's number in the table, the same for the same object and for an equal array within the budget."""
+        number = self._by_identity.get(id(value))
         if number is None:
-            number = self._by_identity[id(array)] = self._new(array)
+            number = self._by_identity[id(value)] = self._new(value)
         return number
 
-    def _new(self, array: _Array) -> int:
+    def _new(self, array: Value) -> int:
+        if isinstance(array, Summary):
+            self.values.append(array)
+            return len(self.values) - 1
         dtype = _NAME_OF.get(array.dtype)
         if dtype is None:
             raise RecordingError(f"an array of dtype {array.dtype} cannot be saved; known are {', '.join(DTYPES)}")
@@ -134,50 +137,53 @@ def unpack_npy(dtype: str, data: bytes) -> _Array:
     return array
 
 
-def value_reader(rows: Any, packs: list[_Array]) -> Reader:
-    """Reads a reference to the table of values: a number, or the fields of a Summary in place."""
+def read_values(rows: Any, packs: list[_Array]) -> list[Value]:
+    """The table of values. Raises Damaged where a row is neither an array that is there nor a summary."""
     if type(rows) is not list:
         raise Damaged("no table of values")
-    read_summary = reader(Summary, _no_value)
+    return [_array(row, packs) if type(row) is list and row and type(row[0]) is int else _summary(row) for row in rows]
 
-    def summary(row: Any) -> Summary:
-        made: Summary = read_summary(row)
-        counts = (*made.shape, made.zeros, made.nans, made.infs, *made.histogram)
-        if made.dtype not in DTYPES or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > 32:
-            raise Damaged("a summary that describes no array")
-        return made
 
-    def array(row: list[Any]) -> _Array:
-        if len(row) < 2 or len(row) > 34 or any(type(one) is not int or not 0 <= one < 2**63 for one in row):
-            raise Damaged("an array that is stored nowhere")
-        pack, start, *shape = row
-        end = start + math.prod(shape)
-        if pack >= len(packs) or end > packs[pack].size:
-            raise Damaged("an array outside of what is stored")
-        try:
-            found: _Array = packs[pack][start:end].reshape(tuple(shape))
-        except ValueError as error:  # no elements, yet dimensions beyond what numpy can multiply
-            raise Damaged("an array of impossible shape") from error
-        return found
-
-    def one(row: Any) -> Value:
-        return array(row) if type(row) is list and row and type(row[0]) is int else summary(row)
-
-    table = [one(row) for row in rows]
-    length = len(table)
+def value_reader(table: list[Value]) -> Reader:
+    """Reads what stood for a value in the first two formats: its number, or the fields of a Summary in place."""
 
     def value(item: Any) -> Value:
         if type(item) is list:
-            return summary(item)
-        if type(item) is not int or not 0 <= item < length:
+            return _summary(item)
+        if type(item) is not int or not 0 <= item < len(table):
             raise Damaged("a value that is not stored")
         return table[item]
 
     return value
 
 
+def _array(row: list[Any], packs: list[_Array]) -> _Array:
+    if len(row) < 2 or len(row) > 34 or any([type(one) is not int or not 0 <= one < 2**63 for one in row]):
+        raise Damaged("an array that is stored nowhere")
+    pack, start, *shape = row
+    end = start + math.prod(shape)
+    if pack >= len(packs) or end > packs[pack].size:
+        raise Damaged("an array outside of what is stored")
+    try:
+        found: _Array = packs[pack][start:end].reshape(shape)
+    except ValueError as error:  # no elements, yet dimensions beyond what numpy can multiply
+        raise Damaged("an array of impossible shape") from error
+    return found
+
+
+def _summary(row: Any) -> Summary:
+    made: Summary = _read_summary(row)
+    counts = (*made.shape, made.zeros, made.nans, made.infs, *made.histogram)
+    if made.dtype not in DTYPES or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > 32:
+        raise Damaged("a summary that describes no array")
+    return made
+
+
 def _no_value(item: Any) -> Any:
     raise Damaged("a value inside a summary")
+
+
+_read_summary = reader(Summary, _no_value)
 
 
 def _arrays(count: int) -> str:

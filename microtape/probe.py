@@ -67,14 +67,14 @@ def will_run(task: GraphTask, node: Node) -> bool:
     asked for.
     """
     roots = task.root.next_edges
-    if len(roots) == 1 and node is roots[0][0]:
+    if node not in task.dependencies or (len(roots) == 1 and node is roots[0][0]):
         return False
     if task.capture is not None and not task.accumulate and node.kind == "accumulate" and node in task.captures:
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
             "currently not supported."
         )
-    return node in task.dependencies
+    return True
 
 
 def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:

@@ -57,6 +57,7 @@ def one() -> Number:
 
 
 def number(value: Any) -> Number:
+    value = value.item() if isinstance(value, np.ndarray) else value
     return value if isinstance(value, Number) else Number(float(value))
 
 
@@ -73,6 +74,20 @@ def floats(numbers: Any) -> np.ndarray:
 def apply(name: str, numbers: np.ndarray) -> np.ndarray:
     """One of Number's functions on each cell."""
     return np.vectorize(lambda cell: getattr(cell, name)(), otypes=[object])(numbers)
+
+
+def fresh(numbers: Any, slope: float = 1.0) -> np.ndarray:
+    """The same values as Numbers of their own, through which derivatives pass times `slope`."""
+    numbers = np.asarray(numbers, object)
+    copies = [Number(cell.value, [(cell, lambda: Number(slope))]) for cell in numbers.flat]
+    result = np.empty(numbers.size, object)
+    result[:] = copies
+    return result.reshape(numbers.shape)
+
+
+def constants(numbers: np.ndarray) -> np.ndarray:
+    """The same values without derivatives."""
+    return array(floats(numbers))
 
 
 def grad(roots: Any, leaf: np.ndarray) -> np.ndarray:

@@ -2,10 +2,17 @@
 
 A state machine does the same to a tensor of ours and to an array of Numbers. What microtape refuses, such as a write
 into a leaf, is done to neither; a wrong number is never given.
+
+Note [Whose gradient]
+  A view shares its Numbers with its base, as it shares its memory, so a Number's derivative is that of the base. All
+  other results get Numbers of their own, and so does the whole base after a write: the gradient of the tensor as it was
+  is another one. Where the gradient of a result is asked for, it is therefore not a view's.
 """
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -48,6 +55,18 @@ class Curve(mt.autograd.Function):
         return g * (1 - z * z)
 
 
+class Both(mt.autograd.Function):
+    """3x and 5x; what is asked of the second is used thrice, so that three gradients add up behind one output."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3, x * 5
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g * 3 + h * 5
+
+
 class Overwrite(mt.autograd.Function):
     """sin x, written over x."""
 
@@ -71,6 +90,31 @@ def write(cells: np.ndarray, values: Any) -> None:
     cells[...] = values
 
 
+def base_of(cells: np.ndarray) -> np.ndarray:
+    """The array that owns the memory."""
+    while isinstance(cells.base, np.ndarray):
+        cells = cells.base
+    return cells
+
+
+def with_hook(x: Any, register: Callable[[Any], Any]) -> Any:
+    """A copy of x, with a hook in between that `register` puts on its node."""
+    y = x * 1
+    if y.requires_grad:
+        register(y)
+    return y * 1
+
+
+def used_thrice(x: Any) -> Any:
+    _, second = Both.apply(x)
+    return second + second.sin() + second
+
+
+def rows_thrice(x: Any) -> Any:
+    row = x.unbind(0)[-1]
+    return row + row.sin() + row * row
+
+
 UNARY: list[Pair] = [
     (lambda x: x * 2, lambda x: x * 2.0),
     (lambda x: 1 - x, lambda x: naive.array(np.ones(x.shape)) - x),
@@ -78,9 +122,28 @@ UNARY: list[Pair] = [
     (lambda x: x.sin(), lambda x: naive.apply("sin", x)),
     (lambda x: (x * 0.1).exp(), lambda x: naive.apply("exp", x * 0.1)),
     (lambda x: x.sum(0), lambda x: np.asarray(x.sum(0), object)),
-    (lambda x: x.clone(), lambda x: x.copy()),
+    (lambda x: x.clone(), lambda x: x),
     (Curve.apply, lambda x: naive.apply("tanh", x)),
     (lambda x: x[[0, -1, 0]], lambda x: x[[0, -1, 0]]),
+]
+FANS: list[Pair] = [  # where several gradients arrive at one place
+    (lambda x: x + x.sin() + x * x + x, lambda x: x + naive.apply("sin", x) + x * x + x),
+    (lambda x: mt.stack([x, x, x, x]).sum(0), lambda x: x * 4.0),
+    (used_thrice, lambda x: x * 10.0 + naive.apply("sin", x * 5.0)),
+    (rows_thrice, lambda x: x[-1, ...] + naive.apply("sin", x[-1, ...]) + x[-1, ...] * x[-1, ...]),
+]
+HOOKED: list[Pair] = [  # with a hook that changes the gradient
+    (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2)), lambda x: naive.fresh(x, 2.0)),
+    (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: None)), lambda x: x),
+    (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2).remove()), lambda x: x),
+    (
+        lambda x: with_hook(x, lambda y: y.grad_fn.register_prehook(lambda gs: (gs[0] * 3,))),
+        lambda x: naive.fresh(x, 3.0),
+    ),
+    (
+        lambda x: with_hook(x, lambda y: y.grad_fn.register_hook(lambda gs, _: (gs[0] * 5, None))),
+        lambda x: naive.fresh(x, 5.0),
+    ),
 ]
 BINARY: list[Pair] = [
     (lambda x, y: x + y, lambda x, y: x + y),
@@ -96,6 +159,8 @@ VIEWS: list[Pair] = [
     (lambda x: x.t() if x.ndim < 3 else x.mT, lambda x: x.T if x.ndim < 3 else x.swapaxes(-1, -2)),
     (lambda x: x.unsqueeze(0), lambda x: x[None]),
     (lambda x: x.view(-1), lambda x: x.reshape(-1) if x.flags.c_contiguous else error()),
+    (lambda x: x.unbind(0)[-1], lambda x: x[-1, ...]),
+    (lambda x: x.chunk(2)[0], lambda x: x[: -(-len(x) // 2)]),
 ]
 OVERWRITE: Pair = (lambda x, y: Overwrite.apply(x), lambda x, y: write(x, naive.apply("sin", x)))
 WRITES: list[Pair] = [
@@ -121,7 +186,7 @@ REFUSED = (RuntimeError, IndexError)
 
 
 class Twins(NamedTuple):
-    """A tensor and the same as an array of Numbers, which are a leaf's if there is one."""
+    """A tensor, and the same as an array of Numbers, which are a leaf's if there is one."""
 
     ours: Any
     theirs: np.ndarray
@@ -135,9 +200,13 @@ class Programs(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.all: list[Twins] = []
-        self.leaves: list[Twins] = []
+        self.with_grad: list[Twins] = []  # leaves, and what retains its gradient
+        self.expected: list[np.ndarray | None] = []  # for each of them, what its .grad must be, as Numbers
         self.twice = True  # whether everything can be differentiated twice
-        self.expected: list[np.ndarray | None] = []  # for each leaf, what its .grad must be
+
+    @property
+    def leaves(self) -> list[Twins]:
+        return [one for one in self.with_grad if one.ours.is_leaf]
 
     @initialize(target=tensors)
     def first_leaves(self) -> Any:
@@ -149,7 +218,7 @@ class Programs(RuleBasedStateMachine):
     def leaf(self, values: list[int]) -> Any:
         return self.new_leaf(np.array(values) / 4)
 
-    @rule(target=tensors, x=tensors, pair=st.sampled_from(UNARY + VIEWS))
+    @rule(target=tensors, x=tensors, pair=st.sampled_from(UNARY + FANS + HOOKED + VIEWS))
     def compute(self, x: Twins, pair: Pair) -> Any:
         return self.computed(pair, x)
 
@@ -157,14 +226,28 @@ class Programs(RuleBasedStateMachine):
     def combine(self, x: Twins, y: Twins, pair: Pair) -> Any:
         return self.computed(pair, x, y)
 
+    @rule(target=tensors, x=tensors, y=tensors, pair=st.sampled_from(BINARY))
+    def combine_with_copies_saved(self, x: Twins, y: Twins, pair: Pair) -> Any:
+        with mt.autograd.graph.saved_tensors_hooks(lambda saved: saved.detach().clone(), lambda kept: kept):
+            return self.computed(pair, x, y)
+
     @rule(target=tensors, x=tensors)
     def detach(self, x: Twins) -> Any:
-        return self.kept(Twins(x.ours.detach().clone(), naive.array(naive.floats(x.theirs))))
+        return self.kept(Twins(x.ours.detach().clone(), naive.constants(x.theirs)))
 
     @rule(target=tensors, x=tensors, pair=st.sampled_from(UNARY))
     def compute_without_grad(self, x: Twins, pair: Pair) -> Any:
         with mt.no_grad():
-            return self.computed((pair[0], lambda cells: naive.array(naive.floats(pair[1](cells)))), x)
+            return self.computed((pair[0], lambda cells: naive.constants(pair[1](cells))), x)
+
+    @rule(target=tensors, x=tensors)
+    def retain_grad(self, x: Twins) -> Any:
+        twins = self.kept(Twins(x.ours * 1, naive.fresh(x.theirs)))
+        if twins.ours.requires_grad:
+            twins.ours.retain_grad()
+            self.with_grad.append(twins)
+            self.expected.append(None)
+        return twins
 
     @rule(x=tensors, y=tensors, pair=st.sampled_from(WRITES))
     def write(self, x: Twins, y: Twins, pair: Pair) -> None:
@@ -177,52 +260,98 @@ class Programs(RuleBasedStateMachine):
             x.ours.data.copy_(before)
             return
         pair[1](x.theirs, y.theirs)
+        base = base_of(x.theirs)
+        base[...] = naive.fresh(base)
         self.twice = self.twice and pair is not OVERWRITE
+
+    @rule(x=tensors, y=tensors, view=st.sampled_from(VIEWS), pair=st.sampled_from(WRITES), retain_graph=st.booleans())
+    def write_through_a_view(self, x: Twins, y: Twins, view: Pair, pair: Pair, retain_graph: bool) -> None:
+        window = self.computed(view, x)
+        if isinstance(window, Twins):
+            self.write(window, y, pair)
+            self.backward(x, retain_graph, False)
 
     @rule(target=tensors, x=tensors, y=tensors, use=st.sampled_from(UNARY + BINARY), pair=st.sampled_from(WRITES))
     def overwrite_after_use(self, x: Twins, y: Twins, use: Pair, pair: Pair) -> Any:
         result = self.computed(use, x, y) if use in BINARY else self.computed(use, x)
         self.write(x, y, pair)
         if isinstance(result, Twins):
-            self.backward(result, True)
+            self.backward(result, True, False)
         return result
 
-    @rule(x=tensors, retain_graph=st.booleans())
-    def backward(self, x: Twins, retain_graph: bool) -> None:
+    @rule(x=tensors, retain_graph=st.booleans(), create_graph=st.booleans())
+    def backward(self, x: Twins, retain_graph: bool, create_graph: bool) -> None:
         try:
-            x.ours.sum().backward(retain_graph=retain_graph)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that a recorded backward pass makes a cycle
+                x.ours.sum().backward(retain_graph=retain_graph, create_graph=create_graph)
         except REFUSED:  # of what was accumulated before the error, nothing is known
-            for i, leaf in enumerate(self.leaves):
-                leaf.ours.grad = self.expected[i] = None
+            self.clear()
             return
-        for i, leaf in enumerate(self.leaves):
-            found = naive.floats(naive.grad(x.theirs, leaf.theirs))
+        for i, one in enumerate(self.with_grad):
+            found = naive.grad(x.theirs, one.theirs)
             before = self.expected[i]
+            found = found if create_graph else naive.constants(found)
             self.expected[i] = found if before is None else before + found
 
     @rule()
     def clear(self) -> None:
-        for i, leaf in enumerate(self.leaves):
-            leaf.ours.grad = self.expected[i] = None
+        for i, one in enumerate(self.with_grad):
+            one.ours.grad = self.expected[i] = None
+
+    def forget_retained(self) -> None:
+        """`grad` leaves leaves alone, but adds to the `.grad` of what retains its gradient."""
+        for i, one in enumerate(self.with_grad):
+            if not one.ours.is_leaf:
+                one.ours.grad = self.expected[i] = None
+
+    @rule(x=tensors, y=tensors)
+    def gradient_of_a_result(self, x: Twins, y: Twins) -> None:
+        """By `grad`, which stops there; see Note [Whose gradient]."""
+        if not y.ours._is_view():
+            with contextlib.suppress(*REFUSED):
+                (found,) = mt.autograd.grad(x.ours.sum(), y.ours, retain_graph=True, materialize_grads=True)
+                self.equal(found, naive.grad(x.theirs, y.theirs))
+            self.forget_retained()
 
     @rule(x=tensors)
     def differentiate_twice(self, x: Twins) -> None:
-        leaves = [leaf.ours for leaf in self.leaves]
-        options = {"allow_unused": True, "materialize_grads": True, "retain_graph": True}
+        slopes = [naive.grad(x.theirs, leaf.theirs) for leaf in self.leaves]
+        self.check_twice(lambda: self.slopes(x.ours.sum(), create_graph=True), slopes)
+
+    @rule(number=st.integers(0, 5))
+    def differentiate_a_gradient(self, number: int) -> None:
+        """That in a leaf's `.grad`, where a recorded backward pass has left it."""
+        number %= len(self.leaves)
+        leaf = self.leaves[number]
+        if leaf.ours.grad is not None and leaf.ours.grad.requires_grad:
+            expected = self.expected[[one.ours is leaf.ours for one in self.with_grad].index(True)]
+            assert expected is not None
+            self.check_twice(lambda: [leaf.ours.grad], [expected])
+
+    def check_twice(self, first_of: Callable[[], Any], slopes: list[np.ndarray]) -> None:
+        """First derivatives, and those of the first of them."""
         try:
-            first = mt.autograd.grad(x.ours.sum(), leaves, create_graph=True, **options)
-            second = mt.autograd.grad(first[0].sum(), leaves, **options)
+            first = first_of()
+            second = self.slopes(first[0].sum())
         except (ModifiedInPlaceError, FreedGraphError, NoGraphError):
             return
         except RuntimeError:
             if self.twice:
                 raise
             return
-        slopes = [naive.grad(x.theirs, leaf.theirs) for leaf in self.leaves]
+        finally:
+            self.forget_retained()
         for found, slope in zip(first, slopes, strict=True):
             self.equal(found, slope)
         for found, leaf in zip(second, self.leaves if self.twice else (), strict=self.twice):
             self.equal(found, naive.grad(slopes[0], leaf.theirs))
+
+    def slopes(self, root: Any, create_graph: bool = False) -> Any:
+        leaves = [leaf.ours for leaf in self.leaves]
+        return mt.autograd.grad(
+            root, leaves, retain_graph=True, create_graph=create_graph, allow_unused=True, materialize_grads=True
+        )
 
     @invariant()
     def values_are_equal(self) -> None:
@@ -231,19 +360,19 @@ class Programs(RuleBasedStateMachine):
 
     @invariant()
     def gradients_are_equal(self) -> None:
-        for leaf, expected in zip(self.leaves, self.expected, strict=True):
-            if expected is None or leaf.ours.grad is None:
-                assert leaf.ours.grad is None
-                assert expected is None or not expected.any()
+        for one, expected in zip(self.with_grad, self.expected, strict=True):
+            if expected is None or one.ours.grad is None:
+                assert one.ours.grad is None
+                assert expected is None or not naive.floats(expected).any()
             else:
-                np.testing.assert_allclose(leaf.ours.grad.numpy(), expected, rtol=1e-6, atol=1e-9)
+                self.equal(one.ours.grad, expected)
 
     def equal(self, ours: Any, theirs: np.ndarray) -> None:
         np.testing.assert_allclose(ours.detach().numpy(), naive.floats(theirs), rtol=1e-6, atol=1e-9)
 
     def new_leaf(self, values: np.ndarray) -> Twins:
         leaf = self.kept(Twins(mt.tensor(values, requires_grad=True), naive.array(values)))
-        self.leaves.append(leaf)
+        self.with_grad.append(leaf)
         self.expected.append(None)
         return leaf
 
@@ -252,7 +381,8 @@ class Programs(RuleBasedStateMachine):
             ours = pair[0](*[one.ours for one in operands])
         except REFUSED:
             return multiple()
-        return self.kept(Twins(ours, pair[1](*[one.theirs for one in operands])))
+        theirs = pair[1](*[one.theirs for one in operands])
+        return self.kept(Twins(ours, theirs if pair in VIEWS else naive.fresh(theirs)))
 
     def kept(self, twins: Twins) -> Twins:
         self.all.append(twins)
@@ -261,7 +391,7 @@ class Programs(RuleBasedStateMachine):
 
 TestPrograms = Programs.TestCase
 TestPrograms.settings = settings(
-    max_examples=100,
+    max_examples=150,
     stateful_step_count=25,
     deadline=None,
     derandomize=True,

@@ -252,6 +252,17 @@ def counts_apart_in_threads(mt, see):
     see(calls)
 
 
+@shows("4 register_multi_grad_hook")
+def does_not_wait_for_a_leaf_that_is_not_reached(mt, see):
+    x, y = mt.ones(3, requires_grad=True), mt.ones(3, requires_grad=True)
+    product, one = x * y, mt.ones(3)
+    mt.autograd.graph.register_multi_grad_hook([x, y], lambda grads: see.value(*grads))
+    for roots, inputs in (([x], [x]), ([x], [y]), ([x, y], [x, y]), ([x, product], [y]), ([product], [product, x])):
+        with see.raising():
+            gradients = [one] * len(roots)
+            see(mt.autograd.grad(roots, inputs, gradients, retain_graph=True, allow_unused=True))
+
+
 @shows("9 where the engine stands")
 def tells_where_the_engine_stands(mt, see):
     c = mt._C

@@ -108,7 +108,8 @@ def _raised(raised: Raised) -> str:
 
 def _ended(verdict: Verdict) -> str:
     if verdict.ended == "time":
-        return "your code did not come to an end in time; is there a loop that never ends?"
+        why = "a loop that never ends, or work that doubles with each step"
+        return f"your code did not come to an end in time; is there {why}?"
     if verdict.status is not None and verdict.status < 0:
         return f"your code brought its process down ({signal.Signals(-verdict.status).name})"
     return f"your code ended its process (status {verdict.status}), so nothing more could be checked"

@@ -12,6 +12,7 @@ from lessons.record import record_check
 from microtape.recording.model import Recording
 
 UNWRITTEN = NotImplementedError.__name__
+THE_ENGINES = "These steps are the engine's, in the last program that your code was compared with it on."
 
 
 class Where(NamedTuple):
@@ -26,6 +27,8 @@ class Where(NamedTuple):
         """The moment in words."""
         if self.moment is None:
             return "In its backward passes your code does what the solution does; the difference lies elsewhere."
+        if self.moment.step < 0:
+            return self.moment.what
         it = "It parts" if self.is_first else f"Where it goes back ({self.check.title}), it parts"
         one = f"step {self.moment.step + 1}"
         of = f" of pass {self.moment.pass_index + 1}" if len(self.recording.passes) > 1 else ""
@@ -34,6 +37,8 @@ class Where(NamedTuple):
 
 def where(exercise: Exercise, verdict: Verdict, file: Path) -> Where | None:
     """The recording of a check that the file fails; None if it fails none, or calls backward in none of them.
+
+    Where the exercise is written without the engine, it is the engine that is watched: what a check compares it with.
 
     Takes about a second, since the file and the solution are run once more.
     """
@@ -44,9 +49,12 @@ def where(exercise: Exercise, verdict: Verdict, file: Path) -> Where | None:
         own = record_check(exercise, check, file)
         if own is None or not own.passes:
             continue
+        is_first = check == checks[0]
+        if "microtape" not in exercise.path.read_text(encoding="utf-8"):
+            return Where(check, is_first, own, Moment(len(own.passes) - 1, -1, THE_ENGINES))
         expected = record_check(exercise, check, exercise.solution)
         if expected is not None:
-            return Where(check, check == checks[0], own, parting(own, expected))
+            return Where(check, is_first, own, parting(own, expected))
     return None
 
 

@@ -7,6 +7,7 @@ from textual.widgets import Input, OptionList
 
 from lessons import Workspace, load_course
 from lessons.record import record_program
+from lessons.where import THE_ENGINES
 from tui.cli import main
 from tui.exits import Exit
 from tui.learn_app import CourseScreen, LearnApp
@@ -89,9 +90,16 @@ class TestCommands:
     def test_where_the_first_check_calls_no_backward_a_later_one_shows_it(self, workspace, capfd):
         make(workspace, COURSE.find("in_place"), "not_marked")
         assert main(["learn", "check", "in_place"]) == Exit.NOT_SOLVED
-        out = capfd.readouterr().out
+        out = " ".join(capfd.readouterr().out.split())
         assert "Where it goes back (The gradient at [1, -2, 3] of the sum of y itself" in out
         assert "mul runs, where the solution runs SquareInPlace." in out
+
+    def test_an_engine_of_ones_own_is_shown_the_real_one(self, workspace, capfd):
+        make(workspace, COURSE.find("capstone"), "overwrites")
+        assert main(["learn", "check", "capstone"]) == Exit.NOT_SOLVED
+        assert THE_ENGINES in " ".join(capfd.readouterr().out.split())
+        assert main(["learn", "step", "capstone"]) == Exit.OK
+        assert "loss.backward()  ·  random_program.py" in capfd.readouterr().out
 
     def test_without_backward_there_are_no_steps(self, workspace, capfd):
         make(workspace, FAN_OUT, "overwrites")

@@ -147,7 +147,8 @@ class TestUnderAttack:
         began = time.monotonic()
         said = say("def double(x):\n    while True: pass\n", seconds=0.8)
         assert said == (
-            "✗ double(3)\n    your code did not come to an end in time; is there a loop that never ends?\n"
+            "✗ double(3)\n    your code did not come to an end in time; is there a loop that never ends, or work that "
+            "doubles with each step?\n"
             "    expected  6\n   double([1, 2]): not reached"
         )
         assert time.monotonic() - began < 5

@@ -1,3 +1,4 @@
+import linecache
 from random import Random
 
 import numpy as np
@@ -78,13 +79,12 @@ def long_program(exercise):
 
 
 def random_programs(exercise):
-    """Random programs, on your tape and on the engine"""
+    """200 random programs, on your tape and on the engine"""
     for length in range(1, LONGEST + 1):
         for seed in range(PROGRAMS // LONGEST):
             lines = _write(Random(1000 * length + seed), length)
-            found = _compare(lines, exercise.Tensor)
-            if found:
-                return f"not as the engine in   {'; '.join(lines)}: {found}"
+            if _compare(lines, _leaves(lines), exercise.Tensor):
+                return f"parts from the engine at   {_where(lines, exercise.Tensor)}   in   {'; '.join(lines)}"
     return "as the engine, every time"
 
 
@@ -118,20 +118,28 @@ def _write(lots, length):
             choices.append((f"{one} @ {other}", (shapes[one][0], shapes[other][1])))
         expression, shapes[name] = lots.choice(choices)
         lines.append(f"{name} = {expression}")
-    return [*lines, f"r{length}.sum()"]
+    return [*lines, f"loss = r{length}.sum()"]
 
 
-def _compare(lines, tensor):
-    """Which gradient differs and how, None if they are all the same."""
+def _leaves(lines):
     lots = np.random.default_rng(len(lines))
-    values = {name: np.asarray(lots.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
-    mine = {name: tensor(value) for name, value in values.items()}
-    engine = {name: mt.tensor(value, requires_grad=True) for name, value in values.items()}
-    for names in (mine, engine):
-        for line in lines[:-1]:
-            exec(line, {}, names)
-        eval(lines[-1], {}, names).backward()
-    for name in LEAVES:
+    return {name: np.asarray(lots.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
+
+
+def _run(lines, values, tensor):
+    """The names of a program that has gone back from its last line. The stepper knows it as random_program.py."""
+    names = {name: tensor(value) for name, value in values.items()}
+    code = "".join(f"{line}\n" for line in [*lines, "loss.backward()"])
+    linecache.cache["random_program.py"] = (len(code), None, code.splitlines(keepends=True), "random_program.py")
+    exec(compile(code, "random_program.py", "exec"), {}, names)
+    return names
+
+
+def _compare(lines, values, tensor):
+    """Which gradient differs and how, None if they are all the same."""
+    mine = _run(lines, values, tensor)
+    engine = _run(lines, values, _engine)
+    for name in values:
         did, expected = mine[name].grad, engine[name].grad
         expected = None if expected is None else expected.numpy()
         if (did is None) != (expected is None):
@@ -141,6 +149,25 @@ def _compare(lines, tensor):
     return None
 
 
+def _where(lines, tensor):
+    """The line at which they part on the way back: the last one from which on the program goes wrong by itself.
+
+    What it takes from the lines before is made a leaf, so that its gradient can be compared. The engine then runs the
+    whole program once more, so that it is the last pass of a recording.
+    """
+    values = {name: each.detach().numpy() for name, each in _run(lines, _leaves(lines), _engine).items()}
+    for start in range(len(lines) - 1, -1, -1):
+        found = _compare(lines[start:], dict(list(values.items())[: len(LEAVES) + start]), tensor)
+        if found:
+            break
+    _run(lines, _leaves(lines), _engine)
+    return f"{lines[start]}   ({found})"
+
+
+def _engine(value):
+    return mt.tensor(value, requires_grad=True)
+
+
 def _short(value):
     return None if value is None else np.round(value, 4).tolist()
 
@@ -148,8 +175,5 @@ def _short(value):
 def at_random(exercise, random):
     lines = _write(Random(int(random.integers(1 << 30))), int(random.integers(1, 9)))
     values = {name: np.asarray(random.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
-    names = {name: exercise.Tensor(value) for name, value in values.items()}
-    for line in lines[:-1]:
-        exec(line, {}, names)
-    eval(lines[-1], {}, names).backward()
+    names = _run(lines, values, exercise.Tensor)
     return {name: _grad(names[name]) for name in LEAVES}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from microtape.recording.collector import paused
 from microtape.recording.model import Recording, TensorRef
 from microtape.recording.moment import Moment, Timeline
 from microtape.recording.words import format_value
@@ -13,10 +14,10 @@ from viz.boxes import BoxMaker
 from viz.failure import failure_boxes
 from viz.fold_boxes import FoldBoxMaker
 from viz.graph import Arrow, ArrowKind, Box, VisualGraph
-from viz.heading import notes, subtitle, title
+from viz.heading import subtitle, title
 from viz.legend import legend
 from viz.moment import moment
-from viz.naming import usual_dtype, where
+from viz.naming import where
 from viz.opening import Group
 from viz.options import MAX_BOXES
 from viz.plan import Key, Own
@@ -36,9 +37,10 @@ def build(
     max_boxes: int = MAX_BOXES,
 ) -> VisualGraph:
     """The picture's contents. For the meaning of the arguments, and what may be wrong with them, see `viz.draw`."""
-    now = moment(recording, pass_index, step)
-    scene = make_scene(now, show=show, around=around, radius=radius, fold=fold, open=open, max_boxes=max_boxes)
-    return picture(now, scene)
+    with paused():
+        now = moment(recording, pass_index, step)
+        scene = make_scene(now, show=show, around=around, radius=radius, fold=fold, open=open, max_boxes=max_boxes)
+        return picture(now, scene)
 
 
 def picture(now: Moment, scene: Scene) -> VisualGraph:
@@ -68,18 +70,14 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
         boxes=every,
         arrows=every_arrow,
         legend=legend(every, every_arrow) if "legend" in scene.shown else (),
-        notes=(*scene.notes, *notes(now, scene.extent.nodes)),
+        notes=scene.notes,
     )
 
 
 def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
-    nodes, plan, ranks = now.recording.nodes, scene.plan, scene.ranks
-    operands = [op.ref for node in scene.extent.nodes for op in nodes[node].operands if op.ref is not None]
-    tensors = {ref.tensor for ref in operands}
-    tensors.update(ref.tensor for node in scene.extent.nodes for ref in nodes[node].outputs if ref is not None)
-    leaves = {ref.tensor: ref for ref in reversed(operands)}
-    maker = BoxMaker(now, scene.shown, usual_dtype(now.recording, tensors), leaves)
-    folds = FoldBoxMaker(now, scene.shown, plan, scene.uses)
+    plan, ranks = scene.plan, scene.ranks
+    maker = BoxMaker(now, scene.shown, scene.usual_dtype, scene.leaves)
+    folds = FoldBoxMaker(now, scene.shown, plan, scene.repetitions)
     boxes: dict[Key, Box] = {}
     for key in keys:
         if isinstance(key, Group):

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from microtape.recording.collector import paused
 from microtape.recording.model import Recording
 from microtape.recording.moment import Moment, Timeline
 from viz.build import pictures
@@ -138,7 +139,8 @@ class Film:
             raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise it")
         counts = [last - first + 1 for first, last in ranges]
         count.begin(sum(counts) + sum(map(later, counts)))
-        return [self._part(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
+        with paused():
+            return [self._part(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
 
     def _range(self, timeline: Timeline, passes: int) -> tuple[int, int]:
         """From after how many steps until after how many."""

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from microtape.recording.model import TensorRef, Value
+from microtape.recording.model import Place, TensorRef, Value
 from microtape.recording.moment import Moment
 from viz.borders import WORDS, ended
 from viz.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 from viz.characters import visible
-from viz.folds import Item, operations
+from viz.folds import Item
 from viz.graph import Box, BoxState, Row
+from viz.members import Members, Repetitions
 from viz.naming import NAME_WIDTH, code_at, shape_words, tensor_name, where
 from viz.opening import Group
 from viz.options import Detail
 from viz.plan import Own, Plan
-from viz.spark import size, spark
-from viz.uses import Use
+from viz.spark import spark
 
 MOST_ROLES = 6
 
@@ -33,48 +31,45 @@ class FoldBoxMaker:
     now: Moment
     show: Collection[Detail]
     plan: Plan
-    uses: Sequence[Use]
+    repetitions: Repetitions
 
     def group(self, group: Group, rank: int) -> Box:
         """The box of repetitions that are not open."""
-        times = [[node for item in each for node in operations(item)] for each in group.times]
-        nodes = [node for each in times for node in each]
-        outs = [self._result(each) for each in times]
-        state = self._state(nodes)
-        passes = {self.now.recording.nodes[node].pass_ for node in nodes}
+        members = self.repetitions.members(group)
+        state, done = self._state(members), members.done(self.now)
         rows = [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
-        rows += self._source(nodes)
-        rows += self._results(outs)
-        if state == "partly" or (state in ("current", "receiving") and self._done(nodes)):
-            rows.append(Row("done", f"{self._done(nodes)} of {len(nodes)} operations", "muted"))
+        rows += self._source(members.place)
+        rows += self._results(self.repetitions.results(group))
+        if state == "partly" or (state in ("current", "receiving") and done):
+            rows.append(Row("done", f"{done} of {len(members.nodes)} operations", "muted"))
         return Box(
             id=group.id,
             kind="fold",
             state=state,
             title=_title(group),
-            note=_each(times),
+            note=_each(group.nodes),
             rows=tuple(rows),
             ports=(),
-            tooltip=self._tooltip(group, nodes),
+            tooltip=self._tooltip(group, members.nodes),
             rank=rank,
             node=None,
-            recorded_in=passes.pop() if len(passes) == 1 else None,
+            recorded_in=members.recorded_in,
             frames=self.plan.frames.get(group, ()),
         )
 
     def own(self, own: Own, rank: int) -> Box:
         """The box of the leaves, or of the tensors without gradient, that each repetition has for itself."""
-        leaves = [one for one in own.members if isinstance(one, int)]
+        leaves = self.repetitions.members(own)
         roles = self._roles(own.members)
         of = " and ".join(group.name for group in own.of[:2])
         rows = [self._role(role) for role in roles[:MOST_ROLES]]
         if len(roles) > MOST_ROLES:
             rows.append(Row("", f"… and {len(roles) - MOST_ROLES} more kinds", "muted"))
-        what = "leaves" if leaves else "tensors"
+        what = "leaves" if leaves.nodes else "tensors"
         return Box(
             id=own.id,
-            kind="folded leaves" if leaves else "folded constants",
-            state=self._state(leaves) if leaves else "",
+            kind="folded leaves" if leaves.nodes else "folded constants",
+            state=self._state(leaves) if leaves.nodes else "",
             title=f"{len(own.members)} {what}",
             note=f"of {of}",
             rows=tuple(rows),
@@ -85,70 +80,47 @@ class FoldBoxMaker:
             frames=self.plan.frames.get(own, ()),
         )
 
-    def _state(self, nodes: Sequence[int]) -> BoxState:
+    def _state(self, members: Members) -> BoxState:
         now = self.now
         if now.pass_ is None:
             return ""
-        inside = set(nodes)
-        if now.failed is not None and now.failed.node in inside:
+        if now.failed is not None and now.failed.node in members.inside:
             return "failed"
         if now.current is not None:
-            if now.current.node in inside:
+            if now.current.node in members.inside:
                 return "current"
-            if any(one.node in inside for one in now.current.deliveries):
+            if any(one.node in members.inside for one in now.current.deliveries):
                 return "receiving"
-        if not any(now.is_there(node) for node in nodes):
+        if not members.is_there(now):
             return "absent"
-        evaluated = [node for node in nodes if node in now.timeline.evaluates]
-        done = self._done(nodes)
+        done = members.done(now)
         if done:
-            return "done" if done == len(evaluated) else "partly"
-        if inside.intersection(now.ready):
+            return "done" if done == members.evaluated else "partly"
+        if members.inside.intersection(now.ready):
             return "ready"
-        if evaluated:
+        if members.evaluated:
             return "future"
-        return "" if now.recording.nodes[nodes[0]].pass_ == now.pass_.index else "outside"
-
-    def _done(self, nodes: Iterable[int]) -> int:
-        return sum(self.now.step_of(node) is not None for node in nodes)
+        return "" if now.recording.nodes[members.nodes[0]].pass_ == now.pass_.index else "outside"
 
     def _word(self, item: Item) -> str:
         if isinstance(item, int):
             return self.now.recording.nodes[item].op
         return f"{item.name} ×{len(item.times)}" if len(item.times) > 1 else item.name
 
-    def _source(self, nodes: Sequence[int]) -> list[Row]:
-        """The longest expression of the last repetition: it is what the others are parts of."""
-        places = [place for node in nodes if (place := self.now.recording.nodes[node].place) is not None]
-        if "source" not in self.show or not places:
+    def _source(self, place: Place | None) -> list[Row]:
+        if "source" not in self.show or place is None:
             return []
-        place = max(reversed(places), key=lambda one: (one.end_line - one.line, one.end_column - one.column))
         recording = self.now.recording
         return [Row(where(recording, place), code_at(recording, place, VALUE_WIDTH), "muted")]
-
-    @cached_property
-    def _users(self) -> Mapping[int | TensorRef, list[int]]:
-        found = defaultdict[int | TensorRef, list[int]](list)
-        for use in self.uses:
-            found[use.of].append(use.by)
-        return found
-
-    def _result(self, nodes: Sequence[int]) -> int:
-        """The last operation of a repetition whose result is used outside of it."""
-        inside = set(nodes)
-        for node in reversed(nodes):
-            if not inside.issuperset(self._users.get(node, ())):
-                return node
-        return nodes[-1]
 
     def _results(self, outs: Sequence[int]) -> list[Row]:
         now, rows = self.now, []
         refs = [now.recording.nodes[node].outputs[0] if now.recording.nodes[node].outputs else None for node in outs]
-        names = [tensor_name(now, ref) for ref in refs if ref is not None]
-        shapes = list(dict.fromkeys(now.recording.tensors[ref.tensor].shape for ref in refs if ref is not None))
-        if names:
+        known = [ref for ref in refs if ref is not None]
+        shapes = list(dict.fromkeys(now.recording.tensors[ref.tensor].shape for ref in known))
+        if known:
             shape = shape_words(shapes[0]) if len(shapes) == 1 else "several shapes"
-            rows.append(Row("result", f"{span(names[0], names[-1])}  {shape}"))
+            rows.append(Row("result", f"{span(tensor_name(now, known[0]), tensor_name(now, known[-1]))}  {shape}"))
         if "values" in self.show:
             rows += self._sizes("|value|", [None if ref is None else now.recording.value(ref) for ref in refs], "plain")
         if "gradients" in self.show and now.pass_ is not None and any(node in now.timeline.evaluates for node in outs):
@@ -157,7 +129,7 @@ class FoldBoxMaker:
         return rows
 
     def _sizes(self, key: str, values: Sequence[Value | None], tone: str) -> list[Row]:
-        sizes = [None if value is None else size(value) for value in values]
+        sizes = [None if value is None else self.repetitions.size(value) for value in values]
         if all(one is None for one in sizes):
             return [Row(key, NO_GRADIENT, "muted")] if tone == "gradient" else []
         wrong = [number for number, one in enumerate(sizes) if one is not None and math.isnan(one)]

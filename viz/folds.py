@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -22,13 +23,18 @@ By: TypeAlias = Literal["scope", "loop", "function"]
 NAME_WIDTH = 40
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Fold:
     """Something that happens `len(times)` times in a row: once for a scope or a function that is entered once."""
 
     name: str
     by: By
     times: tuple[tuple[Item, ...], ...]
+
+    @cached_property
+    def nodes(self) -> tuple[tuple[int, ...], ...]:
+        """The operations of each repetition, those of folds inside among them."""
+        return tuple(tuple(node for item in each for node in operations(item)) for each in self.times)
 
 
 Item: TypeAlias = int | Fold

@@ -28,8 +28,7 @@ class Group:
     @property
     def id(self) -> str:
         """The same in every picture that has this group."""
-        nodes = [node for end in (self.times[0][0], self.times[-1][-1]) for node in operations(end)]
-        return f"g{nodes[0]}to{nodes[-1]}"
+        return f"g{self.nodes[0][0]}to{self.nodes[-1][-1]}"
 
     @property
     def name(self) -> str:
@@ -44,6 +43,11 @@ class Group:
     def times(self) -> tuple[tuple[Item, ...], ...]:
         """What each repetition consists of."""
         return self.fold.times[self.first : self.stop]
+
+    @property
+    def nodes(self) -> tuple[tuple[int, ...], ...]:
+        """The operations of each repetition."""
+        return self.fold.nodes[self.first : self.stop]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from microtape.recording.model import Recording, TensorRef
-from viz.folds import operations
 from viz.graph import Frame
 from viz.opening import Group, Sight
 from viz.uses import Cut, Use
@@ -68,10 +67,9 @@ def make_plan(
         if isinstance(item, int):
             key_of[item] = item
             continue
-        for number, inside in enumerate(item.times):
-            for node in (one for part in inside for one in operations(part)):
-                key_of[node] = item
-                repetition[node] = (item, number)
+        for number, inside in enumerate(item.nodes):
+            key_of.update(dict.fromkeys(inside, item))
+            repetition.update(dict.fromkeys(inside, (item, number)))
     users = defaultdict[int | TensorRef, list[int]](list)
     for use in uses:
         users[use.of].append(use.by)

@@ -15,6 +15,9 @@ from viz.errors import DrawError, TooLargeError
 from viz.extent import Extent, extent, some_root
 from viz.failure import overwriters
 from viz.folds import WAYS, Fold, Item, folded
+from viz.heading import notes
+from viz.members import Repetitions
+from viz.naming import usual_dtype
 from viz.opening import Group, Sight, open_more, opened, sight
 from viz.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
 from viz.plan import Key, Plan, make_plan
@@ -30,9 +33,11 @@ class Scene:
 
     extent: Extent
     shown: frozenset[Detail]
-    uses: Sequence[Use]
     plan: Plan
     ranks: Mapping[Key, int]
+    repetitions: Repetitions
+    usual_dtype: str
+    leaves: Mapping[int, TensorRef]  # each at the version in which it is used here
     notes: tuple[str, ...]
 
 
@@ -82,7 +87,20 @@ def make_scene(
     users: dict[Key, list[Key]] = {}
     for link in plan.links:
         users.setdefault(link.tail, []).append(link.head)
-    return Scene(which, shown, uses, plan, layers(plan.order, users), (*which.notes, *_folded_note(which, plan)))
+    nodes = [now.recording.nodes[node] for node in which.nodes]
+    operands = [op.ref for node in nodes for op in node.operands if op.ref is not None]
+    tensors = {ref.tensor for ref in operands}
+    tensors.update(ref.tensor for node in nodes for ref in node.outputs if ref is not None)
+    return Scene(
+        which,
+        shown,
+        plan,
+        layers(plan.order, users),
+        Repetitions(now.timeline, uses),
+        usual_dtype(now.recording, tensors),
+        {ref.tensor: ref for ref in reversed(operands)},
+        (*which.notes, *_folded_note(which, plan), *notes(now, which.nodes)),
+    )
 
 
 def _inputs(now: Moment, which: Extent, uses: Sequence[Use]) -> dict[int | TensorRef, None]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from microtape.recording.moment import Moment
 from microtape.recording.words import format_value
 from viz.graph import Arrow, ArrowKind, Box
+from viz.members import Repetitions, Travels
 from viz.options import Detail
 from viz.plan import Key, Link, Plan
 
@@ -16,7 +17,12 @@ TERM_WIDTH = 24
 
 
 def make_arrows(
-    now: Moment, plan: Plan, ranks: Mapping[Key, int], boxes: Mapping[Key, Box], shown: Collection[Detail]
+    now: Moment,
+    plan: Plan,
+    ranks: Mapping[Key, int],
+    boxes: Mapping[Key, Box],
+    shown: Collection[Detail],
+    repetitions: Repetitions,
 ) -> tuple[list[Box], list[Arrow]]:
     """The arrows; and the small boxes, so that no arrow crosses it all."""
     counts = Counter(link.tail for link in plan.links)
@@ -33,7 +39,7 @@ def make_arrows(
                 Box(tail, "again", home.state, title, "", (), (), (f"{home.title}, drawn above",),
                     ranks[link.head] - 1, home.node, home.recorded_in, frames=head.frames),
             )  # fmt: skip
-        kind, text = _travel(now, link)
+        kind, text = _travel(now, link, repetitions.travels(link))
         if port is not None and len(link.uses) == 1:
             text = f"#{port} {text}".strip()
         about = _tooltip(link, kind, text, home, head)
@@ -42,26 +48,25 @@ def make_arrows(
     return list(again.values()), arrows
 
 
-def _travel(now: Moment, link: Link) -> tuple[ArrowKind, str]:
+def _travel(now: Moment, link: Link, travels: Travels) -> tuple[ArrowKind, str]:
     """Whether gradients have travelled along the arrow, and which."""
-    if link.uses and not any(now.is_there(use.by) for use in link.uses):
+    if travels.since >= now.steps_done:
         return "absent", ""
-    if not link.uses or all(use.ended for use in link.uses):
+    if travels.ended:
         return "border", "✂"
-    edges = [use for use in link.uses if use.edge is not None]
-    if not edges:
+    if not travels.edges:
         return "value", "saved" if all(use.saved for use in link.uses) else _count(link)
-    came = [(use, gone) for use in edges if (gone := now.travelled(use.by, use.edge or 0)) is not None]
+    came = travels.came(now)
     if not came:
         return "future", _count(link)
-    current = now.current.node if now.current is not None else None
-    kind: ArrowKind = "now" if any(use.by == current for use, _ in came) else "done"
-    if all(gone.term is None for _, gone in came):
+    kind: ArrowKind = "now" if travels.came_now(now) else "done"
+    if not travels.is_defined(now):
         kind = "undefined"
     if len(link.uses) > 1:
-        return kind, _count(link) if len(came) == len(edges) else f"{len(came)} of {len(edges)}"
-    term = came[0][1].term
-    return kind, "None" if term is None else format_value(term, TERM_WIDTH)
+        return kind, _count(link) if came == travels.edges else f"{came} of {travels.edges}"
+    (use,) = link.uses
+    gone = now.travelled(use.by, use.edge or 0)
+    return kind, "None" if gone is None or gone.term is None else format_value(gone.term, TERM_WIDTH)
 
 
 def _count(link: Link) -> str:

@@ -59,7 +59,7 @@ def pictures(timeline: Timeline, scene: Scene, first: int = 0, last: int | None 
 
 
 def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
-    again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown)
+    again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown, scene.repetitions)
     seeds, seed_arrows = _seeds(now, scene, boxes)
     failures, failure_arrows = failure_boxes(now, scene.plan, scene.ranks, boxes)
     every = (*boxes.values(), *again, *seeds, *failures)

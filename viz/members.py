@@ -1,4 +1,4 @@
-"""What is in the boxes of many nodes, as far as it is the same at every moment: worked out once for a whole film."""
+"""What boxes of many nodes and arrows of many uses have in them, as far as it is the same at every moment of a film."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from microtape.recording.model import Place, TensorRef, Value
 from microtape.recording.moment import Moment, Timeline
 from viz.opening import Group
-from viz.plan import Own
+from viz.plan import Link, Own
 from viz.spark import size
 from viz.uses import Use
 
@@ -37,12 +37,36 @@ class Members:
         return self.since < now.steps_done
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Travels:
+    """When gradients went along an arrow."""
+
+    edges: int  # along which one could go
+    steps: tuple[int, ...]  # in which one did, in order
+    defined: tuple[int, ...]  # the same, but for gradients that were None
+    since: int  # the step that recorded the first of its uses; -1: the program did
+    ended: bool  # what is used was detached before
+
+    def came(self, now: Moment) -> int:
+        """How many gradients have gone along it by now."""
+        return bisect_left(self.steps, now.steps_done)
+
+    def came_now(self, now: Moment) -> bool:
+        """Whether one did in the step in the foreground."""
+        return now.current is not None and bisect_left(self.steps, now.current.index) < self.came(now)
+
+    def is_defined(self, now: Moment) -> bool:
+        """Whether one that came was not None."""
+        return bisect_left(self.defined, now.steps_done) > 0
+
+
 class Repetitions:
     """The members of the boxes of a scene, the results of repetitions, and how large arrays are."""
 
     def __init__(self, timeline: Timeline, uses: Sequence[Use]) -> None:
         self._timeline, self._uses = timeline, uses
         self._members: dict[Group | Own, Members] = {}
+        self._travels: dict[Link, Travels] = {}
         self._results: dict[Group, list[int]] = {}
         self._sizes: dict[int, tuple[Value, float]] = {}  # by id; holding the array keeps its id from being used again
 
@@ -72,6 +96,24 @@ class Repetitions:
             recorded_in=passes.pop() if len(passes) == 1 else None,
             place=max(places, key=lambda one: (one.end_line - one.line, one.end_column - one.column), default=None),
         )
+
+    def travels(self, link: Link) -> Travels:
+        """When gradients went along that arrow."""
+        known = self._travels.get(link)
+        if known is None:
+            timeline = self._timeline
+            edges = [(use.by, use.edge) for use in link.uses if use.edge is not None]
+            gone = sorted(
+                (timeline.travelled[one] for one in edges if one in timeline.travelled), key=lambda one: one[0]
+            )
+            known = self._travels[link] = Travels(
+                edges=len(edges),
+                steps=tuple(step for step, _ in gone),
+                defined=tuple(step for step, delivery in gone if delivery.term is not None),
+                since=min((timeline.made_at.get(use.by, -1) for use in link.uses), default=-1),
+                ended=all(use.ended for use in link.uses),
+            )
+        return known
 
     @cached_property
     def _users(self) -> Mapping[int | TensorRef, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -149,6 +150,7 @@ LEARNING: Options = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: `sys.argv`) and return its exit code."""
+    gc.set_threshold(50_000)  # modules and recordings are many objects that stay: looking for garbage finds none
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         if sys.stdout is not None:

@@ -15,7 +15,7 @@ from tui.keys import actions_of
 from tui.stops_screen import StopsScreen
 
 SHORT = 2_000  # moments within which a condition is evaluated at once
-PAUSE = 0.3  # seconds before every number is looked at: the first paint comes first
+PAUSE = 0.3  # seconds before anything long is worked out, as where NaNs are: the first paint comes first
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
 
 

@@ -29,6 +29,7 @@ from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt, Purpose
 from tui.remembered import Remembered, key_of
+from tui.running import PAUSE
 from tui.source_pane import SourcePane
 from tui.spans import shown
 from tui.tape import TapeView
@@ -141,9 +142,11 @@ class StepperScreen(ExplainingScreen):
             self.view = "both"  # where the tape leaves half of its place empty
         give_way(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
-        self.call_after_refresh(self._settle)
+        self.call_after_refresh(self.set_timer, PAUSE, self._settle)
 
     def _settle(self) -> None:
+        if self.cursor is not None:
+            self.cursor.timeline.prepare()
         gc.freeze()
         gc.enable()
 

@@ -170,6 +170,13 @@ class Timeline(moment.Timeline):
                 else:
                     waiting.pop(one.node, None)
 
+    def prepare(self) -> None:
+        """Work out what the first step will ask of all the others, before anybody waits for the answer."""
+        for node in self.rows[:1]:
+            self.arrived(node, len(self.steps))
+        self.waiting(len(self.steps))
+        self.ready(len(self.steps))
+
     def made_by(self, ref: TensorRef) -> tuple[int, int] | None:
         """The node that computed a tensor at a version, and which of its outputs that is. See `producer`, which takes
         a look at every node: most can be told without.

@@ -7,6 +7,7 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, row, stepper
 from test_tui_learn import until
 from test_tui_out import notices
+from textual.color import Color
 
 from tui.explained import EXPLAINED
 from tui.help import KEYS, HelpScreen
@@ -45,10 +46,9 @@ async def test_the_palette_has_every_action_of_every_key():
 async def test_a_command_is_found_by_its_words():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("ctrl+p", *"end", "space", *"of", "space", *"the")
-        await pilot.pause(0.5)
+        await until(pilot, lambda: "To the end of the pass" in everything(pilot.app))
         await pilot.press("enter")
-        await pilot.pause(0.2)
-        assert bar(pilot.app) == "step 5 of 5"
+        await until(pilot, lambda: isinstance(pilot.app.screen, StepperScreen) and bar(pilot.app) == "step 5 of 5")
 
 
 async def test_a_click_on_a_row_a_box_and_the_line_of_time_goes_there():
@@ -136,9 +136,10 @@ def everything(app):
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE])
-@pytest.mark.parametrize("name", EVERYWHERE)
-async def test_in_ascii_mode_everything_is_ascii(size, name):
+@pytest.mark.parametrize(
+    ("name", "size"), [*((one, SMALL) for one in EVERYWHERE), ("the stepper", LARGE), ("why", LARGE), ("help", LARGE)]
+)
+async def test_in_ascii_mode_everything_is_ascii(name, size):
     async with stepper(handmade.twice(), ascii=True).run_test(size=size) as pilot:
         await pilot.press("right", *EVERYWHERE[name])
         await pilot.pause()
@@ -200,3 +201,13 @@ async def test_what_f1_and_the_notices_say_follows_the_keys_too():
 )
 def test_keys_are_called_what_people_call_them(key, name, in_ascii):
     assert (key_name(key), key_name(key, ascii=True)) == (name, in_ascii)
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("keys", [("right", "enter"), ("b", "enter", "B"), ("y",), ("s",), ("s", "down", "c"), ("o",)])
+async def test_what_is_chosen_in_a_list_is_marked_softly_and_stays_legible(theme, keys):
+    async with stepper(handmade.twice(), theme=theme).run_test(size=LARGE) as pilot:
+        await pilot.press(*keys)
+        chosen = pilot.app.screen.query_one("OptionList")
+        soft = pilot.app.theme_variables["accent-muted"]
+        assert chosen.get_component_styles("option-list--option-highlighted").background == Color.parse(soft)

@@ -32,6 +32,14 @@ class MicrotapeApp(App[None]):
 
     TITLE = "microtape"
     CSS = """
+    ModalScreen > VerticalScroll, OptionList, Grid {
+        scrollbar-size: 1 1; scrollbar-color: $panel; scrollbar-color-hover: $accent; scrollbar-color-active: $accent;
+        scrollbar-background: $surface; scrollbar-background-hover: $surface; scrollbar-background-active: $surface;
+    }
+    OptionList:focus { background-tint: $foreground 0%; }
+    OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
+        background: $accent-muted; color: $foreground; text-style: none;
+    }
     .-ascii TapeView, .-ascii BoxView, .-ascii Pane { border: ascii $panel; }
     .-ascii TapeView:focus, .-ascii BoxView:focus, .-ascii Pane:focus { border: ascii $accent; }
     .-ascii StepperScreen > #sentence { border: none; border-top: ascii $panel; }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +16,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Click
 from textual.geometry import Size
-from textual.screen import ModalScreen
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style as TextualStyle
 from textual.widgets import Static
 
 from microtape.recording.model import Summary, Value
@@ -26,6 +29,7 @@ from microtape.recording.summary import summarize
 from microtape.recording.words import format_number, format_shape
 from tui.clipboard import copy, exact
 from tui.cursor import StepCursor
+from tui.dialog import Dialog, keys_below
 from tui.rule import index_text
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -60,6 +64,20 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         x = first if first <= column < first + many else max(column - many // 2, 0)
         self.scroll_to(x * self.cell_width, y, animate=False, force=True)
         self.refresh()
+
+    @dataclass
+    class Chosen(Message):
+        """A cell was clicked."""
+
+        row: int
+        column: int
+
+    def on_click(self, event: Click) -> None:
+        """Choose the cell under the mouse."""
+        row = event.y - 1 + self.scroll_offset.y
+        column = (event.x - self.gutter_width) // self.cell_width + self.scroll_offset.x // self.cell_width
+        if event.y > 0 and event.x >= self.gutter_width and row < self.matrix.shape[0]:
+            self.post_message(self.Chosen(row, min(column, self.matrix.shape[1] - 1)))
 
     @property
     def cell_width(self) -> int:
@@ -128,7 +146,7 @@ def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
     return Style(bgcolor=Color.from_rgb(*(round(a + (b - a) * share) for a, b in zip(ground, hue, strict=True))))
 
 
-class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
+class ArrayScreen(Dialog[tuple[int, ...] | None]):
     """One array at a time of a moment's. Closes with the element to explain, or None."""
 
     DEFAULT_CSS = """
@@ -168,8 +186,13 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
         """Which array, what it is like, its numbers, the chosen one in full."""
         with Vertical() as box:
             box.border_title = "array"
-            box.border_subtitle = "arrows move, PgUp PgDn slice, m map, Tab next, y copy, Enter why, Esc"
-            yield Static(id="which")
+            box.border_subtitle = keys_below(
+                ("", "arrows move"), ("pageup", "PgUp"), ("pagedown", "PgDn slice"), ("m", "m map"),
+                ("tab", "Tab next"), ("y", "y copy"), ("enter", "Enter why"), ("escape", "Esc"),
+            )  # fmt: skip
+            names = Static(id="which")
+            names.auto_links = False  # what can be clicked there looks like what it is
+            yield names
             yield Static(id="about")
             yield Grid()
             yield Static(id="here")
@@ -204,6 +227,16 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
             self._index[:-2] = [int(i) for i in np.unravel_index(flat, leading)]
             self._show()
 
+    def on_grid_chosen(self, message: Grid.Chosen) -> None:
+        """The element that was clicked."""
+        if self._index and not isinstance(self._arrays[self._which][1], Summary):
+            self._index[-2:] = [message.row, message.column][-min(len(self._index), 2) :]
+            self._show()
+
+    def action_turn_to(self, which: int) -> None:
+        """The array whose name was clicked."""
+        self._turn_to(which)
+
     def action_explain(self) -> None:
         """Close, and ask why of this element of the gradient."""
         name, value = self._arrays[self._which]
@@ -229,8 +262,11 @@ class ArrayScreen(ModalScreen[tuple[int, ...] | None]):
 
     def _show(self) -> None:
         name, value = self._arrays[self._which]
-        names = [
-            (f" {one} ", "bold $text-accent" if i == self._which else "") for i, (one, _) in enumerate(self._arrays)
+        names: list[Content | tuple[str, str]] = [
+            Content.styled(f" {one} ", "bold $text-accent" if i == self._which else "").stylize(
+                TextualStyle.from_meta({"@click": f"screen.turn_to({i})"})
+            )
+            for i, (one, _) in enumerate(self._arrays)
         ]
         leading = value.shape[:-2]
         if leading and 0 not in leading:

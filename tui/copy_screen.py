@@ -9,15 +9,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.copying import Piece
+from tui.dialog import Dialog, keys_below
 from tui.spans import shown
 
 
-class CopyScreen(ModalScreen[Piece | None]):
+class CopyScreen(Dialog[Piece | None]):
     """Closes with the piece to copy, or None."""
 
     DEFAULT_CSS = """
@@ -30,9 +30,6 @@ class CopyScreen(ModalScreen[Piece | None]):
         height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
     }
     CopyScreen .rest { color: $text-muted; }
-    CopyScreen OptionList > .option-list--option-highlighted {
-        background: $accent-muted; color: $foreground; text-style: none;
-    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,7 +50,7 @@ class CopyScreen(ModalScreen[Piece | None]):
         width = min(max(len(piece.what) for piece in self._pieces), 36)
         with Vertical() as box:
             box.border_title = "copy"
-            box.border_subtitle = "Enter or y copies, Esc"
+            box.border_subtitle = keys_below(("enter", "Enter or y copies"), ("escape", "Esc"))
             yield OptionList(*(Option(self._row(piece, width)) for piece in self._pieces))
             if self._left_out:
                 yield Static(f"{self._left_out:,} more leaves: go to one (g), and copy it there", classes="rest")

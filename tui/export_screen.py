@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from tui.clipboard import home
+from tui.dialog import Dialog, keys_below
 from tui.exporting import KINDS, Export, ExportError, Kind
 
 
@@ -24,7 +24,7 @@ class _Stopped(Exception):  # noqa: N818 - not an error
     """The user does not want it any more."""
 
 
-class ExportScreen(ModalScreen[str | None]):
+class ExportScreen(Dialog[str | None]):
     """Closes with a sentence about what was written, or None."""
 
     DEFAULT_CSS = """
@@ -34,9 +34,6 @@ class ExportScreen(ModalScreen[str | None]):
         border: round $accent; background: $surface; padding: 0 1;
     }
     ExportScreen OptionList { height: auto; border: none; padding: 0; background: $surface; }
-    ExportScreen OptionList > .option-list--option-highlighted {
-        background: $accent-muted; color: $foreground; text-style: none;
-    }
     ExportScreen Input, ExportScreen Input:focus {
         border: none; height: 1; padding: 0; margin: 1 0 0 0; background: $panel;
     }
@@ -60,7 +57,7 @@ class ExportScreen(ModalScreen[str | None]):
         """What, under which name, and what there is to say about it."""
         with Vertical() as box:
             box.border_title = "write to a file"
-            box.border_subtitle = "arrows choose, Enter writes, Esc"
+            box.border_subtitle = keys_below(("", "arrows choose"), ("enter", "Enter writes"), ("escape", "Esc"))
             yield OptionList(*(Option(_row(kind)) for kind in KINDS))
             yield Input(select_on_focus=False)
             yield Static(id="said")

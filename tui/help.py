@@ -11,16 +11,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.dialog import Dialog, keys_below
 from tui.explained import EXPLAINED
 from tui.key_names import KeyNames
 from tui.panes import PANES
 from tui.spans import shown
 from tui.tape import ASCII_GLYPHS, GLYPHS
 
-WIDTH, KEY = 72, 11  # characters of a line, and of its left column
+WIDTH, KEY = 96, 11  # most characters of a line, and those of its left column
 # The actions of the stepper, and what they do; `{action}` is the key of another one.
 KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("move(1)",), "one step on"),
@@ -83,13 +83,13 @@ PREFACE = (
 )
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """Shown over the stepper until a key is pressed."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
     HelpScreen > VerticalScroll {
-        width: 78; max-width: 100%; height: auto; max-height: 100%;
+        width: 102; max-width: 100%; height: auto; max-height: 100%;
         border: round $accent; background: $surface; padding: 0 1;
     }
     """
@@ -105,13 +105,13 @@ class HelpScreen(ModalScreen[None]):
         """The preface, the keys, the marks; or what one view or pane shows."""
         with VerticalScroll() as page:
             page.border_title = "help"
-            page.border_subtitle = "Esc closes"
+            page.border_subtitle = keys_below(("escape", "Esc closes"))
             if self._about is not None:
                 page.border_title = self._about
                 yield Static(self._text(self._keys.spell(EXPLAINED[self._about])))
                 return
-            yield Static(self._text(PREFACE + "\n"))
-            yield Static(self._table("keys", self._rows()))
+            yield Static(self._text(PREFACE))
+            yield Static(self._table("\nkeys", self._rows()))
             glyphs = ASCII_GLYPHS if self._keys.ascii else GLYPHS
             marks = [(glyphs[name] if name else mark, meaning) for mark, name, meaning in MARKS]
             yield Static(self._table("\nmarks", marks))
@@ -127,7 +127,7 @@ class HelpScreen(ModalScreen[None]):
         lines = [Content.styled(title, "$text-muted")]
         for key, meaning in rows:
             left = textwrap.wrap(self._shown(key), KEY - 1)
-            right = textwrap.wrap(self._shown(meaning), WIDTH - KEY)
+            right = textwrap.wrap(self._shown(meaning), min(WIDTH, self.app.size.width - 6) - KEY)
             lines += [
                 Content.assemble((one.ljust(KEY), "bold $text-accent"), other)
                 for one, other in zip_longest(left, right, fillvalue="")

@@ -71,13 +71,13 @@ def _ansi(like: str, muted: str, current: str, delivered: str, failed: str, **co
 
 
 ANSI_DARK = _ansi(
-    "ansi-dark", muted="ansi_white", current="ansi_bright_black", delivered="ansi_default", failed="ansi_red",
+    "ansi-dark", muted="ansi_white", current="ansi_bright_black", delivered="ansi_default", failed="ansi_default",
     primary="ansi_bright_blue", secondary="ansi_cyan", warning="ansi_yellow", error="ansi_bright_red",
     success="ansi_bright_green", accent="ansi_bright_magenta", panel="ansi_bright_black",
 )  # fmt: skip
 ANSI_LIGHT = _ansi(
     "ansi-light", muted="ansi_bright_black", current="ansi_white", delivered="ansi_default",
-    failed="ansi_bright_red", primary="ansi_blue", secondary="ansi_cyan", warning="ansi_default", error="ansi_red",
+    failed="ansi_default", primary="ansi_blue", secondary="ansi_cyan", warning="ansi_default", error="ansi_red",
     success="ansi_green", accent="ansi_magenta", panel="ansi_white",
 )  # fmt: skip
 THEMES = {"dark": DARK, "light": LIGHT, "colourblind": COLOURBLIND, "ansi": ANSI_DARK, "ansi-light": ANSI_LIGHT}

@@ -8,11 +8,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from microtape.recording.model import Recording
+from tui.dialog import Dialog, keys_below
 from tui.look import content
 from tui.passes import compare, headings, pass_lines, row
 from tui.spans import plain
@@ -28,9 +28,6 @@ STYLE = """
     {0} OptionList, {0} OptionList:focus {{
         height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
     }}
-    {0} OptionList > .option-list--option-highlighted {{
-        background: $accent-muted; color: $foreground; text-style: none;
-    }}
 """
 
 
@@ -41,7 +38,7 @@ class PassChoice(NamedTuple):
     compares: bool
 
 
-class PassesScreen(ModalScreen[PassChoice | None]):
+class PassesScreen(Dialog[PassChoice | None]):
     """Every pass: number, call, root, steps, what failed."""
 
     DEFAULT_CSS = STYLE.format("PassesScreen")
@@ -63,7 +60,9 @@ class PassesScreen(ModalScreen[PassChoice | None]):
         number = self._recording.passes[self._current].index + 1
         with Vertical() as box:
             box.border_title = "passes"
-            box.border_subtitle = f"Enter goes there, c compares it with pass {number}, Esc"
+            box.border_subtitle = keys_below(
+                ("enter", "Enter goes there"), ("c", f"c compares it with pass {number}"), ("escape", "Esc")
+            )
             yield Static(columns, id="columns")
             yield OptionList(*(Option(one) for one in rows))
 
@@ -87,7 +86,7 @@ class PassesScreen(ModalScreen[PassChoice | None]):
             self.notify("Choose another pass to compare this one with.", timeout=3)
 
 
-class CompareScreen(ModalScreen[tuple[int, int] | None]):
+class CompareScreen(Dialog[tuple[int, int] | None]):
     """Two passes. Closes with the pass and the node to go to, or None."""
 
     DEFAULT_CSS = STYLE.format("CompareScreen")
@@ -109,7 +108,7 @@ class CompareScreen(ModalScreen[tuple[int, int] | None]):
         labels = [f"pass {self._recording.passes[i].index + 1}".ljust(room) for i in self._which]
         with Vertical() as box:
             box.border_title = "two passes"
-            box.border_subtitle = "Enter goes there, Esc"
+            box.border_subtitle = keys_below(("enter", "Enter goes there"), ("escape", "Esc"))
             lines = [content(one, ascii=self._ascii) for one in headings(self._recording, *self._which)]
             yield Static(Content("\n").join(lines))
             yield Static("  ".join([" " * names, *labels, "difference"]), id="columns")

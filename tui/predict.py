@@ -14,12 +14,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from microtape.recording.model import Delivery, Value
 from microtape.recording.words import format_shape, format_value
 from tui.cursor import StepCursor
+from tui.dialog import Dialog, keys_below
 from tui.learn_text import marked
 from tui.sentence import title
 from tui.spans import plain
@@ -104,7 +104,7 @@ def _is_small(value: Value | None) -> bool:
     return isinstance(value, np.ndarray) and 0 < value.size <= MANY and value.dtype.kind in "fiu"
 
 
-class PredictScreen(ModalScreen[bool | None]):
+class PredictScreen(Dialog[bool | None]):
     """Asks one question, says whether the answer is right and why, and closes with that; with None for who skips it.
 
     It lies below what it asks about, so that one can look while thinking. An empty answer shows the right one.
@@ -132,7 +132,7 @@ class PredictScreen(ModalScreen[bool | None]):
         """The question, a field, and room for what is to be said of the answer."""
         with Vertical() as box:
             box.border_title = "predict"
-            box.border_subtitle = "Enter answers, Esc skips"
+            box.border_subtitle = keys_below(("enter", "Enter answers"), ("escape", "Esc skips"))
             yield Static(marked(self._question.ask))
             yield Input(placeholder="your guess; a wrong one costs nothing")
             yield Static(id="verdict")
@@ -152,4 +152,4 @@ class PredictScreen(ModalScreen[bool | None]):
         self.query_one("#verdict", Static).update(
             Content.assemble(said, f": {self._question.right}. ", marked(self._question.because))
         )
-        self.query_one(Vertical).border_subtitle = "Enter shows it"
+        self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows it"))

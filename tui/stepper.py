@@ -119,7 +119,9 @@ class StepperScreen(ExplainingScreen):
                 yield TapeView("tape", ascii=ascii).data_bind(cursor=cursor, stops=StepperScreen.stop_nodes)
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
             with Vertical(id="panes"):
-                yield Static(id="tabs")
+                tabs = Static(id="tabs")
+                tabs.auto_links = False  # they look like tabs
+                yield tabs
                 yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
                 yield SourcePane("source", ascii=ascii).data_bind(cursor)
                 yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
@@ -182,8 +184,11 @@ class StepperScreen(ExplainingScreen):
         """On a small terminal one pane shows at a time, under a line of tabs."""
         for name in PANES:
             self.query_one(f"#{name}").set_class(name == pane, "-chosen")
-        tabs = "  ".join(f"[b on $accent-muted] {i} {name} [/]" if name == pane else f"[$text-muted] {i} {name} [/]"
-                         for i, name in enumerate(PANES, 1))  # fmt: skip
+        chosen = "b on $accent-muted"
+        tabs = "  ".join(
+            f"[@click=screen.show_pane('{name}')][{chosen if name == pane else '$text-muted'}] {i} {name} [/][/]"
+            for i, name in enumerate(PANES, 1)
+        )
         self.query_one("#tabs", Static).update(tabs, layout=False)
         self._show_watch()
 
@@ -303,6 +308,10 @@ class StepperScreen(ExplainingScreen):
         """A row was clicked."""
         if self.cursor is not None:
             self.cursor = self.cursor.goto_node(message.node)
+
+    def on_tape_view_marked(self, message: TapeView.Marked) -> None:
+        """The margin of a row was clicked: a breakpoint there, or no longer."""
+        self.toggle_stop(f"%{message.node}", "break")
 
     def on_time_bar_chosen(self, message: TimeBar.Chosen) -> None:
         """The bar was clicked."""

@@ -8,15 +8,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui.breakpoints import Breakpoint, Breakpoints
+from tui.dialog import Dialog, keys_below
 from tui.spans import shown
 
 
-class StopsScreen(ModalScreen[tuple[Breakpoints, Breakpoint | None]]):
+class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
     """Closes with those that are left, and the one to go to, if any."""
 
     DEFAULT_CSS = """
@@ -27,9 +27,6 @@ class StopsScreen(ModalScreen[tuple[Breakpoints, Breakpoint | None]]):
     }
     StopsScreen OptionList, StopsScreen OptionList:focus {
         height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
-    }
-    StopsScreen OptionList > .option-list--option-highlighted {
-        background: $accent-muted; color: $foreground; text-style: none;
     }
     """
 
@@ -49,7 +46,7 @@ class StopsScreen(ModalScreen[tuple[Breakpoints, Breakpoint | None]]):
         """One row each."""
         with Vertical() as box:
             box.border_title = "breakpoints and watches"
-            box.border_subtitle = "Enter: go there, d: take away, Esc"
+            box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d takes away"), ("escape", "Esc"))
             yield OptionList(*(Option(self._row(one)) for one in self._left.every))
 
     def on_mount(self) -> None:

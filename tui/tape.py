@@ -81,6 +81,12 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
 
         node: int
 
+    @dataclass
+    class Marked(Message):
+        """The margin of a row was clicked, where breakpoints are marked."""
+
+        node: int
+
     def __init__(self, id: str, *, ascii: bool = False) -> None:
         super().__init__(id=id)
         self.border_title = "tape"
@@ -163,7 +169,8 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
             return
         entry = self._listing.entries[row]
         if isinstance(entry, int):
-            self.post_message(self.Chosen(entry))
+            in_margin = event.x < self.gutter.left + MARKER
+            self.post_message(self.Marked(entry) if in_margin else self.Chosen(entry))
         else:
             self._opened ^= {entry.run}
             self._list()

@@ -8,19 +8,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.clipboard import copy
 from tui.cursor import StepCursor
+from tui.dialog import Dialog, keys_below
+from tui.key_names import key_name
 from tui.look import content
 from tui.missing import why_no_grad
 from tui.spans import Line, Span, line, plain
 from tui.why import Subject, label, move, note, why
 
 
-class WhyScreen(ModalScreen[int | None]):
+class WhyScreen(Dialog[int | None]):
     """Answers for one subject at a time. Closes with the node to go to, or None to stay where the reader was."""
 
     DEFAULT_CSS = """
@@ -33,9 +34,6 @@ class WhyScreen(ModalScreen[int | None]):
     WhyScreen #heading { height: auto; margin: 1 0; }
     WhyScreen OptionList, WhyScreen OptionList:focus {
         height: auto; max-height: 24; border: none; padding: 0; background: $surface;
-    }
-    WhyScreen OptionList > .option-list--option-highlighted {
-        background: $accent-muted; color: $foreground; text-style: none;
     }
     """
 
@@ -122,12 +120,13 @@ class WhyScreen(ModalScreen[int | None]):
         crumbs = [piece for about in self._trail for piece in (Span(arrow, "dim"), *label(self._cursor, about))]
         self.query_one("#crumbs", Static).update(content(line(*crumbs[1:]), ascii=self._ascii))
         self.query_one("#heading", Static).update(self._content(heading))
-        keys = ["Esc"]
+        keys = [("escape", "Esc")]
         if self._trail and self._trail[-1].index:
-            keys.insert(0, "arrows element")
+            left, right = (key_name(one, ascii=self._ascii) for one in ("left", "right"))
+            keys = [("left", left), ("right", f"{right} element"), *keys]
         if options.option_count:
-            keys.insert(0, "Enter follows, Backspace returns, g goes there")
-        self.query_one(Vertical).border_subtitle = ", ".join(keys)
+            keys = [("enter", "Enter follows"), ("backspace", "Backspace returns"), ("g", "g goes there"), *keys]
+        self.query_one(Vertical).border_subtitle = keys_below(*keys)
 
     def _content(self, lines: tuple[Line, ...]) -> Content:
         return Content("\n").join(content(one, ascii=self._ascii) for one in lines)

@@ -196,17 +196,21 @@ def call(node: Operation, *operands: Any) -> Any:
         check_arrays(node.op, operands)
         return node.forward(*operands)
     tensors = tuple([as_tensor(operand, like) for operand in operands])
-    edges = tuple([operand.edge or edge_of(operand) for operand in tensors]) if mode.enabled else ()
     output = new_tensor(like, compute(node, tensors))
-    if any([edge is not NO_EDGE for edge in edges]) and output.array.dtype.kind in "fc":
-        return record(node, tensors, edges, leading(edges), output, sys._getframe(2))
+    if mode.enabled and output.array.dtype.kind in "fc":
+        edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
+        for edge in edges:
+            if edge is not NO_EDGE:
+                return record(node, tensors, edges, leading(edges), output, sys._getframe(2))
     return output if watch.watcher is None else told(node, tensors, output)
 
 
 def check_arrays(op: str, operands: Sequence[Any]) -> None:
     """Raise TypeError where a user calls an operation without a Tensor; gradient formulas call it on arrays."""
-    if not any([isinstance(operand, _ARRAYS) for operand in operands]):
-        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(operands[0]).__name__}")
+    for operand in operands:
+        if isinstance(operand, _ARRAYS):
+            return
+    raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(operands[0]).__name__}")
 
 
 def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:

@@ -121,9 +121,16 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
 
 def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
     """`z[key] += y`, with every repetition counted. numpy is quickest at it with numbers of elements in one row."""
-    places = np.arange(z.size).reshape(z.shape)[key]
+    rows, *rest = key
+    if isinstance(rows, np.ndarray) and z.size and all([isinstance(one, slice) for one in rest]):
+        width = z.size // len(z)
+        places = (rows * width)[..., None] + np.arange(width)  # whole rows, also those counted from the end
+        y = np.broadcast_to(y, rows.shape + z.shape[1:])
+    else:
+        places = np.arange(z.size).reshape(z.shape)[key]
+        y = np.broadcast_to(y, places.shape)
     flat = z.reshape(-1)
-    np.add.at(flat, places.reshape(-1), np.broadcast_to(y, places.shape).reshape(-1))
+    np.add.at(flat, places.reshape(-1), y.reshape(-1))
     if not np.may_share_memory(flat, z):
         z[...] = flat.reshape(z.shape)
 

@@ -109,6 +109,8 @@ def scaled(g: Any, factor: float) -> Any:
 
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices. Raises RuntimeError where they do not fit."""
+    if type(input) is np.ndarray and type(mat2) is np.ndarray:
+        return input @ mat2  # for a formula, in a plain backward pass
     a, b = plain(input), plain(mat2)
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
@@ -163,7 +165,7 @@ def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
     if not isinstance(x, TensorState) or not isinstance(y, TensorState):
         return
     a, b = x.array.dtype, y.array.dtype
-    if a != b:
+    if a is not b and a != b:
         raise RuntimeError(complaint.format(scalar_name(a), scalar_name(b), cpp_name(a), cpp_name(b)))
     if a.kind == "b" and kernel:
         raise refusal_of(a, kernel)
@@ -237,7 +239,9 @@ def times_matrix(x: Any, y: Any) -> Any:
     """`x @ y`; NotImplemented for what is neither tensor nor array."""
     if isinstance(y, np.ndarray):
         y = as_operand(y, x)
-    return matmul(x, y) if isinstance(y, TensorState) else NotImplemented
+    if not isinstance(y, TensorState):
+        return NotImplemented
+    return mm(x, y) if x.array.ndim == 2 == y.array.ndim else matmul(x, y)
 
 
 def matrix_times(x: Any, y: Any) -> Any:

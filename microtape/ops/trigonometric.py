@@ -128,7 +128,12 @@ class TanhBackwardBackward0(Binary):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        return x * (1 - y * y)
+        z = y * y
+        if not z.ndim:
+            return x * (1 - z)
+        np.subtract(1, z, out=z)  # large arrays are much slower to make than to write to
+        z *= x
+        return z
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
         return binary(TanhBackwardBackward0, g, y)

@@ -26,6 +26,11 @@ class Result(NamedTuple):
     expected: Outcome
     difference: Difference | None  # where the two values part, if both are values
 
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it came to a part of the exercise that is not written yet."""
+        return self.did is not None and self.did.is_unwritten
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -97,9 +102,9 @@ def check(exercise: Exercise, file: Path, *, seconds: float = SECONDS, expected:
 def _known_mistake(did: Observation, expected: Expected) -> WrongAnswer | None:
     """The known wrong answer that a file makes: what that one does wrong, the file does wrong in the same way.
 
-    In other checks the file may do anything, so that a mistake is recognised while the rest is not written yet; but
-    the first check that the file fails, which is the one that is told in full, has to be among them. Where several
-    fit, it is the one that does most wrong.
+    In other checks the file may do anything, and where it raises something (it has another mistake, or is not written
+    yet) that fits with any mistake; but the first check that the file fails, which is the one that is told in full,
+    has to be failed in the same way. Where several fit, it is the one of which most is seen.
     """
     if did.broken is not None or did.ended != "finished":
         return None
@@ -107,8 +112,9 @@ def _known_mistake(did: Observation, expected: Expected) -> WrongAnswer | None:
     fitting: list[tuple[int, WrongAnswer]] = []
     for wrong, mistake in expected.mistakes:
         failed = [name for name, one in mistake.outcomes.items() if not _same(one, expected.outcomes[name])]
-        if first in failed and all(_same(did.outcomes[name], mistake.outcomes[name]) for name in failed):
-            fitting.append((len(failed), wrong))
+        same = [name for name in failed if _same(did.outcomes[name], mistake.outcomes[name])]
+        if first in same and all(name in same or did.outcomes[name].raised for name in failed):
+            fitting.append((len(same), wrong))
     return max(fitting, key=lambda one: one[0])[1] if fitting else None
 
 

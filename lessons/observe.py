@@ -47,12 +47,22 @@ class Raised(NamedTuple):
         """The first line of the message; those below it name files and lines."""
         return self.message.strip().partition("\n")[0]
 
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it is what an exercise raises where something is to be written."""
+        return self.type == NotImplementedError.__name__
+
 
 class Outcome(NamedTuple):
     """What a check saw: a value, or an exception."""
 
     value: Plain
     raised: Raised | None
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it came to a part of the exercise that is not written yet."""
+        return self.raised is not None and self.raised.is_unwritten
 
 
 class Observation(NamedTuple):

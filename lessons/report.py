@@ -24,6 +24,7 @@ class Said(NamedTuple):
 MOST_OUTPUT = 10  # lines of what the learner's file prints that are shown
 SHORT = 60  # characters of what was expected where something else went wrong
 LONGEST = 300  # characters of one value
+GONE = "your file does not define"  # how `child` begins to tell of a name that is missing
 
 
 def report(verdict: Verdict, *, ascii: bool = False) -> list[Said]:
@@ -63,6 +64,9 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
     if result.did is None and verdict.during != result.check:
         yield Said(f"   {result.check.title}: not reached", "dim")
         return
+    if not in_full and result.is_unwritten:
+        yield Said(f"   {result.check.title}: not written yet", "dim")
+        return
     yield Said(f"{marks[1]} {result.check.title}", "bad")
     if not in_full:
         return
@@ -72,7 +76,9 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
         yield Said(f"    {' ' * len(where)}expected        {_short(result.difference.expected)}")
         return
     if result.did is not None and result.did.raised is not None:
-        yield Said(f"    {_raised(result.did.raised)}")
+        # No line of the file's own: it was the check that failed, at what it was given or at what it did not find.
+        unusable = result.did.raised.line is None and not result.did.raised.message.startswith(GONE)
+        yield Said(f"    {'what your code gave back cannot be used: ' * unusable}{_raised(result.did.raised)}")
     else:
         yield Said(f"    {_ended(verdict)}")
     expected = words(result.expected.value)
@@ -93,7 +99,7 @@ def _raised(raised: Raised) -> str:
     at = f"line {raised.line}: " if raised.line is not None else ""
     code = f"   ({raised.code})" if raised.code else ""
     first = raised.summary
-    if raised.type == "NotImplementedError":
+    if raised.is_unwritten:
         return f"{at}this part is not written yet"
     if raised.type == "SystemExit":
         return f"{at}your code asked Python to exit{code}"
@@ -101,8 +107,8 @@ def _raised(raised: Raised) -> str:
         return f"{at}your code waits for the keyboard, and nobody is there{code}"
     if raised.type == "MemoryError":
         return f"{at}your code asked for more memory than an exercise may have{code}"
-    if raised.type == "AttributeError" and first.startswith("your file does not define"):
-        return f"{first}; it was there in the file as shipped"
+    if raised.type == "AttributeError" and first.startswith(GONE):
+        return f"{first}; it was there in the file as shipped, which a reset brings back"
     return f"{at}{raised.type}: {first}{code}" if first else f"{at}{raised.type}{code}"
 
 

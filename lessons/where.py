@@ -11,7 +11,6 @@ from lessons.model import Check, Exercise
 from lessons.record import record_check
 from microtape.recording.model import Recording
 
-UNWRITTEN = NotImplementedError.__name__
 THE_ENGINES = "These steps are the engine's, in the last program that your code was compared with it on."
 
 
@@ -62,9 +61,4 @@ def failed(verdict: Verdict) -> list[Check]:
     """The checks that the file fails, if it comes to their end; without those of which nothing is written yet."""
     if verdict.broken is not None or verdict.untouched or verdict.ended != "finished":
         return []
-    return [
-        result.check
-        for result in verdict.results
-        if not result.passed
-        and (result.did is None or result.did.raised is None or result.did.raised.type != UNWRITTEN)
-    ]
+    return [result.check for result in verdict.results if not result.passed and not result.is_unwritten]

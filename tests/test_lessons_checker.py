@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lesson_folder import CHECK, EXERCISE, write_lesson
 
-from lessons.checker import check
+from lessons.checker import check, expected_of
 from lessons.header import LessonError
 from lessons.load import load_course
 from lessons.observe import observe
@@ -16,19 +16,24 @@ from lessons.report import report
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs signals")
 
 
-@pytest.fixture
-def exercise(tmp_path):
-    return next(iter(load_course(write_lesson(tmp_path / "course")))).exercise
+@pytest.fixture(scope="module")
+def exercise(tmp_path_factory):
+    return next(iter(load_course(write_lesson(tmp_path_factory.mktemp("course"))))).exercise
+
+
+@pytest.fixture(scope="module")
+def expected(exercise):
+    return expected_of(exercise)
 
 
 @pytest.fixture
-def say(exercise, tmp_path):
+def say(exercise, expected, tmp_path):
     """What is said of a file: a function from its text to the report as one text."""
 
     def say(text: str, seconds: float = 5) -> str:
         path = tmp_path / "mine.py"
         path.write_text(text, encoding="utf-8")
-        verdict = check(exercise, path, seconds=seconds)
+        verdict = check(exercise, path, seconds=seconds, expected=expected)
         said = "\n".join(line.text for line in report(verdict))
         assert verdict.passed == any(line == ("Solved.", "good") for line in report(verdict))
         return said
@@ -59,7 +64,11 @@ class TestWhatIsSaid:
 
     def test_a_known_one_while_another_part_is_not_written_yet(self, say):
         said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return 5\n")
-        assert said.splitlines()[3:] == ["    One is missing.", "✗ double([1, 2])"]
+        assert said.splitlines()[3:] == ["    One is missing.", "   double([1, 2]): not written yet"]
+
+    def test_a_known_one_that_fails_where_nothing_is_written_yet(self, say):
+        said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return x * x\n")
+        assert said.splitlines()[3] == "    You multiply x by itself; twice x is x + x."
 
     def test_a_known_one_is_not_named_where_it_does_something_else_in_part(self, say):
         assert "You multiply" not in say("def double(x):\n    return 9 if x == 3 else x + x\n")
@@ -79,6 +88,13 @@ class TestWhatIsSaid:
 
     def test_only_the_first_failure_is_told_in_full(self, say):
         assert say("def double(x):\n    return 7\n").splitlines()[-1] == "✗ double([1, 2])"
+
+    def test_a_value_that_the_check_can_do_nothing_with(self, tmp_path):
+        uses_it = CHECK.replace("exercise.double(3)", "exercise.double(3) + 0")
+        exercise = next(iter(load_course(write_lesson(tmp_path, check=uses_it)))).exercise
+        (tmp_path / "mine.py").write_text("def double(x):\n    x + x\n")
+        said = [line.text for line in report(check(exercise, tmp_path / "mine.py"))]
+        assert said[1].startswith("    what your code gave back cannot be used: TypeError: unsupported operand")
 
     def test_a_function_that_is_gone(self, say):
         assert "    your file does not define double; it was there in the file as shipped" in say("x = 1\n")

@@ -33,6 +33,8 @@ CAUSE = "parent_"
 class AnomalyMode(Watcher):
     """The observer: keeps stacks while operations are recorded, looks for NaN, and explains what failed."""
 
+    explains = True
+
     def __init__(self) -> None:
         self.enabled = False
         self.check_nan = True

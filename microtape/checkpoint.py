@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
+from microtape import devices
 from microtape.call_site import user_stacklevel
 from microtape.checkpoint_log import OperationLog
 from microtape.checkpoint_reentrant import CheckpointFunction
@@ -26,8 +27,15 @@ MISSING_CHOICE = (
     "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
     "use_reentrant=True. Refer to docs for more details on the differences between the two variants."
 )
+
+
+def described(tensor: Any) -> str:
+    """What must be the same when a tensor is computed again, as torch writes it."""
+    return f"{{'shape': {tensor.shape}, 'dtype': microtape.{tensor.dtype.name}, 'device': {devices.CPU!r}}}"
+
+
 CHECKS: dict[str, Callable[[Any], Any]] = {
-    "default": lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype},
+    "default": described,
     "none": lambda tensor: None,
 }
 

@@ -118,7 +118,8 @@ def grad(
     keep_graph = create_graph if retain_graph is None else retain_graph
     unused_are_fine = bool(allow_unused) or materialize_grads
     if is_grads_batched:
-        result = batched_gradients(roots, wanted, as_tuple(grad_outputs), keep_graph, create_graph, unused_are_fine)
+        batches = as_tuple([None] if grad_outputs is None else grad_outputs)
+        result = batched_gradients(roots, wanted, batches, keep_graph, create_graph, unused_are_fine)
     else:
         gradients = first_gradients(roots, grad_outputs)
         result = gradients_of(roots, wanted, gradients, keep_graph, create_graph, unused_are_fine)
@@ -170,8 +171,19 @@ def batched_gradients(
     create_graph: bool,
     unused_are_fine: bool,
 ) -> list[Any]:
-    """One pass for each entry of the leading dimension of the first gradients, stacked."""
-    count = len(batches[0])
+    """One pass for each entry of the leading dimension of the first gradients, stacked.
+
+    Raises ValueError where these are of different sizes, and RuntimeError where there are none.
+    """
+    if all(batch is None for batch in batches):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    sizes = [len(batch) for batch in batches if batch is not None]
+    if len(set(sizes)) != 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    count = sizes[0]
     rows = [
         gradients_of(
             roots,

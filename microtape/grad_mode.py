@@ -156,8 +156,12 @@ class enable_grad(_Switch):  # noqa: N801 - torch's name
 class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
     """Turns recording on or off at once; used as a context, turns it back at the end."""
 
-    def __init__(self, enabled: bool) -> None:
-        super().__init__(bool(enabled))
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        super().__init__(mode)
         self.before = is_grad_enabled()
         set_recording(self.enabled)
 

@@ -52,6 +52,12 @@ MODIFIED_HINT = (
 )
 
 
+EXPLAINED_HINT = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!"
+)
+
+
 class SavedTensor:
     """An output of a node, as that node keeps it: the array and its version counter."""
 
@@ -163,11 +169,12 @@ def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
     assert node.saved is not None
     item = node.saved[index]
     computed_by, output_nr = item.edge(node) if type(item) is SavedTensor else history_of(item)
+    hint = EXPLAINED_HINT if any([watcher.explains for watcher in watch.watchers]) else MODIFIED_HINT
     of = "" if computed_by is None else f", which is output {output_nr} of {short_name(computed_by)},"
     return ModifiedInPlaceError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name(item.array)} {list(item.array.shape)}]{of} is at version {version_number(item)}; "
-        f"expected version {saved_version(node, index)} instead. {MODIFIED_HINT}",
+        f"expected version {saved_version(node, index)} instead. {hint}",
         ("saved", node.call_site),
         ("modified", item.version.written),
     )

@@ -58,6 +58,13 @@ class MutationContext(Watcher):
             raise AssertionError(OUTSIDE)
         return holder.tensor
 
+    def clear(self) -> None:
+        """Let go of all that is kept: what has been recorded so far has no backward any more."""
+        nowhere = MutationContext()
+        for holder in [holder for holders in self._holders.values() for holder in holders]:
+            holder.context = nowhere
+        self._holders.clear()
+
     def writing(self, tensor: TensorState) -> None:
         """Copy what is saved of the memory that is about to be overwritten."""
         version = ensure_version(tensor)

@@ -7,7 +7,7 @@ here, and so does every mode that does more than watch: anomaly mode, saved-tens
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from microtape.grad_mode import mode
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 class Watcher:
     """An observer of the engine: overrides what it wants to be told."""
+
+    explains: ClassVar[bool] = False  # whether it shows where the node that failed was recorded
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """`node` was recorded: its operands (tensors and constants) and the tensors it computed."""

@@ -105,6 +105,15 @@ def with_hook(x: Any, register: Callable[[Any], Any]) -> Any:
     return y * 1
 
 
+SEEN: list[tuple[Any, Any]] = []
+"""The gradients that hooks have held on to, and copies of what they were then."""
+
+
+def hold(gradient: Any) -> None:
+    if gradient is not None:
+        SEEN.append((gradient, gradient.detach().clone()))
+
+
 def used_thrice(x: Any) -> Any:
     _, second = Both.apply(x)
     return second + second.sin() + second
@@ -134,8 +143,9 @@ FANS: list[Pair] = [  # where several gradients arrive at one place
 ]
 HOOKED: list[Pair] = [  # with a hook that changes the gradient
     (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2)), lambda x: naive.fresh(x, 2.0)),
-    (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: None)), lambda x: x),
     (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2).remove()), lambda x: x),
+    (lambda x: with_hook(x, lambda y: y.register_hook(hold)), lambda x: x),
+    (lambda x: with_hook(x, lambda y: y.grad_fn.register_hook(lambda gs, _: hold(gs[0]))), lambda x: x),
     (
         lambda x: with_hook(x, lambda y: y.grad_fn.register_prehook(lambda gs: (gs[0] * 3,))),
         lambda x: naive.fresh(x, 3.0),
@@ -202,6 +212,7 @@ class Programs(RuleBasedStateMachine):
         self.all: list[Twins] = []
         self.with_grad: list[Twins] = []  # leaves, and what retains its gradient
         self.expected: list[np.ndarray | None] = []  # for each of them, what its .grad must be, as Numbers
+        SEEN.clear()
         self.twice = True  # whether everything can be differentiated twice
 
     @property
@@ -366,6 +377,11 @@ class Programs(RuleBasedStateMachine):
                 assert expected is None or not naive.floats(expected).any()
             else:
                 self.equal(one.ours.grad, expected)
+
+    @invariant()
+    def what_hooks_saw_stays_as_it_was(self) -> None:
+        for gradient, copy in SEEN:
+            assert mt.equal(gradient, copy)
 
     def equal(self, ours: Any, theirs: np.ndarray) -> None:
         np.testing.assert_allclose(ours.detach().numpy(), naive.floats(theirs), rtol=1e-6, atol=1e-9)

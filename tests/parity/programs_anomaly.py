@@ -125,3 +125,17 @@ def switches(mt, see):
     see(mt.is_anomaly_enabled(), mt.is_anomaly_check_nan_enabled())
     mt.set_anomaly_enabled(False)
     see(mt.is_anomaly_enabled(), mt.is_anomaly_check_nan_enabled())
+
+
+@shows("10 detect_anomaly, set_detect_anomaly")
+def what_was_overwritten_is_hinted_at(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    with mt.autograd.detect_anomaly():
+        y = x.exp()
+        loss = (y * y).sum()
+        y.add_(1)
+        with warnings.catch_warnings(), see.raising():
+            warnings.simplefilter("ignore")  # the backtrace
+            loss.backward(retain_graph=True)
+    with see.raising():
+        loss.backward()

@@ -731,6 +731,10 @@ def with_what_is_unused(mt, see):
         mt.autograd.grad(y, x, mt.ones(3), **options)
     with see.raising(text=False):  # torch names the shape of a row of a row
         mt.autograd.grad(y, x, mt.ones(2, 3), **options)
+    with see.raising():
+        mt.autograd.grad((y, x.sum()), x, (mt.ones(3, 2), mt.ones(4)), **options)
+    with see.raising():
+        mt.autograd.grad(y, x, None, **options)
     mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)
     with see.raising():
         mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)

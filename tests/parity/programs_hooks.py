@@ -472,6 +472,15 @@ def on_coroutines(mt, see):
 
 
 @shows("5 set_grad_enabled")
+def takes_a_bool(mt, see):
+    for arguments in ((), (1,), (None,)):
+        with see.raising():
+            mt.set_grad_enabled(*arguments)
+    with mt.set_grad_enabled(mode=False):
+        see(mt.is_grad_enabled())
+
+
+@shows("5 set_grad_enabled")
 def acts_at_once_and_restores_as_a_context(mt, see):
     x = leaf(mt)
     mt.set_grad_enabled(False)

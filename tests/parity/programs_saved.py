@@ -366,6 +366,13 @@ def only_inside(mt, see):
         late.backward()
     with allow(), see.raising():
         late.backward()
+    with allow() as context:
+        kept, later = (x**2).sum(), x * 2
+        context.clear()
+        with see.raising():
+            kept.backward()
+        (later * later).sum().backward()
+        see.value(x.grad)
 
 
 @shows("6 version check")

@@ -50,7 +50,7 @@ class TimeBar(Widget):
 
     DEFAULT_CSS = "TimeBar { height: 1; }"
 
-    cursor: reactive[StepCursor | None] = reactive(None)
+    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
     stops: reactive[tuple[int, ...]] = reactive(())
     not_finite: reactive[tuple[int, ...] | None] = reactive(())
 
@@ -63,16 +63,18 @@ class TimeBar(Widget):
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
         self._ascii = ascii
+        self._drawn: list[tuple[str, str]] = []
         self._known: tuple[object, tuple[Mapping[int, str], Mapping[int, str]]] | None = None
+
+    def watch_cursor(self) -> None:
+        """Repaint where a cell changes: in a long pass most steps change none."""
+        if self._line != self._drawn:
+            self.refresh()
 
     def render(self) -> Content:
         """Two bars side by side, each as wide as its share."""
-        if self.cursor is None or self.size.width < 30:
-            return Content("")
-        forward, backward = self._cells(self.cursor)
-        pieces: list[Content | tuple[str, str]] = [(FORWARD, "$text-muted")]
-        pieces += [*forward, (BACKWARD, "$text-muted"), *backward]
-        return Content.assemble(*pieces)
+        self._drawn = self._line
+        return Content.assemble(*self._drawn)
 
     def on_click(self, event: Click) -> None:
         """Go to the moment under the mouse."""
@@ -86,6 +88,13 @@ class TimeBar(Widget):
             room = self._room - share
             moment = operations + round(max(x - share - len(BACKWARD), 0) / max(room - 1, 1) * len(timeline.steps))
         self.post_message(self.Chosen(moment))
+
+    @property
+    def _line(self) -> list[tuple[str, str]]:
+        if self.cursor is None or self.size.width < 30:
+            return []
+        forward, backward = self._cells(self.cursor)
+        return [(FORWARD, "$text-muted"), *forward, (BACKWARD, "$text-muted"), *backward]
 
     @property
     def _room(self) -> int:

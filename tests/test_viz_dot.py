@@ -23,7 +23,7 @@ import viz
 from microtape.recording.model import ErrorRecord, Recording
 from viz import _render
 from viz.build import build
-from viz.characters import to_ascii, visible
+from viz.characters import left_to_right, to_ascii, visible
 from viz.dot import to_dot
 from viz.naming import NAME_WIDTH
 from viz.render import render
@@ -108,7 +108,7 @@ def shown(svg: str) -> list[str]:
 @example('"\\N&lt;\x1b\ud800')
 def test_any_name_gives_valid_xml_that_shows_it(name: str) -> None:
     texts = shown(drawn(named(name)))
-    expected = visible(name, NAME_WIDTH).replace("\xa0", " ") or "%0"
+    expected = left_to_right(visible(name, NAME_WIDTH)).replace("\xa0", " ") or "%0"
     assert expected in texts, (expected, texts[:8])
 
 
@@ -160,6 +160,11 @@ def luminance(colour: str) -> float:
 def contrast(one: str, other: str) -> float:
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def test_a_name_from_right_to_left_does_not_turn_the_rest_of_its_title() -> None:
+    assert left_to_right("\u05d0\u05d1 = mul(\u05d2, x)") == "\u200e\u05d0\u05d1\u200e = mul(\u05d2\u200e, x)"
+    assert left_to_right("x = mul(é, 2)") == "x = mul(é, 2)"
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)

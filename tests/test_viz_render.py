@@ -92,6 +92,16 @@ def test_who_has_enough_of_waiting_leaves_no_process_behind() -> None:
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
+def test_a_child_that_crashes_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing = tmp_path / "python"
+    crashing.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    crashing.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(crashing))
+    with pytest.raises(viz.GraphvizError, match=r"^Graphviz was ended by SIGSEGV: perhaps memory ran out$"):
+        render.render("digraph { a }", "svg")
+
+
 @needs_graphviz
 def test_what_graphviz_says_stays_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     render.render("digraph { a [shape=nonesuch] }", "svg")

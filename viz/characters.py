@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _INVISIBLE = {"Cc", "Cs", "Co", "Zl", "Zp"}  # control, lone surrogates, private use, line and paragraph separators
@@ -11,6 +12,10 @@ _MISLEADING = set("\u061c\u200b\u200e\u200f\u2060\ufeff\u00ad") | {
 }
 
 
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+")
+_MARK = "\u200e"  # a letter that is not seen, written from left to right
+
+
 def visible(text: str, limit: int) -> str:
     r"""The text with control characters written out (`\x1b`, `\u202e`), cut to `limit` characters with an ellipsis.
 
@@ -18,6 +23,13 @@ def visible(text: str, limit: int) -> str:
     """
     shown = "".join(_written_out(character) for character in text[: limit + 1])
     return shown if len(shown) <= limit else shown[: max(limit - 1, 0)] + "…"
+
+
+def left_to_right(text: str) -> str:
+    """The text with what is written from right to left closed in, so that it does not turn what is around it."""
+    if text.isascii() or not _RIGHT_TO_LEFT.search(text):
+        return text
+    return _MARK + _RIGHT_TO_LEFT.sub(lambda run: run[0] + _MARK, text)
 
 
 def to_ascii(text: str) -> str:

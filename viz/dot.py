@@ -193,8 +193,8 @@ def _cut_ends(arrow: Arrow) -> dict[str, str]:
 
 def _arrow_looks(arrow: Arrow, theme: Theme) -> dict[str, str]:
     looks: Mapping[str, dict[str, str]] = {
-        "future": {},
-        "value": {"style": "dashed", "arrowhead": "open"},
+        "future": {"fontcolor": theme.muted},
+        "value": {"style": "dashed", "arrowhead": "open", "fontcolor": theme.muted},
         "border": {
             "style": "dashed",
             "dir": "both",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from viz import _render
+from viz.characters import left_to_right
 from viz.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
 from viz.heat import Heat
 from viz.theme import CODE_FONT, TEXT_FONT, Theme
@@ -166,7 +167,7 @@ def _styled(text: str, colour: str = "", size: int = 0, face: str = "", *, bold:
     """The text, escaped, in markup for what differs from what it inherits; Graphviz refuses markup of nothing."""
     if not text:
         return ""
-    marked = _render.markup_text(text)
+    marked = _render.markup_text(left_to_right(text))
     if bold:
         marked = f"<B>{marked}</B>"
     asked = {"FACE": face, "POINT-SIZE": str(size or ""), "COLOR": colour}

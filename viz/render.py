@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ TICK = 0.25  # seconds between two calls of `waiting`
 MAX_SCALE = 20.0
 INSTALL = (
     "no Graphviz is installed: run `pip install pygraphviz`, which brings its own (on a bare Linux it needs the "
-    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text work without"
+    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text (.dot, .txt) work without"
 )
 
 
@@ -109,6 +110,15 @@ def _picture(done: subprocess.CompletedProcess[bytes], format: Format) -> bytes:
     said = visible(" ".join(done.stderr.decode("utf-8", "replace").split()), 300)
     if "too large for cairo" in said or "too large for gd" in said:
         raise GraphvizError(f"the picture is too large for {format}: take a smaller scale=, or save it as .svg")
+    if done.returncode < 0:  # as a signal ends it on Unix
+        raise GraphvizError(f"Graphviz was ended by {_signal(-done.returncode)}: {said or 'perhaps memory ran out'}")
     if done.returncode != 0 or not done.stdout:
         raise GraphvizError(f"Graphviz failed with exit code {done.returncode}: {said or 'it gave no reason'}")
     return done.stdout
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

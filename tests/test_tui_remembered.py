@@ -4,7 +4,7 @@ import json
 
 import handmade
 import pytest
-from test_tui_app import LARGE, SMALL, bar, stepper
+from test_tui_app import LARGE, SMALL, bar, shown, stepper
 from test_tui_out import notices
 
 from lessons.workspace import data_folder
@@ -36,6 +36,24 @@ async def test_it_opens_as_it_was_left_at_the_same_place():
         assert pilot.app.theme == "microtape-light"
         assert (pilot.app.screen.view, pilot.app.screen.pane) == ("boxes", "leaves")
         assert "Back where you left" in notices(pilot.app)
+
+
+async def test_a_newcomer_is_told_where_to_look_for_three_steps_and_never_again():
+    async with remembering(handmade.diamond(), keymap={"why": ("i",)}).run_test(size=SMALL) as pilot:
+        banner = pilot.app.screen.query_one("#banner")
+        assert "Press → for its first step" in " ".join(shown(pilot.app, "#banner").split())
+        await pilot.press("right")
+        assert "▶ has just run" in shown(pilot.app, "#banner")
+        await pilot.press("left")
+        assert "This is a program's tape" in shown(pilot.app, "#banner")
+        await pilot.press("right", "right")
+        assert shown(pilot.app, "#banner").split()[0] == "i", "with the user's own keys"
+        await pilot.press("right")
+        assert not banner.display
+        await pilot.press("left", "left", "left")
+        assert not banner.display
+    async with remembering(handmade.chain(4)).run_test(size=SMALL) as pilot:
+        assert not pilot.app.screen.query_one("#banner").display
 
 
 async def test_what_was_not_chosen_is_not_remembered():

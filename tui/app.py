@@ -97,6 +97,7 @@ class StepperApp(MicrotapeApp):
             self.theme = known.theme
         self._known, self._remembers, self._notice = known, remembers, notice
         self._opened_with = self.theme
+        options.setdefault("guides", remembers and not known.places)  # whoever comes for the first time
         self._stepper = StepperScreen(recording, **options)
         rebind(self._stepper, keymap or {})
 

@@ -22,6 +22,7 @@ from tui.box_view import BoxView
 from tui.breakpoints import Breakpoints
 from tui.cursor import StepCursor
 from tui.explaining import ExplainingScreen
+from tui.first_steps import hint_after
 from tui.footer import Footer
 from tui.keys import give_way
 from tui.opening import Origin
@@ -41,7 +42,7 @@ VIEWS = ("tape", "boxes", "both")
 
 class StepperOptions(TypedDict, total=False):
     """How a stepper opens: on which pass, in ASCII, without telling what runs next; of which program, whether
-    to follow its changes; where what happens."""
+    to follow its changes; where what happens; with hints for a newcomer."""
 
     pass_index: int
     ascii: bool
@@ -49,6 +50,7 @@ class StepperOptions(TypedDict, total=False):
     origin: Origin | None
     watches: bool
     until: str | None
+    guides: bool
 
 
 class StepperScreen(ExplainingScreen):
@@ -103,10 +105,12 @@ class StepperScreen(ExplainingScreen):
         origin: Origin | None = None,
         watches: bool = False,
         until: str | None = None,
+        guides: bool = False,
     ) -> None:
         super().__init__(ascii=ascii, origin=origin, watches=watches)
         self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
         self._until = until
+        self._guides = guides
 
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
@@ -151,6 +155,14 @@ class StepperScreen(ExplainingScreen):
             self.cursor.timeline.prepare()
         gc.freeze()
         gc.enable()
+
+    def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
+        """Tell a newcomer what there is to see."""
+        super().watch_cursor(old, new)
+        if self._guides and new is not None:
+            hint = hint_after(new.steps_done)
+            self.say_above(self.key_names.spell(hint))
+            self._guides = bool(hint)
 
     def return_to(self, known: Remembered) -> None:
         """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""

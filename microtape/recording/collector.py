@@ -23,7 +23,15 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            _settle()
             gc.enable()
+
+
+def _settle() -> None:
+    """Count what has been made among the old objects, rather than have all of it looked through as new at once."""
+    if not gc.get_freeze_count():  # else the user has frozen something, which would thaw with ours
+        gc.freeze()
+        gc.unfreeze()
 
 
 class _Seldom:

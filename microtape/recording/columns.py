@@ -21,48 +21,52 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from types import NoneType, UnionType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from microtape.recording.model import Value
 from microtape.recording.rows import Damaged, ValueType, fields, shown
+
+if TYPE_CHECKING:
+    from microtape.recording.model import Value
 
 _NUMBERS = (int, bool)
 
+Numbers: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
 
-def column(kind: Any, items: Sequence[Any], number: Callable[[Value], int]) -> Any:
-    """What JSON can hold of `items`, which are all of this kind; `number` gives the numbers of arrays and summaries."""
+
+def column(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
+    """What JSON can hold of `items`, which are all of this kind; `numbers` gives those of arrays and summaries."""
     kind, optional = _without_none(kind)
     if kind is ValueType:
-        return [None if one is None else number(one) for one in items]
+        return numbers(items)
     if kind in _NUMBERS:
         return items
     if _is_small(kind):
-        numbers = dict.fromkeys(items)
-        numbers.pop(None, None)
-        numbers.update(zip(numbers, range(len(numbers)), strict=True))
-        return {"at": list(map(numbers.get, items)), "of": _each(kind, list(numbers), number)}
+        place = dict.fromkeys(items)
+        place.pop(None, None)
+        place.update(zip(place, range(len(place)), strict=True))
+        return {"at": list(map(place.get, items)), "of": _each(kind, list(place), numbers)}
     if optional:
         present = [one for one in items if one is not None]
-        return {"count": [int(one is not None) for one in items], "of": _each(kind, present, number)}
-    return _each(kind, items, number)
+        return {"count": [int(one is not None) for one in items], "of": _each(kind, present, numbers)}
+    return _each(kind, items, numbers)
 
 
-def _each(kind: Any, items: Sequence[Any], number: Callable[[Value], int]) -> Any:
+def _each(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
     if _is_text(kind):
         return items
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple and arguments[-1] is Ellipsis:
-        return {"count": list(map(len, items)), "of": column(arguments[0], list(chain.from_iterable(items)), number)}
+        return {"count": list(map(len, items)), "of": column(arguments[0], list(chain.from_iterable(items)), numbers)}
     if origin is Mapping:
         pairs = [pair for item in items for pair in sorted(item.items())]
         return {
             "count": list(map(len, items)),
-            "keys": column(arguments[0], [key for key, _ in pairs], number),
-            "of": column(arguments[1], [one for _, one in pairs], number),
+            "keys": column(arguments[0], [key for key, _ in pairs], numbers),
+            "of": column(arguments[1], [one for _, one in pairs], numbers),
         }
     kinds = _fields(kind)
     columns: Iterable[Any] = zip(*items, strict=True) if items else [()] * len(kinds)
-    return {name: column(one, part, number) for (name, one), part in zip(kinds.items(), columns, strict=True)}
+    return {name: column(one, part, numbers) for (name, one), part in zip(kinds.items(), columns, strict=True)}
 
 
 def read_column(kind: Any, stored: Any, values: Sequence[Value]) -> list[Any]:

@@ -133,7 +133,7 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     parts = {field.name: getattr(recording, field.name) for field in dataclasses.fields(recording)}
     if not _are_options(recording.options):
         raise RecordingError("the options of a recording are words, finite numbers or lists of them")
-    parts |= {name: column(kind, parts[name], packer.add) for name, kind in _MANY.items()}
+    parts |= {name: column(kind, parts[name], packer.numbers) for name, kind in _MANY.items()}
     texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
     rows, packs = packer.finish()
     texts["notes"] = encode([*recording.notes, *packer.notes])

@@ -9,6 +9,7 @@ the header instead of parsing one that may be hostile.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -53,26 +54,27 @@ class Packer:
         self._largest_summarised = 0
         self._summarised = 0
 
-    def add(self, value: Value) -> int:
-        """The value's number in the table, the same for the same object and for an equal array within the budget."""
-        number = self._by_identity.get(id(value))
-        if number is None:
-            number = self._by_identity[id(value)] = self._new(value)
-        return number
+    def numbers(self, values: Sequence[Value | None]) -> list[int | None]:
+        """Their numbers in the table: one for the same object, and one for equal arrays within the budget."""
+        known = self._by_identity
+        for value in values:
+            if value is not None and id(value) not in known:
+                known[id(value)] = self._new(value)
+        return [None if value is None else known[id(value)] for value in values]
 
-    def _new(self, array: Value) -> int:
-        if isinstance(array, Summary):
-            self.values.append(array)
+    def _new(self, value: Value) -> int:
+        if isinstance(value, Summary):
+            self.values.append(value)
             return len(self.values) - 1
-        dtype = _NAME_OF.get(array.dtype)
+        dtype = _NAME_OF.get(value.dtype)
         if dtype is None:
-            raise RecordingError(f"an array of dtype {array.dtype} cannot be saved; known are {', '.join(DTYPES)}")
-        if array.size > self.element_budget:
+            raise RecordingError(f"an array of dtype {value.dtype} cannot be saved; known are {', '.join(DTYPES)}")
+        if value.size > self.element_budget:
             self._summarised += 1
-            self._largest_summarised = max(self._largest_summarised, array.size)
-            self.values.append(summarize(array))
+            self._largest_summarised = max(self._largest_summarised, value.size)
+            self.values.append(summarize(value))
             return len(self.values) - 1
-        packed = _Packed(dtype, array.shape, array.astype(DTYPES[dtype], copy=False).tobytes())
+        packed = _Packed(dtype, value.shape, value.astype(DTYPES[dtype], copy=False).tobytes())
         number = self._by_content.setdefault(packed, len(self.values))
         if number == len(self.values):
             self.values.append(packed)

@@ -56,6 +56,7 @@ class _Seldom:
         with self._lock:
             self._recorders -= 1
             if self._recorders == 0 and gc.get_threshold() == SELDOM:
+                _settle()
                 gc.set_threshold(*self._before)
 
 

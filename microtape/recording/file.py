@@ -142,8 +142,8 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     texts |= {"format": encode(FORMAT), "version": encode(VERSION), "fields": encode(_FIELDS)}
     text = "{" + ",\n".join(f'"{name}":{texts[name]}' for name in sorted(texts)) + "}\n"
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compresslevel=1) as archive:
-        archive.writestr(_member(_JSON), text, zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(_member(_JSON), text, zipfile.ZIP_DEFLATED, compresslevel=2)  # as small as 6, in a fifth of it
         for dtype, data in packs.items():
             archive.writestr(_member(f"{dtype}.npy"), npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data)
     return buffer.getvalue()

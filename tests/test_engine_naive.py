@@ -83,6 +83,20 @@ class Overwrite(mt.autograd.Function):
         return g * ctx.slope
 
 
+class Forget(mt.autograd.Function):
+    """0, written over x, which has no gradient then."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x.zero_()
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+
 Pair = tuple[Callable[..., Any], Callable[..., Any]]
 
 
@@ -144,8 +158,8 @@ FANS: list[Pair] = [  # where several gradients arrive at one place
 HOOKED: list[Pair] = [  # with a hook that changes the gradient
     (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2)), lambda x: naive.fresh(x, 2.0)),
     (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2).remove()), lambda x: x),
-    (lambda x: with_hook(x, lambda y: y.register_hook(hold)), lambda x: x),
-    (lambda x: with_hook(x, lambda y: y.grad_fn.register_hook(lambda gs, _: hold(gs[0]))), lambda x: x),
+    (lambda x: x + with_hook(x, lambda y: y.register_hook(hold)), lambda x: x * 2.0),
+    (lambda x: x + with_hook(x, lambda y: y.grad_fn.register_hook(lambda gs, _: hold(gs[0]))), lambda x: x * 2.0),
     (
         lambda x: with_hook(x, lambda y: y.grad_fn.register_prehook(lambda gs: (gs[0] * 3,))),
         lambda x: naive.fresh(x, 3.0),
@@ -184,6 +198,7 @@ WRITES: list[Pair] = [
     (lambda x, y: x.zero_(), lambda x, y: write(x, naive.array(0.0))),
     (lambda x, y: x.__setitem__(0, y), lambda x, y: write(x[0, ...], y)),
     (lambda x, y: x.__setitem__([0], 1.5), lambda x, y: write(x[0, ...], naive.array(1.5))),
+    (lambda x, y: Forget.apply(x), lambda x, y: write(x, naive.array(0.0))),
     OVERWRITE,
 ]
 
@@ -212,6 +227,7 @@ class Programs(RuleBasedStateMachine):
         self.all: list[Twins] = []
         self.with_grad: list[Twins] = []  # leaves, and what retains its gradient
         self.expected: list[np.ndarray | None] = []  # for each of them, what its .grad must be, as Numbers
+        self.written = self.freed = False  # whether something was written to, or may have been freed, at all
         SEEN.clear()
         self.twice = True  # whether everything can be differentiated twice
 
@@ -223,6 +239,7 @@ class Programs(RuleBasedStateMachine):
     def first_leaves(self) -> Any:
         values = np.array([[0.5, -1.0, 0.25], [1.5, 0.75, -0.5]]), np.array([0.3, -0.6, 0.9])
         leaves = [self.new_leaf(value) for value in values]
+        leaves[1].ours.register_hook(hold)
         return multiple(*leaves, *[self.kept(Twins(leaf.ours * 1, leaf.theirs * 1.0)) for leaf in leaves])
 
     @rule(target=tensors, values=st.lists(st.integers(-8, 8), min_size=3, max_size=3))
@@ -264,7 +281,7 @@ class Programs(RuleBasedStateMachine):
     def write(self, x: Twins, y: Twins, pair: Pair) -> None:
         if np.may_share_memory(x.theirs, y.theirs):
             y = Twins(y.ours.clone(), y.theirs.copy())
-        before = x.ours.detach().clone()
+        before, self.written = x.ours.detach().clone(), True
         try:
             pair[0](x.ours, y.ours)
         except REFUSED:  # what a user's forward has written by then is the user's affair
@@ -296,14 +313,24 @@ class Programs(RuleBasedStateMachine):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that a recorded backward pass makes a cycle
                 x.ours.sum().backward(retain_graph=retain_graph, create_graph=create_graph)
-        except REFUSED:  # of what was accumulated before the error, nothing is known
+        except REFUSED as error:  # of what was accumulated before the error, nothing is known
+            if not self.excused(error):
+                raise
             self.clear()
             return
+        finally:
+            self.freed = self.freed or not retain_graph
         for i, one in enumerate(self.with_grad):
             found = naive.grad(x.theirs, one.theirs)
             before = self.expected[i]
             found = found if create_graph else naive.constants(found)
             self.expected[i] = found if before is None else before + found
+
+    def excused(self, error: Exception) -> bool:
+        """Whether something has happened that can make backward refuse."""
+        if isinstance(error, FreedGraphError):
+            return self.freed
+        return self.written or isinstance(error, NoGraphError)
 
     @rule()
     def clear(self) -> None:

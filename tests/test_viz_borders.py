@@ -145,7 +145,7 @@ def test_a_border_is_drawn_in_every_format() -> None:
     drawing = draw(recorded(bootstrapping))
     assert "arrowtail=tee" in drawing.dot
     assert "✂ %1 h (its history ends here)" in drawing.text()
-    assert "% %1 h (its history ends here)" in drawing.text(ascii=True)
+    assert "8< %1 h (its history ends here)" in drawing.text(ascii=True)
     ElementTree.fromstring(drawing.svg())
     assert {"history ends: no gradient", "detached or not recorded"} <= {item.text for item in drawing.graph.legend}
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -20,13 +21,16 @@ from hypothesis import strategies as st
 from rendering import needs_graphviz
 
 import viz
+from microtape.node import Node
 from microtape.recording.model import ErrorRecord, Recording
 from viz import _render
 from viz.build import build
 from viz.characters import left_to_right, to_ascii, visible
 from viz.dot import to_dot
+from viz.graph import STATE_GLYPHS
 from viz.naming import NAME_WIDTH
 from viz.render import render
+from viz.spark import BARS
 from viz.theme import DARK, LIGHT, THEMES, Theme
 
 HERE = Path(__file__).parent
@@ -144,6 +148,20 @@ def test_invisible_characters_are_written_out_and_long_texts_cut(text: str, limi
 
 
 def test_ascii_has_a_look_alike_for_every_sign_of_a_picture() -> None:
+    signs = [*STATE_GLYPHS.values(), BARS, "✂ × …", *(node.formula or "" for node in nodes())]
+    assert len(signs) > 200
+    assert [sign for sign in signs if "\\" in to_ascii(sign)] == []
+
+
+def nodes() -> Iterator[type[Node]]:
+    """Every built-in operation."""
+    classes: list[type[Node]] = [Node]
+    for one in classes:
+        classes += [each for each in one.__subclasses__() if each.__module__.startswith("microtape.")]
+        yield one
+
+
+def test_in_ascii_a_picture_reads_as_in_words() -> None:
     text = to_ascii("▶ ✓ ✗ ○ – → 2×3 z = x · y ∂z/∂x … ± 变")
     assert text == "> * ! o - -> 2x3 z = x * y dz/dx ... +- \\u53d8"
 

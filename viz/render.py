@@ -30,7 +30,8 @@ TICK = 0.25  # seconds between two calls of `waiting`
 MAX_SCALE = 20.0
 INSTALL = (
     "no Graphviz is installed: run `pip install pygraphviz`, which brings its own (on a bare Linux it needs the "
-    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text (.dot, .txt) work without"
+    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text (.dot, .txt) work "
+    "without"
 )
 
 

@@ -9,6 +9,7 @@ import microtape as mt
 from tui.cursor import StepCursor
 from tui.spans import plain
 from tui.why import Subject, answer_lines, ask, move, why
+from tui.why_screen import MOST_TERMS
 
 
 def end(recording):
@@ -95,6 +96,33 @@ def test_every_term_of_a_real_pass_sums_to_the_gradient():
         assert len(answer.terms) == len(cursor.arrived(node))
         for term, arrival in zip(answer.terms, cursor.arrived(node), strict=True):
             assert (term.sender.node if term.sender else None) == arrival.sender
+
+
+def used_often(times):
+    x = mt.tensor(2.0, requires_grad=True)
+    total = x
+    for _ in range(times):
+        total = total + x * x
+    return mt.record(total.backward)
+
+
+def test_of_many_terms_the_first_ones_are_as_in_the_whole_answer():
+    cursor = end(used_often(20))
+    (x,) = [node for node in cursor.timeline.rows if cursor.timeline.node(node).variable is not None]
+    whole, short = why(cursor, Subject(x, ())), why(cursor, Subject(x, ()), 7)
+    assert (len(whole.terms), whole.left_out) == (41, 0)
+    assert (short.terms, short.left_out) == (whole.terms[:7], 34)
+    assert (short.heading, short.subject) == (whole.heading, whole.subject)
+
+
+async def test_a_list_of_thousands_of_terms_says_how_many_it_leaves_out():
+    async with stepper(used_often(1_500)).run_test(size=LARGE) as pilot:
+        await pilot.press("end", "x", *"x", "enter")
+        terms = pilot.app.screen.query_one("OptionList")
+        assert terms.option_count == MOST_TERMS + 1
+        last = terms.get_option_at_index(MOST_TERMS)
+        assert last.disabled
+        assert last.prompt.plain.startswith("and 2,801 more terms")
 
 
 def program(tmp_path, text):

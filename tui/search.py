@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from microtape.recording.words import format_shape
 from tui.cursor import StepCursor
+from tui.naming import names
 from tui.rows import Rows
+from tui.timeline import Timeline
 
 
 def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
@@ -25,7 +28,12 @@ def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
 
 def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:
     """The nodes of the tape that a text is found in; see `matches`."""
-    timeline, rows = cursor.timeline, Rows(cursor.timeline)
+    return _found(cursor.timeline, text)
+
+
+@lru_cache(1)  # who goes from match to match asks the same again
+def _found(timeline: Timeline, text: str) -> frozenset[int]:
+    rows = Rows(timeline)
     wanted = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text.strip().casefold())
     shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
     if shape:
@@ -41,7 +49,7 @@ def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:
             return rows.shape(record) == wanted
         # Everybody who looks for "mul" would find the leaves by their AccumulateGrad.
         kind = record.name if record.variable is None else ""
-        texts = (rows.op(record), kind, *cursor.names(node), rows.operands(record))
+        texts = (rows.op(record), kind, *names(timeline, node), rows.operands(record))
         return any(wanted in one.casefold() for one in texts)
 
     return frozenset(node for node in timeline.rows if found(node)) if wanted else frozenset()

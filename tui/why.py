@@ -48,6 +48,7 @@ class Answer:
     subject: Subject
     heading: tuple[Line, ...]
     terms: tuple[Term, ...]
+    left_out: int = 0  # how many more terms there are
 
 
 def ask(cursor: StepCursor, text: str) -> Subject:
@@ -96,12 +97,14 @@ def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
     return replace(about, index=(*about.index[:at], moved, *about.index[at + 1 :]))
 
 
-def why(cursor: StepCursor, about: Subject) -> Answer:
-    """The answer at this moment of the pass."""
-    arrived = cursor.arrived(about.node)
+def why(cursor: StepCursor, about: Subject, limit: int | None = None) -> Answer:
+    """The answer at this moment of the pass; of the terms only the first ones, where there is a limit."""
     if cursor.gradient(about.node) is None:
         return Answer(about, tuple(why_none(cursor, about.node)), ())
-    return Answer(about, tuple(_heading(cursor, about)), tuple(_term(cursor, about, i) for i in range(len(arrived))))
+    count = len(cursor.arrived(about.node))
+    told = count if limit is None else min(count, limit)
+    terms = tuple(_term(cursor, about, i) for i in range(told))
+    return Answer(about, tuple(_heading(cursor, about)), terms, count - told)
 
 
 def label(cursor: StepCursor, about: Subject) -> Line:
@@ -151,7 +154,8 @@ def _so_far(left: int) -> Span:
 
 
 def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
-    arrival = cursor.arrived(about.node)[which]
+    arrived = cursor.arrived(about.node)
+    arrival = arrived[which]
     if arrival.sender is None:
         one = "The derivative of a number by itself is 1." if not _shape(arrival.term) else ""
         number = Span(_at(arrival.term, about.index), "gradient")
@@ -159,8 +163,10 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     step = cursor.timeline.steps[arrival.step]
     node = cursor.timeline.node(arrival.sender)
     outputs = [one.output for one in step.deliveries if (one.node, one.input_nr) == (about.node, arrival.input_nr)]
-    earlier = [one for one in cursor.arrived(about.node)[:which] if one.step == arrival.step]
-    output = outputs[min(len(earlier), len(outputs) - 1)]
+    first_of_step = which
+    while first_of_step and arrived[first_of_step - 1].step == arrival.step:
+        first_of_step -= 1
+    output = outputs[min(which - first_of_step, len(outputs) - 1)]
     same_shape = _shape(arrival.term) == _shape(cursor.gradient(about.node))
     found = worked(cursor, step, output, about.index if same_shape else None)
     first = line(Span(_at(arrival.term, about.index), "gradient"), "  from ", *title(cursor, node.id))

@@ -20,6 +20,8 @@ from tui.missing import why_no_grad
 from tui.spans import Line, Span, line, plain
 from tui.why import Subject, label, move, note, why
 
+MOST_TERMS = 200  # a weight that is used at every time step has thousands, which nobody reads as a list
+
 
 class WhyScreen(Dialog[int | None]):
     """Answers for one subject at a time. Closes with the node to go to, or None to stay where the reader was."""
@@ -71,7 +73,7 @@ class WhyScreen(Dialog[int | None]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Follow a term back towards the seed."""
         event.stop()
-        sender = why(self._cursor, self._trail[-1]).terms[event.option_index].sender
+        sender = why(self._cursor, self._trail[-1], MOST_TERMS).terms[event.option_index].sender
         if sender is not None:
             self._trail.append(sender)
             self._show()
@@ -108,10 +110,14 @@ class WhyScreen(Dialog[int | None]):
         if self._tensor is not None:
             heading = self._answer = tuple(why_no_grad(self._cursor, self._tensor))
         else:
-            answer = why(self._cursor, self._trail[-1])
+            answer = why(self._cursor, self._trail[-1], MOST_TERMS)
             heading = (*answer.heading, *(note(self._cursor, self._trail[-1].node) if answer.terms else ()))
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
             self._answer = (*heading, *(one for term in answer.terms for one in term.lines))
+            if answer.left_out:
+                rest = line(Span(f"and {answer.left_out:,} more terms; `microtape trace --why` lists them all", "dim"))
+                options.add_option(Option(self._content((rest,)), disabled=True))
+                self._answer = (*self._answer, rest)
         options.display = bool(options.option_count)
         if options.option_count:
             options.highlighted = 0

@@ -191,7 +191,10 @@ def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 
 
 def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """Time for each node in graphs of several shapes, large over small: 1 where nothing grows faster than the graph."""
+    """Time for each node in graphs of several shapes, large over small: 1 where nothing grows faster than the graph.
+
+    The cyclic collector is off, since its passes over all living objects are Python's; once it is on, to compare.
+    """
     import microtape as mt
 
     def leaves(count: int) -> list[Any]:
@@ -220,18 +223,30 @@ def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         inputs = leaves(count)
         mt.autograd.grad(sum(inputs), inputs)
 
-    small, times = 1_000, 5 if quick else 30
+    def chain(count: int) -> Any:
+        chain_of(mt, count).sum().backward()
+
+    small, large = 100, 5_000 if quick else 1_000_000
+
+    def grown(build: Callable[[int], Any]) -> float:
+        few = best(partial(build, small), 10, 20) / small
+        return best(partial(build, large), 1, 3 if quick else 1) / large / few
+
     for what, build in {
-        "a chain": lambda count: chain_of(mt, count).sum().backward(),
+        "a chain": chain,
         "one leaf used by all": fan_out,
         "a ladder of diamonds": doubling,
         "in-place operations on one tensor": in_place,
         "one node with an edge to each": stacked,
         "grad() with respect to each": gradients,
     }.items():
-        few = best(partial(build, small), 1, 3 * times) / small
-        many = best(partial(build, times * small), 1, 3) / (times * small)
-        yield Finding(f"time a node, {times * small:,} over {small:,}: {what}", many / few, "×", 2)
+        gc.disable()
+        try:
+            yield Finding(f"time a node, {large:,} over {small:,}: {what}", grown(build), "×", 2)
+        finally:
+            gc.enable()
+            gc.collect()
+    yield Finding("a chain again, with the cyclic collector on", grown(chain), "×")
 
 
 def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:

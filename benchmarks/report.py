@@ -30,7 +30,7 @@ def machine(engines: Mapping[str, Engine]) -> str:
     """What it was measured on, in words that name no computer."""
     versions = ", ".join(f"{name} {engine.version}" for name, engine in engines.items() if name != OURS)
     optimized = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
-    build = "" if optimized else " (built without --enable-optimizations, which makes our part slower and not numpy's)"
+    build = "" if optimized else " (built without --enable-optimizations)"
     return (
         f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{build}, "
         f"{versions}; one thread. Times are those that the process has spent computing; {load()}"
@@ -95,7 +95,7 @@ def markdown(
         "",
         "NB: the place in the source and the watchers are timed as the statements they consist of, by themselves; the "
         "memory of a node is that of a chain of mul/add on 4 floats with its results; a growth of 1 means that time is "
-        "proportional to the graph.",
+        "proportional to the graph, and is measured with the cyclic collector off unless it says otherwise.",
         "",
         *missed_lines(results, findings),
         *WHERE_THE_TIME_GOES.splitlines(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -300,12 +300,12 @@ def spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
     """A root's shape and dtype."""
     if isinstance(root, GradientEdge):
         return root.node.output_spec(root.output_nr)
-    return cast(Tensor, root).array.shape, root.array.dtype
+    return root.array.shape, root.array.dtype
 
 
 def check_scalar(shape: tuple[int, ...], dtype: DType) -> None:
     """Raise GradientError where a first gradient of one cannot be assumed."""
-    if any([size != 1 for size in shape]):
+    if shape and any([size != 1 for size in shape]):
         raise GradientError("grad can be implicitly created only for scalar outputs")
     if dtype.kind != "f":
         raise GradientError(

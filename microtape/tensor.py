@@ -210,7 +210,9 @@ class Tensor(Methods):
     def grad(self) -> Tensor | None:
         """The accumulated gradient; None until there is one."""
         meta = self.meta
-        if (meta is None or (meta.grad is None and not meta.retains_grad)) and not is_leaf(self):
+        if meta is not None and meta.grad is not None:
+            return meta.grad  # type: ignore[no-any-return]
+        if (meta is None or not meta.retains_grad) and not is_leaf(self):
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for "
@@ -220,7 +222,7 @@ class Tensor(Methods):
                 UserWarning,
                 stacklevel=2,
             )
-        return meta.grad if meta is not None else None
+        return None
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:

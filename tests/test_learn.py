@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from lesson_folder import write_lesson
 
 from lessons import Workspace, load_course
 from lessons.pieces import pieces
@@ -148,3 +149,19 @@ def test_a_damaged_progress_file_is_told_of_and_kept(workspace, capfd):
     workspace.progress.path.write_text("damaged")
     assert main(["learn", "list"]) == Exit.OK
     assert "could not be read; it is kept as" in capfd.readouterr().err
+
+
+def test_what_to_type_next_is_of_the_same_course(tmp_path, capfd):
+    course = write_lesson(tmp_path / "my course")
+    assert main(["learn", "1", "--path", str(course)]) == Exit.OK
+    assert f"microtape learn check doubling --path '{course}'\n" in capfd.readouterr().out
+    assert main(["learn", "list", "--path", str(course)]) == Exit.OK
+    assert f"microtape learn NAME --path '{course}' shows one" in capfd.readouterr().out
+
+
+def test_who_has_solved_one_is_told_the_next_and_who_has_not_where_help_is(workspace, capfd):
+    solve(workspace)
+    assert main(["learn", "check", "1"]) == Exit.OK
+    assert "microtape learn chain_rule  is the next lesson" in capfd.readouterr().out
+    assert main(["learn", "check", "2"]) == Exit.NOT_SOLVED
+    assert "microtape learn hint chain_rule  helps" in capfd.readouterr().out

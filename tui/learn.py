@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons import COURSE, Course, Lesson, LessonError, Workspace, load_course
+from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.workspace import folder_of
 from tui import learn_commands
 from tui.exits import CommandError, Exit, say
@@ -76,7 +75,7 @@ def _folder(words: Words) -> str:
 def _run(desk: Desk, words: Words) -> int:
     command, rest = words
     if command == "list" or (not command and not has_terminal()):
-        return _list(desk.course, desk.workspace, desk.ascii)
+        return _list(desk)
     if not command:
         return desk.open(None)
     if command == "engine":
@@ -87,12 +86,12 @@ def _run(desk: Desk, words: Words) -> int:
     return learn_commands.text(desk, desk.lesson(" ".join([command, *rest])))
 
 
-def _list(course: Course, workspace: Workspace, ascii: bool) -> int:
-    solved = workspace.progress.solved()
-    for lesson in course:
-        mark = ("ok" if ascii else "✓") if lesson.name in solved else ""
+def _list(desk: Desk) -> int:
+    solved = desk.workspace.progress.solved()
+    for lesson in desk.course:
+        mark = ("ok" if desk.ascii else "✓") if lesson.name in solved else ""
         line = f"{mark:2} {lesson.number:>2}  {lesson.name:22}  {lesson.title}"
-        print(line.encode("ascii", "replace").decode() if ascii else line)
-    count = sum(lesson.name in solved for lesson in course)
-    print(f"\n{count} of {len(course)} solved.  microtape learn NAME shows one.", file=sys.stdout)
+        print(line.encode("ascii", "replace").decode() if desk.ascii else line)
+    count = sum(lesson.name in solved for lesson in desk.course)
+    print(f"\n{count} of {len(desk.course)} solved.  {desk.command('NAME')} shows one.")
     return Exit.OK

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 import textwrap
@@ -44,6 +45,12 @@ class Desk:
         app.run()
         return app.return_code or Exit.OK
 
+    def command(self, *words: str) -> str:
+        """What to type for something else of this course."""
+        path = self.arguments.path
+        own = () if path is None else ("--path", path)
+        return shlex.join(["microtape", "learn", *words, *own])
+
     def print(self, text: str = "") -> None:
         """A line, in the characters that the terminal has."""
         print(to_ascii(text) if self.ascii and text else text, flush=True)
@@ -72,20 +79,28 @@ def text(desk: Desk, lesson: Lesson) -> int:
     else:
         print(prose)
     passes = f" --pass {lesson.passes}" if lesson.passes else ""
-    print(f"Step through the program   microtape step {lesson.program}{passes}")
+    print(f"\nStep through the program   microtape step {shlex.quote(str(lesson.program))}{passes}")
     if lesson.wrong_engine is not None:
-        print(f"Find the engine's fault    microtape learn engine {lesson.name}")
+        print(f"Find the engine's fault    {desk.command('engine', lesson.name)}")
     print(f"Your file                  {desk.workspace.exercise(lesson)}")
-    print(f"Check it                   microtape learn check {lesson.name}")
+    print(f"Check it                   {desk.command('check', lesson.name)}")
     return Exit.OK
 
 
 def check_file(desk: Desk, lesson: Lesson) -> int:
     """Try the learner's file, and say what it did."""
     verdict = tried(desk, lesson)
-    if not verdict.passed and (found := where(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
-        tell(desk, [Said(""), Said(found.told()), Said(f"microtape learn step {lesson.name}  shows it in the stepper")])
-    return Exit.OK if verdict.passed else Exit.NOT_SOLVED
+    if verdict.passed:
+        following = desk.course.after(lesson)
+        if following is not None:
+            desk.print(f"\n{desk.command(following.name)}  is the next lesson")
+        return Exit.OK
+    if (found := where(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
+        shows = f"{desk.command('step', lesson.name)}  shows it in the stepper"
+        tell(desk, [Said(""), Said(found.told()), Said(shows)])
+    else:
+        desk.print(f"\n{desk.command('hint', lesson.name)}  helps")
+    return Exit.NOT_SOLVED
 
 
 def tried(desk: Desk, lesson: Lesson) -> Verdict:
@@ -211,7 +226,7 @@ def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
 
         for line in trace(case.faulty, width=100, ascii=desk.ascii):
             desk.print(line)
-        print(f"\nWhich step is the first wrong one? microtape learn engine {lesson.name} STEP, or PASS.STEP")
+        print(f"\nWhich step is the first wrong one? {desk.command('engine', lesson.name, 'STEP')}, or PASS.STEP")
         return Exit.OK
     first, _, second = answered.rpartition(".")
     index, number = int(first or 1) - 1, int(second or 0) - 1

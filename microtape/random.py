@@ -4,7 +4,8 @@ Note [torch's random numbers]
   torch draws 32-bit words from the Mersenne Twister, which numpy has too. A float32 is made of the low 24 bits of a
   word, a float64 of the low 53 bits of two. Normal numbers come from pairs of uniform ones (Box and Muller, 1958):
   fewer than 16 one pair at a time, more in blocks of 16. A 64-bit word is the first 32-bit one high, the second low.
-  NB: dropout masks and `bernoulli` differ, because torch draws those with a library of its processor's maker.
+  A coin that falls with one probability for all, as dropout throws it, takes a float64.
+  NB: on Intel's processors torch throws those coins with a library of Intel's, and so others.
 """
 
 from __future__ import annotations

@@ -133,14 +133,14 @@ def dropout(
     if not training or p == 0:
         return input
     dtype = input.dtype
-    kept = coins(input.shape, 1 - p, generator).astype(dtype)
+    kept = (coins(input.shape, 1 - p, generator) if p < 1 else np.zeros(input.shape)).astype(dtype)
     factors = new_tensor(type(input), (kept / (1 - p) if p < 1 else kept).astype(dtype))
     return input.mul_(factors) if inplace else input * factors
 
 
 def coins(shape: tuple[int, ...], chance: float, generator: Generator | None) -> Array:
-    """True with that chance, for each element."""
-    uniform = (generator or default_generator).uniform(math.prod(shape), np.float32)
+    """True with that chance, for each element; see Note [torch's random numbers]."""
+    uniform = (generator or default_generator).uniform(math.prod(shape), np.float64)
     return np.reshape(uniform < chance, shape)
 
 

@@ -1,4 +1,4 @@
-"""Rows: chance. From one seed, torch's numbers. NB: `bernoulli_` with one probability, and so dropout, draws others."""
+"""Rows: chance. From one seed, torch's numbers; for those that depend on the processor, see test_coins."""
 
 from __future__ import annotations
 

@@ -19,9 +19,10 @@ Note [NaN and Inf are results]
 from __future__ import annotations
 
 import contextvars
+import functools
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -78,30 +79,10 @@ class Operation(Node):
     @classmethod
     def _read_formulas(cls) -> None:
         """Learn from the formulas' parameters what is to be saved; see Note [What is saved]."""
-        cls.gradients = tuple(getattr(cls, f"grad_{operand}") for operand in cls.operands)
-        names = [_parameters(formula) for formula in cls.gradients]
-        cls.saved_names = tuple(name.lstrip("_") for name in names[0])
-        assert all(tuple(name.lstrip("_") for name in row) == cls.saved_names for row in names), cls
-        cls.sources = tuple(cls.operands.index(name) if name in cls.operands else -1 for name in cls.saved_names)
-        cls.all_operands = tuple(range(len(cls.operands)))
-        needed = [name for row in names for name in row]
-        always = {name for name in needed if len(names) == 1 or needed.count(name) > 1}
-        masks = itertools.product((False, True), repeat=len(names))
-        cls.plans = {mask: cls._plan(itertools.compress(names, mask), always) for mask in masks}
-
-    @classmethod
-    def _plan(cls, names: Iterable[tuple[str, ...]], always: set[str]) -> Plan:
-        """What to save if gradients go to operands whose formulas need these; see Note [What is saved]."""
-        used = always.union(*names)
-        plan = tuple(cls._source(name) if name in used else None for name in cls.saved_names)
-        return cls.all_operands if plan == cls.all_operands else plan
-
-    @classmethod
-    def _source(cls, name: str) -> int | str:
-        """Where a formula's name is found."""
-        if name in cls.operands:
-            return cls.operands.index(name)
-        return -1 - cls.results.index(name) if name in cls.results else name
+        cls.gradients = tuple([getattr(cls, f"grad_{operand}") for operand in cls.operands])
+        rows = tuple([_parameters(formula) for formula in cls.gradients])
+        cls.saved_names, cls.sources, cls.plans = _read(cls.operands, cls.results, rows)
+        cls.all_operands = _numbers(len(cls.operands))
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays, as `forward` wants them."""
@@ -120,6 +101,33 @@ def _parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a formula's parameters after `self` and `g`; `inspect.signature` takes twenty times as long."""
     code = formula.__code__
     return code.co_varnames[2 : code.co_argcount]
+
+
+@functools.cache
+def _numbers(count: int) -> Plan:
+    return tuple(range(count))
+
+
+@functools.cache
+def _read(
+    operands: tuple[str, ...], results: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
+) -> tuple[tuple[str, ...], tuple[int, ...], dict[tuple[bool, ...], Plan]]:
+    """Saved names, their sources and the plans for formulas with these parameters, which many operations share."""
+    names = tuple([name.lstrip("_") for name in rows[0]])
+    assert all(tuple([name.lstrip("_") for name in row]) == names for row in rows), rows
+    needed = [name for row in rows for name in row]
+    always = {name for name in needed if len(rows) == 1 or needed.count(name) > 1}
+    sources = tuple([operands.index(name) if name in operands else -1 for name in names])
+    found = [
+        source if source >= 0 else -1 - results.index(name) if name in results else name
+        for name, source in zip(names, sources, strict=True)
+    ]
+    plans: dict[tuple[bool, ...], Plan] = {}
+    for mask in itertools.product((False, True), repeat=len(rows)):
+        used = always.union(*itertools.compress(rows, mask))
+        plan = tuple([one if name in used else None for name, one in zip(names, found, strict=True)])
+        plans[mask] = _numbers(len(plan)) if plan == _numbers(len(operands)) else plan
+    return names, sources, plans
 
 
 class Unary(Operation):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -42,13 +42,19 @@ def define_saved_attributes(cls: type[Node]) -> None:
     names = OPERAND_NAMES | OTHER_NAMES.get(cls.__name__, {})
     for index, name in enumerate(cls.saved_names):
         name = names.get(name, name)
-        setattr(cls, f"_saved_{name}", property(partial(saved_value, index=index)))
-        setattr(cls, f"_raw_saved_{name}", property(partial(raw_saved, index=index)))
+        for kind, attribute in zip(("saved", "raw_saved"), _attributes(index), strict=True):
+            setattr(cls, f"_{kind}_{name}", attribute)
     in_order = sorted((cls.sources[i] < 0, names.get(name, name), i) for i, name in enumerate(cls.saved_names))
     cls.saved_order = tuple(i for _, _, i in in_order)
     for slot in slots(cls):
         if slot in PARAMETERS and slot not in cls.saved_names:
             setattr(cls, f"_saved_{PARAMETERS[slot]}", property(attrgetter(slot)))
+
+
+@cache
+def _attributes(index: int) -> tuple[property, property]:
+    """`_saved_...` and `_raw_saved_...` for what is saved at this position."""
+    return property(partial(saved_value, index=index)), property(partial(raw_saved, index=index))
 
 
 def slots(cls: type[Node]) -> Iterator[str]:

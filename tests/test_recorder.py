@@ -617,3 +617,11 @@ def test_constants_are_operands():
         "select": ["dim=1", "index=0"],
         "mean": [],
     }
+
+
+def test_a_write_through_a_view_whose_operation_is_freed_is_still_shown():
+    y = leaf([1.0, 2.0]) * 2.0
+    y[0].mul_(3.0)
+    loss = y.sum()
+    loss.backward()
+    assert [node.op for node in snapshot(loss).nodes] == ["accumulate", "mul", "write into view", "sum"]

@@ -104,10 +104,10 @@ def _other(own: Recording, step: BackwardStep, expected: Recording, other: Backw
     """What a step of the learner's does otherwise than the solution's."""
     node, theirs = own.nodes[step.node], expected.nodes[other.node]
     if node.op != theirs.op:
-        yield f"{node.op} runs, where the solution runs {theirs.op}"
+        yield f"{node.op} runs, where the solution runs {theirs.op} (which may only be another way to write it)"
         return
     if step.error is not None and other.error is None:
-        yield f"it fails: {step.error.message.partition(chr(10))[0]}"
+        yield f"it fails: {step.error.message.partition(chr(10))[0].partition('. ')[0].rstrip('.')}"
     for took, takes in zip(step.grad_outputs, other.grad_outputs, strict=False):
         if not same(took, takes):
             yield f"{node.op} takes {_said(took, takes)}, the solution's takes {_said(takes, took)}"

@@ -78,7 +78,9 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
     if result.did is not None and result.did.raised is not None:
         # No line of the file's own: it was the check that failed, at what it was given or at what it did not find.
         unusable = result.did.raised.line is None and not result.did.raised.message.startswith(GONE)
-        yield Said(f"    {'what your code gave back cannot be used: ' * unusable}{_raised(result.did.raised)}")
+        yield Said(
+            f"    {'your code ran to its end, and then the check failed: ' * unusable}{_raised(result.did.raised)}"
+        )
     else:
         yield Said(f"    {_ended(verdict)}")
     expected = words(result.expected.value)

@@ -94,7 +94,9 @@ class TestWhatIsSaid:
         exercise = next(iter(load_course(write_lesson(tmp_path, check=uses_it)))).exercise
         (tmp_path / "mine.py").write_text("def double(x):\n    x + x\n")
         said = [line.text for line in report(check(exercise, tmp_path / "mine.py"))]
-        assert said[1].startswith("    what your code gave back cannot be used: TypeError: unsupported operand")
+        assert said[1].startswith(
+            "    your code ran to its end, and then the check failed: TypeError: unsupported operand"
+        )
 
     def test_a_function_that_is_gone(self, say):
         assert "    your file does not define double; it was there in the file as shipped" in say("x = 1\n")

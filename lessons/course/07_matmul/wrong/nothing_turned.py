@@ -1,0 +1,7 @@
+"""You multiply without turning anything round. Look at the shapes: of `gradient` and `b`, only
+`gradient @ b.T` has the shape of a.
+"""
+
+
+def backward(gradient, a, b):
+    return gradient @ b, a @ gradient

@@ -1,0 +1,25 @@
+"""`values` is a Python list, and a list times a number is no scaled list. Multiply each of its
+numbers: `[value * scale for value in values]`.
+"""
+
+import microtape as mt
+
+
+def make_weight(values, scale):
+    return mt.tensor(values * scale, requires_grad=True)
+
+
+def gradient_in_the_middle(x):
+    hidden = x * 3
+    hidden.retain_grad()
+    loss = (hidden * hidden).sum()
+    loss.backward()
+    return hidden.grad.tolist()
+
+
+def why_none(tensor):
+    if not tensor.requires_grad:
+        return "requires no gradient"
+    if not tensor.is_leaf and not tensor.retains_grad:
+        return "is not a leaf"
+    return "not reached"

@@ -93,9 +93,18 @@ def _rows(rows: Sequence[Row], theme: Theme, *, heat: bool) -> list[str]:
             lines.append(key + _styled(row.text, colour, bold=row.tone == "gradient"))
         else:
             lines.append(_styled(row.text, colour, TEXT_SIZE, TEXT_FONT))
-        if row.heat is not None and heat:
-            lines.append(thumbnail(row.heat, theme))
+    maps = [(row.key, row.heat) for row in rows if row.heat is not None]
+    if heat and maps:
+        last = max(number for number, row in enumerate(rows) if row.heat is not None)
+        lines.insert(last + 1, _maps(maps, theme))
     return lines
+
+
+def _maps(maps: Sequence[tuple[str, Heat]], theme: Theme) -> str:
+    """Heat maps side by side, such as those of the value and of the gradient, with their names above."""
+    names = "".join(f'<TD ALIGN="LEFT">{_styled(key, theme.muted, TEXT_SIZE)}</TD>' for key, _ in maps)
+    cells = "".join(f'<TD VALIGN="TOP">{thumbnail(heat, theme)}</TD>' for _, heat in maps)
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{names}</TR><TR>{cells}</TR></TABLE>'
 
 
 def _port(number: int, port: Port, theme: Theme, *, heat: bool) -> str:

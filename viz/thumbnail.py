@@ -17,7 +17,7 @@ def thumbnail(heat: Heat, theme: Theme) -> str:
     rows = "".join(f"<TR>{''.join(_cell(cell, heat.largest, theme) for cell in row)}</TR>" for row in heat.cells)
     width = max((len(row) for row in heat.cells), default=0) * (CELL + 1) + 1
     size = f'FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{len(heat.cells) * (CELL + 1) + 1}"'
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="1" CELLPADDING="0" {size}>{rows}</TABLE>'
+    return f'<TABLE ALIGN="LEFT" BORDER="0" CELLBORDER="0" CELLSPACING="1" CELLPADDING="0" {size}>{rows}</TABLE>'
 
 
 def _cell(cell: Cell, largest: float, theme: Theme) -> str:

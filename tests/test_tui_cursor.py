@@ -4,7 +4,9 @@ import handmade
 import numpy as np
 import pytest
 
+from microtape.recording.file import load
 from tui.cursor import StepCursor
+from tui.demos import names, recording_of
 
 
 @pytest.fixture
@@ -182,3 +184,15 @@ def test_an_empty_recording_has_one_moment():
     cursor = StepCursor.open(handmade.Tape("x.py", "").recording())
     assert cursor.forward() == cursor == cursor.back() == cursor.home() == cursor.end()
     assert cursor.focus is None
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_done_is_counted_as_the_states_say(name):
+    recording = load(recording_of(name))
+    for index in range(len(recording.passes)):
+        opened = StepCursor.open(recording, index)
+        rows = opened.timeline.rows
+        for position in range(0, opened.timeline.last + 1, 5):
+            for cursor in (opened.to_moment(position), opened.to_moment(position).move_inside(1)):
+                done = sum(cursor.state(node) in ("done", "current") for node in rows)
+                assert cursor.count_done(np.arange(len(rows))) == done

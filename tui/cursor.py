@@ -7,12 +7,17 @@ stepping on, and a view that was handed a cursor can compare it with the one bef
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
 
 from microtape.recording.model import BackwardStep, Delivery, Recording, TensorRef, Value
 from tui.naming import named, names
 from tui.phases import Phase, PhaseKind, phases
 from tui.timeline import Arrivals, Timeline
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 State: TypeAlias = Literal["done", "current", "future", "made", "outside"]
 """Of a node: has run, has run just now, will run, was recorded by this pass itself, or has no part in it."""
@@ -229,6 +234,11 @@ class StepCursor:
         if evaluated is not None:
             return "done" if evaluated < self.steps_done else "future"
         return "future" if timeline.pass_ and node in timeline.pass_.dependencies else "outside"
+
+    def count_done(self, rows: npt.NDArray[np.int64]) -> int:
+        """How many of the nodes that stand in these rows of the tape are done, or current."""
+        runs = rows < self.frontier if self.is_forward else self.timeline.evaluated[rows] < self.steps_done
+        return int(np.count_nonzero(runs))
 
     def exists(self, node: int) -> bool:
         """Whether the node has been recorded by now."""

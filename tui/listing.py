@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
 
 from tui.lanes import Lanes
 from tui.timeline import Timeline
 from viz.folds import WAYS, Fold, Item, folded, operations
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 FEW = 40  # rows: the first way of folding that leaves so few is taken, as it says most about the program
 SINGLY = 24  # a run of up to so many repetitions is opened into single ones
@@ -76,6 +81,18 @@ class Listing:
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The nodes that each row stands for; none where it is the row above an open run."""
         return tuple((one,) if isinstance(one, int) else () if one.is_open else one.nodes for one in self.entries)
+
+    def tape_rows(self, row: int) -> npt.NDArray[np.int64]:
+        """In which rows of the tape the nodes stand that are inside of a run; worked out once."""
+        if row not in self._tape_rows:
+            entry, row_of = self.entries[row], self.timeline.row_of
+            nodes = entry.nodes if isinstance(entry, RunRow) else (entry,)
+            self._tape_rows[row] = np.array([row_of[node] for node in nodes], np.int64)
+        return self._tape_rows[row]
+
+    @cached_property
+    def _tape_rows(self) -> dict[int, npt.NDArray[np.int64]]:
+        return {}
 
     @cached_property
     def lanes(self) -> Lanes:

@@ -6,7 +6,7 @@ repaints the few rows that it changed, and thirty thousand rows step as fast as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -297,20 +297,23 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
     def _draw_run(self, row: int, entry: RunRow, columns: Columns, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
         """A row for all that a fold hides, or above what an open one shows."""
         assert self._listing is not None
-        state = [cursor.state(node) for node in entry.nodes]
-        current, handed = "current" in state, not self._delivered.isdisjoint(entry.nodes)
-        hides = not entry.is_open
-        ground = ("tape--current",) if hides and current else ("tape--delivered",) if hides and handed else ()
-        glyph = "current" if hides and current else "delivered" if hides and handed else "none"
-        done = state.count("done") + state.count("current")
+        row_of = self._listing.row_of  # of the nodes that a closed run hides
+
+        def hidden(nodes: Iterable[int | None]) -> bool:
+            return any(node is not None and row_of.get(node) == row for node in nodes)
+
+        current, handed = hidden((cursor.node,)), hidden(self._delivered)
+        ground = ("tape--current",) if current else ("tape--delivered",) if handed else ()
+        glyph = "current" if current else "delivered" if handed else "none"
+        done = cursor.count_done(self._listing.tape_rows(row))
         text = self._style(*ground, "tape--past" if done else "tape--future")
         drawn, _ = self._listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
         drawn = drawn.ljust(columns.lanes)
         mark = ("-" if entry.is_open else "+") if self._ascii else ("▾" if entry.is_open else "▸")
         label = f"{'  ' * entry.depth}{mark} {entry.run.label}"
         width = columns.op + columns.name + columns.operands + 2 * GAP
-        count = f"{done} of {len(entry.nodes)} done" if hides else ""
-        stop = "stop" if hides and not self.stops.isdisjoint(entry.nodes) else "none"
+        count = "" if entry.is_open else f"{done} of {len(entry.nodes)} done"
+        stop = "stop" if hidden(self.stops) else "none"
         return [
             (self._glyphs[glyph] + self._glyphs[stop], self._style(*ground, "tape--marker")),
             (" " * (columns.number + 1) + drawn + " ", self._style(*ground, "tape--lane" if done else "tape--future")),

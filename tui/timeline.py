@@ -10,11 +10,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
 
 from microtape.recording import moment
 from microtape.recording.model import NodeRecord, TensorRef, Value
 from microtape.recording.moment import SEED
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SNAPSHOT_EVERY = 64  # steps between two remembered sets of waiting nodes: the rest is replayed
 
@@ -125,6 +130,15 @@ class Timeline(moment.Timeline):
                 top = row_of[node]
             tops.append(top)
         return tuple(tops)
+
+    @cached_property
+    def evaluated(self) -> npt.NDArray[np.int64]:
+        """For each row the index of the step that evaluates its node; beyond all steps where none does, and for what
+        the pass records itself.
+        """
+        steps, never = self.step_of, len(self.steps)
+        runs = [steps[node].index if node in steps and node not in self.made_at else never for node in self.rows]
+        return np.array(runs, np.int64)
 
     @cached_property
     def seeded(self) -> Mapping[int, tuple[Arrival, ...]]:

@@ -166,7 +166,7 @@ async def test_nothing_is_recorded_where_nothing_was_changed(script, editing):
     editing(lambda: None)
     async with stepper(recorded(script), origin=Origin(str(script))).run_test(size=SMALL) as pilot:
         await pilot.press("e")
-        await pilot.pause(0.2)
+        await pilot.app.workers.wait_for_complete()
         assert notices(pilot.app) == ""
         assert not pilot.app.screen.query_one("#banner").display
 

@@ -13,6 +13,7 @@ from tui.explained import EXPLAINED
 from tui.help import KEYS, HelpScreen
 from tui.key_names import key_name
 from tui.keys import actions_of
+from tui.look import THEMES
 from tui.palette import commands_of
 from tui.stepper import StepperScreen
 
@@ -126,6 +127,7 @@ EVERYWHERE = {
     "passes": ("s",),
     "two passes": ("s", "down", "c"),
     "commands": ("ctrl+p",),
+    "themes": ("ctrl+p", *"theme", "enter"),
     "folding": ("z",),
     "a filter": ("f", *"sum", "enter"),
 }
@@ -211,3 +213,40 @@ async def test_what_is_chosen_in_a_list_is_marked_softly_and_stays_legible(theme
         chosen = pilot.app.screen.query_one("OptionList")
         soft = pilot.app.theme_variables["accent-muted"]
         assert chosen.get_component_styles("option-list--option-highlighted").background == Color.parse(soft)
+
+
+async def test_without_colours_glyphs_say_the_same(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("right", "b", "enter", "right", "right")
+        assert pilot.app.no_color
+        assert (row(pilot.app, 2)[0], row(pilot.app, 0)[0], row(pilot.app, 4)[1]) == ("▶", "+", "◆")
+        await pilot.press("enter")
+        await until(pilot, lambda: "Enter follows" in everything(pilot.app))
+        styles = [segment.style for strip in pilot.app.screen._compositor.render_strips() for segment in strip]
+        assert all(one is None or one.color is None or one.color.triplet is None or
+                   len(set(one.color.triplet)) == 1 for one in styles)  # fmt: skip
+
+
+async def test_nothing_moves_by_itself():
+    async with stepper(handmade.chain(60)).run_test(size=SMALL) as pilot:
+        assert pilot.app.animation_level == "none"
+        await pilot.press("end")
+        tape = pilot.app.screen.query_one("#tape")
+        assert tape.scroll_offset.y == tape.scroll_target_y
+
+
+@pytest.mark.parametrize("theme", ["light", "colourblind", "ansi", "ansi-light"])
+async def test_a_theme_is_chosen_from_the_palette_and_steps_on(theme):
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press("ctrl+p", *"theme")
+        await until(pilot, lambda: "Theme" in everything(pilot.app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "the name of a theme" in everything(pilot.app))
+        name = THEMES[theme].name
+        await pilot.press(*({"-": "minus"}.get(one, one) for one in name))
+        await until(pilot, lambda: name in everything(pilot.app).split())
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.theme == name and isinstance(pilot.app.screen, StepperScreen))
+        await pilot.press("right")
+        assert bar(pilot.app) == "step 1 of 5"

@@ -4,6 +4,7 @@ import handmade
 import numpy as np
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
+from test_tui_learn import until
 
 import microtape as mt
 from microtape.recording.condition import Condition, ExpressionError, Facts
@@ -145,15 +146,28 @@ async def test_breakpoints_go_along_to_another_pass():
 
 
 async def test_space_plays_to_the_end_and_a_step_stops_it():
-    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        await pilot.press(*["plus"] * 2, "space")
-        assert "playing, 8 a second" in shown(pilot.app, "Heading")
-        await pilot.pause(1.2)
-        assert bar(pilot.app) == "step 5 of 5"
+    async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
+        await pilot.press(*["plus"] * 4, "space")
+        assert "playing, 32 a second" in shown(pilot.app, "Heading")
+        await until(pilot, lambda: "playing" not in shown(pilot.app, "Heading"))
+        cursor = pilot.app.screen.cursor
+        assert cursor.position == cursor.timeline.last
+        await pilot.press("home", *["minus"] * 6, "space")
+        assert "playing, 0.5 a second" in shown(pilot.app, "Heading")
+        await pilot.press("right")
         assert "playing" not in shown(pilot.app, "Heading")
-        await pilot.press("home", *["minus"] * 6, "space", "right")
-        assert "playing" not in shown(pilot.app, "Heading")
-        assert bar(pilot.app) == "step 1 of 5"
+        at = pilot.app.screen.cursor.position
+        await pilot.press("left")
+        assert pilot.app.screen.cursor.position == at - 1
+
+
+async def test_playing_stops_at_a_breakpoint():
+    async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
+        await pilot.press("g", *"20", "enter")
+        stop = pilot.app.screen.cursor.position
+        await pilot.press("b", "enter", "home", *["plus"] * 4, "space")
+        await until(pilot, lambda: "playing" not in shown(pilot.app, "Heading"))
+        assert pilot.app.screen.cursor.position == stop
 
 
 async def test_a_click_on_the_line_of_time_goes_there():

@@ -10,6 +10,7 @@ from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.theme import ThemeProvider
 
 from microtape.recording.model import Recording
 from tui.key_names import key_name
@@ -71,6 +72,10 @@ class MicrotapeApp(App[None]):
         """Every command by its words."""
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="what to do, in words", id="--command-palette"))
+
+    def search_themes(self) -> None:
+        """The list of themes."""
+        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="the name of a theme"))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
         """What every key does, then what Textual offers. Its list of keys would be a second help page."""

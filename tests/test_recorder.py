@@ -625,3 +625,17 @@ def test_a_write_through_a_view_whose_operation_is_freed_is_still_shown():
     loss = y.sum()
     loss.backward()
     assert [node.op for node in snapshot(loss).nodes] == ["accumulate", "mul", "write into view", "sum"]
+
+
+def test_what_arrives_at_a_root_includes_all_its_first_gradients():
+    x = leaf(3.0)
+    y = x * 2.0
+    z = y * y
+    recording = record(lambda: mt.autograd.backward([y, z, y], [mt.tensor(1.0), mt.tensor(1.0), mt.tensor(10.0)]))
+    (one,) = recording.passes
+    steps = {step.node: step for step in one.steps}
+    delivery = steps[one.roots[1].node].deliveries[-1]
+    assert [float(seed) for seed in one.seeds] == [1.0, 1.0, 10.0]
+    assert steps[one.roots[0].node].grad_outputs == (11.0 + 2 * 6.0,)
+    assert (delivery.before, delivery.term, delivery.total) == (17.0, 6.0, 23.0)
+    assert x.grad == 2.0 * 23.0

@@ -1,8 +1,8 @@
 """Recordings of backward passes.
 
 model     what a recording is: immutable data, the one interface between the engine and everything that shows it
-recorder  watches the engine and writes recordings: `tape` and `tape_records` what was computed, `open_pass` what
-          backward does; `borders`, `names`, `places`, `constants` and `copies` are parts of theirs
+recorder  watches the engine and writes recordings: `open_pass` what backward does, `tape` what was computed, as
+          `entries` of which `tape_records` makes records; `borders`, `names`, `places`, `constants`, `copies` help
 moment    what a pass looks like over time; `ready`: the ready queue
 behind    what keeps a gradient away
 scope     names that the user gives to parts of the program

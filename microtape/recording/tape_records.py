@@ -9,10 +9,11 @@ from microtape.call_site import CallSite
 from microtape.node import Edge, Node
 from microtape.recording.constants import parameters
 from microtape.recording.copies import copied
+from microtape.recording.entries import NodeEntry, TensorEntry
 from microtape.recording.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
 from microtape.recording.names import assignment_target
 from microtape.recording.node_text import About, about, node_hooks, tensor_hooks
-from microtape.recording.tape import NodeEntry, Tape, TensorEntry
+from microtape.recording.tape import Tape
 from microtape.tensor_state import is_leaf, requires_grad
 
 

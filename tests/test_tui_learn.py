@@ -21,6 +21,7 @@ from tui.learn_ask import Questions, SureScreen
 from tui.learn_exercise import ExerciseView
 from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward
+from tui.learn_prose import Block
 from tui.predict import PredictScreen
 from tui.rows import GAP, Rows
 from tui.spans import plain
@@ -207,6 +208,12 @@ class TestViews:
     async def test_the_text_is_the_lessons(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
             assert pilot.app.screen.query_one(Markdown).source == FIRST.prose
+
+    async def test_a_formula_is_not_taken_for_a_program(self, workspace, monkeypatch):
+        monkeypatch.setattr("textual.highlight.guess_language", lambda *_: pytest.fail("a language is guessed"))
+        lesson = replace(FIRST, prose="    z = x · y\n\n```text\nx ──▶ z\n```\n")
+        async with LearnApp(Course((lesson,)), workspace, lesson=lesson).run_test(size=SMALL) as pilot:
+            assert [block.code for block in pilot.app.screen.query(Block)] == ["z = x · y", "x ──▶ z"]
 
     async def test_the_text_is_scrolled_by_pages(self, workspace):
         async with LearnApp(REAL, workspace, lesson=REAL.lessons[0]).run_test(size=SMALL) as pilot:

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import Markdown, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Workspace
@@ -23,6 +23,7 @@ from tui.learn_ask import Questions
 from tui.learn_doing import DoingScreen
 from tui.learn_exercise import ExerciseView
 from tui.learn_program import LessonStepper, ProgramView
+from tui.learn_prose import Prose
 from tui.learn_text import Page, fit
 
 SMALLEST = (60, 18)
@@ -91,7 +92,7 @@ class LessonScreen(DoingScreen):
         yield Static(id="title")
         with Horizontal(id="both"):
             with Page(id="text"):
-                yield Markdown(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
+                yield Prose(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
             yield ProgramView(self._questions, ascii=self._ascii)
             yield ExerciseView(self.lesson, self._workspace)
         yield Footer()

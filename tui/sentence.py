@@ -194,7 +194,7 @@ class _Writer:
             return ()
         operations, pass_ = _count(len(step.made), "operation"), self.cursor.timeline.pass_
         if pass_ is not None and pass_.create_graph:
-            return line(f" Its own {operations} went on the tape too (create_graph).")
+            return line(f" What it computed went on the tape too (create_graph): {operations}.")
         return line(f" Meanwhile {operations} went on the tape, as when a checkpoint computes again what was not kept.")
 
     def _next(self) -> Line:

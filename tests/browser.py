@@ -22,7 +22,7 @@ import pytest
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
 )
-PATIENCE = 30.0
+PATIENCE = 180.0  # seconds: a busy machine may take long to start it
 
 # Chromium reads from descriptor 3 and writes to 4, wherever our pipes happen to be.
 START = """

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from browser import Browser, needs_browser
+from browser import PATIENCE, Browser, needs_browser
 from handmade import chain, diamond, failing, twice
 from PIL import Image
 from rendering import needs_graphviz
@@ -308,7 +308,7 @@ def test_it_plays_pauses_and_can_be_scrubbed(browser: Browser, page: Path) -> No
     browser.evaluate("document.getElementById('speed').value = '10'")
     browser.press(" ")
     assert browser.evaluate("document.getElementById('play').textContent") == "Pause"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while not say(browser).startswith("after step 5"):
         assert time.monotonic() < deadline
         time.sleep(0.05)

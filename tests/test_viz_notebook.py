@@ -43,7 +43,7 @@ def outputs() -> list[Any]:
     """What each cell of a notebook shows when it is run."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     nbclient.NotebookClient(
-        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+        book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
     ).execute()
     return [cell.outputs for cell in book.cells]
 

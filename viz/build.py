@@ -69,7 +69,9 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
         subtitle=subtitle(now),
         boxes=every,
         arrows=every_arrow,
-        legend=legend(every, every_arrow) if "legend" in scene.shown else (),
+        legend=legend(every, every_arrow, watched=not now.recording.options.get("snapshot"))
+        if "legend" in scene.shown
+        else (),
         notes=scene.notes,
     )
 

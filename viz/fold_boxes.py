@@ -196,4 +196,6 @@ def _each(times: Sequence[Sequence[int]]) -> str:
     counts = sorted({len(each) for each in times})
     if len(times) == 1:
         return f"{counts[0]} operation{'s' * (counts[0] != 1)}"
-    return f"{counts[0]} operations each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} operations each"
+    if len(counts) == 1:
+        return f"{counts[0]} operation{'s' * (counts[0] != 1)} each"
+    return f"{counts[0]} to {counts[-1]} operations each"

@@ -37,10 +37,11 @@ _ARROWS: dict[ArrowKind, str] = {
 }
 
 
-def legend(boxes: Iterable[Box], arrows: Iterable[Arrow]) -> tuple[LegendItem, ...]:
-    """What the signs in these boxes and arrows mean."""
+def legend(boxes: Iterable[Box], arrows: Iterable[Arrow], *, watched: bool = True) -> tuple[LegendItem, ...]:
+    """What the signs in these boxes and arrows mean. Of a graph that nobody `watched`, no arrow tells of gradients."""
     boxes = tuple(boxes)
     kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
+    named = _ARROWS if watched else {**_ARROWS, "future": "value"}
     recorded = sorted({box.recorded_in for box in boxes if box.recorded_in is not None})
     heat = any(row.heat for box in boxes for row in (*box.rows, *(row for port in box.ports for row in port.rows)))
     bars = any(row.key.startswith("|") for box in boxes for row in box.rows)
@@ -50,7 +51,7 @@ def legend(boxes: Iterable[Box], arrows: Iterable[Arrow]) -> tuple[LegendItem, .
         *([LegendItem("bars", "", "size of each, first to last (log)")] if bars else []),
         *([LegendItem("heat", "", "heat map: - negative, × NaN or Inf")] if heat else []),
         *(LegendItem("state", name, text) for name, text in _STATES.items() if name in states),
-        *(LegendItem("arrow", name, text) for name, text in _ARROWS.items() if name in ways),
+        *(LegendItem("arrow", name, text) for name, text in named.items() if name in ways),
     )
 
 

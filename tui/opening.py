@@ -92,7 +92,7 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
             if origin.script_args:
                 args = " ".join(origin.script_args)
                 raise CommandError(f"{origin.file} is a recording and takes no arguments (there are: {args})")
-            with telling(f"loading {origin.file} ..."):
+            with telling(f"loading {origin.file} ...   Ctrl-C stops"):
                 return load_all(origin.file), Exit.OK
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
@@ -101,7 +101,7 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
             with telling(going_on, stays=True), aside:
                 ended = origin.record(out)
             check(ended)
-            with telling("loading the recording ..."):
+            with telling("loading the recording ...   Ctrl-C stops"):
                 recording = load_all(out)
             if origin.check:
                 say(summary(recording))

@@ -7,7 +7,6 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `operation`, `ops
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from microtape.devices import device
 from microtape.dtypes import (
     bool,
@@ -180,6 +179,7 @@ from microtape.tensor import Size, Tensor
 
 if TYPE_CHECKING:
     from microtape import _C, autograd, cuda, linalg, nn, utils
+    from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from microtape.recording.file import load, save
     from microtape.recording.recorder import record
     from microtape.recording.scope import scope
@@ -518,15 +518,23 @@ __all__ = [
 
 
 _NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
-_RECORDING = {"load": "file", "record": "recorder", "save": "file", "scope": "scope"}
+_LATER = {
+    "is_anomaly_check_nan_enabled": "anomaly",
+    "is_anomaly_enabled": "anomaly",
+    "load": "recording.file",
+    "record": "recording.recorder",
+    "save": "recording.file",
+    "scope": "recording.scope",
+    "set_anomaly_enabled": "anomaly",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """The namespaces and recording are imported when they are first asked for, so that `import microtape` is quick."""
+    """Namespaces, anomaly mode and recording are imported when they are asked for, so that `import` is quick."""
     if name in _NAMESPACES:
         return import_module(f"microtape.{name}")
-    if name in _RECORDING:
-        return getattr(import_module(f"microtape.recording.{_RECORDING[name]}"), name)
+    if name in _LATER:
+        return getattr(import_module(f"microtape.{_LATER[name]}"), name)
     hint = ": there are no optimisers here; a step is `with no_grad(): p -= lr * p.grad`" if name == "optim" else ""
     raise AttributeError(f"module 'microtape' has no attribute '{name}'{hint}")
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import NamedTuple, TypeAlias
 
-_PACKAGE = os.path.dirname(__file__)
-_EXAMPLES = os.path.join(_PACKAGE, "examples")
 
-LIBRARY_FILES = {
-    os.path.join(folder, name)
-    for folder, _, names in os.walk(_PACKAGE)
-    if not folder.startswith(_EXAMPLES)
-    for name in names
-    if name.endswith(".py")
-}
+def _python_files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry.path
+            elif entry.name not in ("__pycache__", "examples") and entry.is_dir():
+                yield from _python_files(entry.path)
+
+
+LIBRARY_FILES = set(_python_files(os.path.dirname(__file__)))
 """Our own source files: a call site is the innermost frame that is not in one of them."""
 
 

@@ -28,8 +28,8 @@ BY_DESIGN = [
     "A recorded backward pass (`create_graph=True`) leaves other nodes in the graph than PyTorch's, as it records the "
     "formulas that you can read. Values, flags and errors are the same.",
     "`is_grads_batched=True` and `vectorize=True` run one pass after the other, where PyTorch runs all as one.",
-    "`conj()` copies; PyTorch's is a view. From one seed, PyTorch's `bernoulli_(p)` and `dropout` draw other numbers on "
-    "Intel's processors than elsewhere; here they are those of elsewhere on all of them.",
+    "`conj()` copies; PyTorch's is a view. From one seed, PyTorch's `bernoulli_(p)` and `dropout` draw other numbers "
+    "on Intel's processors than elsewhere; here they are those of elsewhere on all of them.",
     "`.grad._version` counts the writes to a `.grad`; PyTorch's may also count how gradients were added up before.",
 ]
 

@@ -187,6 +187,7 @@ VIEWS: list[Pair] = [
     (lambda x: x.chunk(2)[0], lambda x: x[: -(-len(x) // 2)]),
 ]
 OVERWRITE: Pair = (lambda x, y: Overwrite.apply(x), lambda x, y: write(x, naive.apply("sin", x)))
+FORGET: Pair = (lambda x, y: Forget.apply(x), lambda x, y: write(x, naive.array(0.0)))
 WRITES: list[Pair] = [
     (lambda x, y: x.add_(y), lambda x, y: write(x, x + y)),
     (lambda x, y: x.mul_(y), lambda x, y: write(x, x * y)),
@@ -198,9 +199,12 @@ WRITES: list[Pair] = [
     (lambda x, y: x.zero_(), lambda x, y: write(x, naive.array(0.0))),
     (lambda x, y: x.__setitem__(0, y), lambda x, y: write(x[0, ...], y)),
     (lambda x, y: x.__setitem__([0], 1.5), lambda x, y: write(x[0, ...], naive.array(1.5))),
-    (lambda x, y: Forget.apply(x), lambda x, y: write(x, naive.array(0.0))),
+    FORGET,
     OVERWRITE,
 ]
+
+
+THROUGH_A_VIEW = st.one_of(st.sampled_from(WRITES), st.just(FORGET))
 
 
 def error() -> Any:
@@ -250,6 +254,13 @@ class Programs(RuleBasedStateMachine):
     def compute(self, x: Twins, pair: Pair) -> Any:
         return self.computed(pair, x)
 
+    @rule(target=tensors, x=tensors, pair=st.sampled_from(FANS + HOOKED))
+    def there_and_back(self, x: Twins, pair: Pair) -> Any:
+        result = self.computed(pair, x)
+        if isinstance(result, Twins):
+            self.backward(result, True, False)
+        return result
+
     @rule(target=tensors, x=tensors, y=tensors, pair=st.sampled_from(BINARY))
     def combine(self, x: Twins, y: Twins, pair: Pair) -> Any:
         return self.computed(pair, x, y)
@@ -292,7 +303,7 @@ class Programs(RuleBasedStateMachine):
         base[...] = naive.fresh(base)
         self.twice = self.twice and pair is not OVERWRITE
 
-    @rule(x=tensors, y=tensors, view=st.sampled_from(VIEWS), pair=st.sampled_from(WRITES), retain_graph=st.booleans())
+    @rule(x=tensors, y=tensors, view=st.sampled_from(VIEWS), pair=THROUGH_A_VIEW, retain_graph=st.booleans())
     def write_through_a_view(self, x: Twins, y: Twins, view: Pair, pair: Pair, retain_graph: bool) -> None:
         window = self.computed(view, x)
         if isinstance(window, Twins):

@@ -1,5 +1,6 @@
 """`microtape learn` in full screen, by keystrokes."""
 
+import atexit
 import functools
 import sys
 import tempfile
@@ -62,6 +63,7 @@ TWO_PASSES = "import microtape as mt\nx = mt.tensor(3.0, requires_grad=True)\n(x
 def course():
     """A course of two short lessons: a long text takes its time at every key."""
     folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
     path = Path(folder.name)
     write_lesson(path, lesson=LESSON.replace(HEADER, HEADER.removesuffix("+++\n") + QUESTIONS))
     other = LESSON.replace("Doubling", "Again").replace('"Twice as much."\n+++\n', '"Twice as much."\n' + TWICE)
@@ -405,6 +407,14 @@ class TestTheExercise:
             await until(pilot, lambda: "your code gave" in said(pilot))
             assert pilot.app.focused is pilot.app.screen.query_one(TextArea)
             assert "pass" in workspace.exercise(FIRST).read_text()
+
+    async def test_who_is_editing_is_told_to_stop_before_the_keys_of_the_lesson(self, workspace):
+        async with app(workspace).run_test(size=LARGE) as pilot:
+            await pilot.press("e", *"return", "space", *"2", "asterisk", "x", "ctrl+s")
+            await until(pilot, lambda: "Solved." in said(pilot))
+            assert "Esc, then v shows how others have written it, n goes to the next lesson." in said(pilot)
+            await pilot.press("escape", "c")
+            await until(pilot, lambda: "\nv shows how others" in said(pilot))
 
     @pytest.mark.parametrize("leave", [["escape", "escape"], ["ctrl+q"], ["escape", "n"], ["escape", "q"]])
     async def test_what_was_typed_is_saved_however_one_leaves(self, workspace, leave):

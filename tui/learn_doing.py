@@ -100,15 +100,17 @@ class DoingScreen(Screen[None]):
         attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
         self.call_later(self._remember, attempted)
         said = report(verdict, ascii=self._ascii)
+        first = "Esc, then " if self._exercise.is_editing else ""  # where keys are typed into the file
         if verdict.passed:
             written = "v shows how others have written it, " if self._solutions else ""
-            said += [Said(""), Said(f"{written}n goes to the next lesson.", "dim")]
+            said += [Said(""), Said(f"{first}{written}n goes to the next lesson.", "dim")]
         self.call_later(self._exercise.read)
         self._say(*said, title="check")
         self.call_later(self._exercise.make_room)
         self.call_later(self._show_title)
         if failed(verdict) and (found := where(self.lesson.exercise, verdict, file)) is not None:
-            self._say(*said, Said(""), Said(found.told()), Said("d opens it in the stepper.", "dim"), title="check")
+            opens = Said(f"{first}d opens it in the stepper.", "dim")
+            self._say(*said, Said(""), Said(found.told()), opens, title="check")
 
     def action_where(self) -> None:
         """The stepper on the learner's own file, where it parts from the solution."""

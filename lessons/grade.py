@@ -6,7 +6,7 @@ FOLDER/alice.py                 or, for one lesson, a file for each learner
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ class Graded(NamedTuple):
     learner: str
     lesson: Lesson
     file: Path
-    verdict: Verdict | None  # None: it could not be read
+    verdict: Verdict | None  # None: there is none, or it could not be read
     problem: str | None = None
 
     @property
@@ -70,8 +70,14 @@ def submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator
             yield place.parts[0], names[path.stem], path
 
 
+def missing(folder: Path, lesson: Lesson, found: Iterable[str]) -> Iterator[Graded]:
+    """The learners who have a folder, but have handed in nothing for this lesson (a link is nothing)."""
+    for name in sorted({place.name for place in folder.iterdir() if place.is_dir()} - set(found)):
+        yield Graded(name, lesson, folder / name / f"{lesson.name}.py", None, "no file")
+
+
 def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterator[Graded]:
-    """Check every learner's file, in order.
+    """Check every learner's file, in order; where a lesson is named, those who have none for it come last.
 
     Raises:
         LessonError: a lesson is itself at fault.
@@ -83,6 +89,8 @@ def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterato
             expected[one.name] = expected_of(one.exercise)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(partial(_grade, expected), found)
+    if lesson is not None and found:
+        yield from missing(folder, lesson, (learner for learner, _, _ in found))
 
 
 def _grade(expected: dict[str, Expected], submission: tuple[str, Lesson, Path]) -> Graded:

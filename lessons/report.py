@@ -72,8 +72,8 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
         return
     if result.difference is not None:
         where = f"{result.difference.path}: " if result.difference.path else ""
-        yield Said(f"    {where}your code gave  {_short(result.difference.did)}")
-        yield Said(f"    {' ' * len(where)}expected        {_short(result.difference.expected)}")
+        yield Said(f"    {where}your code gave  {short(result.difference.did)}")
+        yield Said(f"    {' ' * len(where)}expected        {short(result.difference.expected)}")
         return
     if result.did is not None and result.did.raised is not None:
         # No line of the file's own: it was the check that failed, at what it was given or at what it did not find.
@@ -130,12 +130,12 @@ def _printed(output: str) -> Iterator[Said]:
     yield Said("")
     yield Said("Your file printed:", "dim")
     for line in lines[:MOST_OUTPUT]:
-        yield Said(f"    {_short(line.expandtabs())}", "dim")
+        yield Said(f"    {short(line.expandtabs())}", "dim")
     if len(lines) > MOST_OUTPUT:
         yield Said(f"    and {len(lines) - MOST_OUTPUT:,} lines more", "dim")
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """Without control characters, which a terminal would obey, and not endless."""
     shown = "".join(character if character.isprintable() else "�" for character in text)
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"

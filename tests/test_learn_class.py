@@ -135,7 +135,8 @@ class TestGrading:
         lines = [line.split(None, 3) for line in capfd.readouterr().out.splitlines()[:5]]
         assert [line[:2] for line in lines] == [["✓", "ann"], ["✗", "bob"], ["✗", "cem"], ["✗", "dan"], ["✗", "eva"]]
         assert [line[3:] for line in lines[1:]] == [
-            ["A gradient of 6, and the numbers 1, 1 and 7"], ["cannot be run"],
+            ["A gradient of 6, and the numbers 1, 1 and 7 (gradient_forgotten)"],
+            ["cannot be run: your code ended its process (status 0), so nothing more could be checked"],
             ["A gradient of 1, and the numbers 2 and 4"], ["as shipped"],
         ]  # fmt: skip
 
@@ -157,7 +158,7 @@ class TestGrading:
         assert self.grade(folder, "mean") == Exit.OK
         out = capfd.readouterr().out
         assert "✓  ann" in out
-        assert "1 of 2 files solve their exercise" in out
+        assert "1 of 2 solve their exercise" in out
 
     @pytest.mark.skipif(os.name != "posix", reason="needs links")
     def test_links_are_not_followed(self, handed_in, capfd):
@@ -165,6 +166,20 @@ class TestGrading:
         (handed_in / "zoe" / "mean.py").symlink_to(handed_in / "ann" / "mean.py")
         assert self.grade(handed_in) == Exit.OK
         assert "zoe" not in capfd.readouterr().out
+
+    def test_who_has_handed_in_nothing_for_a_lesson_is_named(self, handed_in, capfd):
+        (handed_in / "zoe").mkdir()
+        assert self.grade(handed_in, "mean", "--json") == Exit.OK
+        zoe = json.loads(capfd.readouterr().out)[-1]
+        assert (zoe["learner"], zoe["passed"], zoe["problem"]) == ("zoe", False, "no file")
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs such names")
+    def test_a_name_does_not_speak_to_the_terminal(self, handed_in, capfd):
+        (handed_in / "ann").rename(handed_in / "ann\x1b[2J\n✓  mallory")
+        assert self.grade(handed_in) == Exit.OK
+        out = capfd.readouterr().out
+        assert "\x1b" not in out
+        assert not any(line.startswith("✓  mallory") for line in out.splitlines())
 
     def test_nobody_has_handed_in_anything(self, tmp_path, capfd):
         assert self.grade(tmp_path) == Exit.BAD_INPUT

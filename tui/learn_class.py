@@ -9,6 +9,7 @@ from pathlib import Path
 from lessons import Course, load_course
 from lessons.grade import Graded
 from lessons.grade import grade as graded
+from lessons.report import report, short
 from tui.exits import CommandError, Exit
 from viz.characters import to_ascii
 
@@ -51,7 +52,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
         results.append(one)
         if not as_json:
             mark = marks[0] if one.passed else marks[1]
-            line = f"{mark:2} {one.learner:20} {one.lesson.name:22} {_why(one)}".rstrip()
+            line = short(f"{mark:2} {one.learner:20} {one.lesson.name:22} {_why(one)}".rstrip())
             print(to_ascii(line) if ascii else line, flush=True)
     if not results:
         where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
@@ -61,7 +62,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
         print()
     else:
         solved = sum(one.passed for one in results)
-        print(f"\n{solved} of {len(results)} files solve their exercise")
+        print(f"\n{solved} of {len(results)} solve their exercise")
     return Exit.OK
 
 
@@ -70,14 +71,16 @@ def _why(one: Graded) -> str:
     verdict = one.verdict
     if verdict is None:
         return one.problem or ""
+    if verdict.passed:
+        return ""
     if verdict.untouched:
         return "as shipped"
     if verdict.broken is not None or (verdict.ended != "finished" and verdict.during is None):
-        return "cannot be run"
+        return f"cannot be run: {report(verdict)[1].text.strip()}"
     failed = next((result.check.title for result in verdict.results if not result.passed), "")
-    return (
-        f"{failed}: {'does not end' if verdict.ended == 'time' else 'ends its process'}" if verdict.during else failed
-    )
+    if verdict.during is not None:
+        return f"{failed}: {'does not end' if verdict.ended == 'time' else 'ends its process'}"
+    return failed if verdict.wrong_answer is None else f"{failed} ({verdict.wrong_answer.name})"
 
 
 def _folder(name: str) -> Path:

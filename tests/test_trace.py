@@ -156,3 +156,25 @@ def test_keep_says_how_large_an_array_is_kept_whole(tmp_path, capfd):
         assert ("data" in grad) is whole
     assert main(["trace", str(script), "--keep", "none"]) == 2
     assert "'none' is not a number of elements" in capfd.readouterr().err
+
+
+def test_every_number_of_a_node_is_printed_with_all_its_digits(tmp_path, capfd):
+    script = tmp_path / "thirds.py"
+    script.write_text(
+        "import microtape as mt\nx = mt.arange(1.0, 2001.0)\nx.requires_grad_()\ny = x / 3\ny.sum().backward()\n"
+    )
+    assert main(["trace", str(script), "--array", "y", "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    values = {one["name"]: one["value"]["data"] for one in data["arrays"]}
+    assert set(values) == {"gradient", "value", "kept y", "to x"}
+    assert np.array_equal(np.float32(values["value"]), np.arange(1, 2001, dtype=np.float32) / np.float32(3))
+    assert main(["trace", str(script), "--array", "y"]) == 0
+    out = capfd.readouterr().out
+    text = re.search(r"^value  2000  float32\n  \[(.*?)\]\n", out, re.M | re.S)[1]
+    assert np.array_equal(np.float32(text.split()), np.float32(values["value"])), "nothing is left out"
+    assert main(["trace", str(script), "--keep", "99", "--array", "y"]) == 0
+    assert "record with --keep 2000 to have all of it" in capfd.readouterr().out
+    assert main(["trace", str(script), "--step", "0", "--array", "y"]) == 0
+    assert "gradient" not in capfd.readouterr().out
+    assert main(["trace", str(script), "--array", "nope"]) == 2
+    assert "there is no 'nope' here" in capfd.readouterr().err

@@ -10,7 +10,8 @@ from textual.app import App
 
 import microtape as mt
 from microtape.recording.summary import summarize
-from tui.array_view import NOT_FINITE, ArrayScreen, arrays_of, as_matrix, heat, short
+from tui.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
+from tui.arrays import arrays_of
 from tui.cursor import StepCursor
 
 GROUND = (20, 20, 20)

@@ -27,14 +27,13 @@ from textual.widgets import Static
 from microtape.recording.model import Summary, Value
 from microtape.recording.summary import summarize
 from microtape.recording.words import format_number, format_shape
+from tui.arrays import SUMMARY_NOTE
 from tui.clipboard import copy, exact
-from tui.cursor import StepCursor
 from tui.dialog import Dialog, keys_below
 from tui.rule import index_text
 
 BARS = " ▁▂▃▄▅▆▇█"
 ASCII_BARS = " .:-=+*#@"
-SUMMARY_NOTE = "Only a summary was kept of so large an array; record with --keep {size} to have all of it."
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)
 
 
@@ -324,15 +323,3 @@ def describe(about: Summary, only_summary: bool, *, ascii: bool = False) -> Cont
     if only_summary:
         lines.append(Content.styled(SUMMARY_NOTE.format(size=math.prod(about.shape)), "$text-warning"))
     return Content("\n").join(lines)
-
-
-def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
-    """What there is to look at about a node: its value, its gradient, what it kept, what it sent; each with a name."""
-    recording, record = cursor.recording, cursor.timeline.node(node)
-    found: list[tuple[str, Value | None]] = [("gradient", cursor.gradient(node)), ("value", cursor.value(node))]
-    if record.variable is not None:
-        found.append((".grad", cursor.leaf(record.variable).grad))
-    found += [(f"kept {saved.name}", recording.value(saved.ref)) for saved in record.saved if cursor.exists(node)]
-    if node == cursor.node:
-        found += [(f"to {recording.label(one.node)}", one.term) for one in cursor.deliveries]
-    return [(name, value) for name, value in found if value is not None]

@@ -15,6 +15,7 @@ from tui.exits import CommandError, Exit, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
+    from tui.cursor import StepCursor
     from tui.keys import Keymap
     from tui.spans import Line
 
@@ -81,7 +82,7 @@ def trace(arguments: argparse.Namespace) -> int:
         _print_passes(recording, arguments)
         return code
     passes = choose_passes(recording, arguments.passes, arguments.until)
-    if arguments.why is not None or arguments.node is not None:
+    if arguments.why is not None or arguments.node is not None or arguments.array is not None:
         _print_about(recording, passes, arguments)
     elif arguments.step is not None:
         _print_step(recording, passes, arguments)
@@ -244,7 +245,7 @@ def _print_step(recording: Recording, passes: list[int], arguments: argparse.Nam
 
 
 def _print_about(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
-    """A node's step, or why a gradient is what it is, after --step steps or at the end of each pass."""
+    """A node's step or numbers, or why a gradient is what it is, after --step steps or at the end of each pass."""
     from tui.cursor import StepCursor
     from tui.machine import answer_as_json, step_as_json
     from tui.trace import trace_step, trace_why
@@ -259,13 +260,29 @@ def _print_about(recording: Recording, passes: list[int], arguments: argparse.Na
                 else:
                     _print(trace_why(cursor, arguments.why, width=_width(), ascii=_ascii(arguments)))
                 continue
-            at = end.home().goto(arguments.node)
+            at = end.home().goto(arguments.array or arguments.node)
         except LookupError as problem:
             raise CommandError(str(problem.args[0])) from None
-        if arguments.json:
+        if arguments.array is not None:
+            # At its own step unless another moment was asked for: only there is what it sent.
+            moment = at if arguments.step is None else cursor
+            _print_arrays(moment, at.focus, arguments)
+        elif arguments.json:
             _print_json(step_as_json(at))
         else:
             _print(trace_step(recording, at.steps_done, one, width=_width(), ascii=_ascii(arguments)))
+
+
+def _print_arrays(cursor: StepCursor, node: int | None, arguments: argparse.Namespace) -> None:
+    from tui.arrays import array_lines
+    from tui.machine import arrays_as_json
+
+    if node is None:
+        raise CommandError(f"{arguments.array!r} is no node")
+    if arguments.json:
+        _print_json(arrays_as_json(cursor, node))
+    else:
+        _print(array_lines(cursor, node, width=_width(), ascii=_ascii(arguments)))
 
 
 def _print(lines: Iterator[str]) -> None:

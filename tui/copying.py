@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from microtape.recording.model import Value
 from microtape.recording.words import format_value
-from tui.array_view import arrays_of
+from tui.arrays import arrays_of
 from tui.clipboard import exact
 from tui.cursor import StepCursor
 from tui.sentence import sentence

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from tui.array_view import ArrayScreen, arrays_of
+from tui.array_view import ArrayScreen
+from tui.arrays import arrays_of
 from tui.explained import EXPLAINED
 from tui.finding import FindingScreen
 from tui.help import HelpScreen

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from microtape.recording.model import Recording, Summary
+from tui.arrays import arrays_of
 from tui.cursor import StepCursor
 from tui.passes import compare, list_passes
 from tui.sentence import sentence
@@ -71,6 +72,12 @@ def step_as_json(cursor: StepCursor) -> dict[str, Any]:
             for leaf in leaves
         ],
     }
+
+
+def arrays_as_json(cursor: StepCursor, node: int) -> dict[str, Any]:
+    """The arrays of a node at a moment, by what they are."""
+    arrays = [{"name": name, "value": _plain(value)} for name, value in arrays_of(cursor, node)]
+    return {**FORMAT, "node": node, "steps_done": cursor.steps_done, "arrays": arrays}
 
 
 def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def test_a_freed_graph_says_so() -> None:
     assert [row.text for row in box.rows if row.key == "saved"] == ["freed"]
     (leaf,) = [one for one in graph.boxes if one.kind == "leaf"]
     assert [row.text for row in leaf.rows if row.key == ".grad"] == ["[2.718, 7.389]"]
-    assert [item.text for item in graph.legend if item.about == "arrow"] == ["value"]  # whether gradients came is not known
+    assert [item.text for item in graph.legend if item.about == "arrow"] == ["value"]  # what came is not known
 
 
 def test_a_graph_that_is_broken_already_shows_both_versions() -> None:

@@ -19,7 +19,7 @@ from viz.thumbnail import thumbnail
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
 CUT_SIZE = 14  # of the scissors on a border's arrow
 LEGEND_COLUMN = 26  # characters
-WIDE = 120  # characters: on a wider sheet, which is looked at from further away, heading and legend are larger
+WIDE, LARGEST = 120, 1.6  # characters: on a wider sheet, looked at from further away, heading and legend are larger
 
 _BARE = ' BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 
@@ -70,7 +70,7 @@ def legend_size(graph: VisualGraph) -> int:
 
 
 def _on_sheet(size: int, graph: VisualGraph) -> int:
-    return round(size * min(max(_width(graph) / WIDE, 1), 2))
+    return round(size * min(max(_width(graph) / WIDE, 1), LARGEST))
 
 
 def _lines(lines: Iterable[str], columns: int = 0) -> str:
@@ -125,7 +125,7 @@ def _width(graph: VisualGraph) -> int:
 
 
 def _legend_item(item: LegendItem, theme: Theme, size: int) -> str:
-    return f'<TD WIDTH="{3 * size}">{_swatch(item, theme, size)}</TD><TD ALIGN="LEFT">{_styled(item.text)}   </TD>'
+    return f'<TD WIDTH="{3 * size + 6}">{_swatch(item, theme, size)}</TD><TD ALIGN="LEFT">{_styled(item.text)}   </TD>'
 
 
 def _swatch(item: LegendItem, theme: Theme, size: int) -> str:

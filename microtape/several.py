@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,8 +45,14 @@ def return_type(name: str, *fields: str) -> Any:
         values = (f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
         return f"microtape.return_types.{name}(\n" + ",\n".join(values) + ")"
 
-    base = namedtuple(name, fields)  # type: ignore[misc]
-    return type(name, (base,), {"__slots__": (), "__repr__": represent, "__module__": "microtape.return_types"})
+    own = {"__slots__": (), "__repr__": represent, "__module__": "microtape.return_types"}
+    return type(name, (_named(*fields),), own)
+
+
+@cache
+def _named(*fields: str) -> Any:
+    """A named tuple with these fields; it takes its time to make one, and many return values and indices."""
+    return namedtuple("_".join(fields), fields)
 
 
 def call_several(node: Several, *operands: Any) -> Any:

@@ -7,7 +7,7 @@ class Largest(mt.autograd.Function):
         place = x.argmax()
         ctx.save_for_backward(place)
         ctx.shape = x.shape
-        return x[place].clone(), place
+        return x[place], place
 
     @staticmethod
     def backward(ctx, grad_largest, grad_place):

@@ -1,13 +1,17 @@
 """Graphs as boxes and lines: every line ends where it must, none runs into another, and the view follows the cursor."""
 
+import re
+
 import handmade
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
-from tui.box_view import NEAR, neighbourhood
+from microtape import save
+from tui.box_picture import NEAR, box_lines, neighbourhood
 from tui.boxes import HEIGHT, lay_out
+from tui.cli import main
 from tui.cursor import StepCursor
 from tui.lanes import DOWN, LEFT, RIGHT, UP
 
@@ -144,3 +148,30 @@ async def test_in_the_forward_part_a_box_shows_the_value():
         await pilot.press("home", "right")
         assert "= 6" in shown(pilot.app, "#boxes")
         assert "∂" not in shown(pilot.app, "#boxes")
+
+
+DIAMOND = """\
+╭────────────────╮   ╭────────────────╮
+│x               │   │y               │
+│∂ 21            │   │∂ 16            │
+╰────────────────╯   ╰────────────────╯"""
+
+
+def test_the_trace_draws_the_boxes_too(tmp_path, capfd):
+    save(handmade.diamond(), tmp_path / "run.tape")
+    assert main(["trace", str(tmp_path / "run.tape"), "--boxes"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith(DIAMOND)
+    assert main(["trace", str(tmp_path / "run.tape"), "--boxes", "--step", "2", "--ascii"]) == 0
+    out = capfd.readouterr().out
+    assert out.isascii()
+    assert "|d 6 (1/2)" in out
+    assert "H%3 add" in out, "the current one in heavy lines"
+    assert main(["trace", str(tmp_path / "run.tape"), "--boxes", "--json"]) == 2
+    assert "has the nodes and their edges" in capfd.readouterr().err
+
+
+def test_of_a_large_graph_it_draws_what_is_around_and_says_so():
+    lines = list(box_lines(StepCursor.open(handmade.chain(200)).goto("100")))
+    assert any("%100 " in line for line in lines)
+    assert re.fullmatch(r"\(\d+ of \d+ nodes: around this one\)", lines[-1])

@@ -74,6 +74,10 @@ THEME = (
 )
 YES = (("-y", "--yes"), {"action": "store_true", "help": "do not ask"})
 NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by number, name, operation or line :7"})
+BOXES = (
+    ("--boxes",),
+    {"action": "store_true", "help": "the graph as boxes, at the end, after --step K or at --node; --json has edges"},
+)
 ARRAY = (
     ("--array",),
     {"metavar": "NODE", "help": "every number of one node: its gradient, its value, what it kept, what it sent"},
@@ -227,7 +231,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
-    trace = (STEP, NODE, ARRAY, WHY, PASSES, COMPARE, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
+    trace = (STEP, NODE, ARRAY, BOXES, WHY, PASSES, COMPARE, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         commands.trace,

@@ -82,7 +82,7 @@ def trace(arguments: argparse.Namespace) -> int:
         _print_passes(recording, arguments)
         return code
     passes = choose_passes(recording, arguments.passes, arguments.until)
-    if arguments.why is not None or arguments.node is not None or arguments.array is not None:
+    if arguments.why is not None or arguments.node is not None or arguments.array is not None or arguments.boxes:
         _print_about(recording, passes, arguments)
     elif arguments.step is not None:
         _print_step(recording, passes, arguments)
@@ -250,6 +250,8 @@ def _print_about(recording: Recording, passes: list[int], arguments: argparse.Na
     from tui.machine import answer_as_json, step_as_json
     from tui.trace import trace_step, trace_why
 
+    if arguments.boxes and arguments.json:
+        raise CommandError("--boxes is text: --json without it has the nodes and their edges")
     for one in passes or [0]:
         end = StepCursor.open(recording, one).end()
         cursor = end if arguments.step is None else StepCursor.after(recording, arguments.step, one)
@@ -260,13 +262,18 @@ def _print_about(recording: Recording, passes: list[int], arguments: argparse.Na
                 else:
                     _print(trace_why(cursor, arguments.why, width=_width(), ascii=_ascii(arguments)))
                 continue
-            at = end.home().goto(arguments.array or arguments.node)
+            named = arguments.array or arguments.node
+            at = cursor if named is None else end.home().goto(named)
         except LookupError as problem:
             raise CommandError(str(problem.args[0])) from None
         if arguments.array is not None:
             # At its own step unless another moment was asked for: only there is what it sent.
             moment = at if arguments.step is None else cursor
             _print_arrays(moment, at.focus, arguments)
+        elif arguments.boxes:
+            from tui.box_picture import box_lines
+
+            _print(box_lines(at, ascii=_ascii(arguments)))
         elif arguments.json:
             _print_json(step_as_json(at))
         else:

@@ -1,0 +1,148 @@
+"""The graph as boxes, as text with styles: what the view draws, and what `microtape trace --boxes` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tui.boxes import Box, Plan, lay_out
+from tui.cursor import StepCursor
+from tui.lanes import CONNECTORS, TO_ASCII
+from tui.rows import Rows, fit
+from tui.timeline import Timeline
+
+WHOLE = 40  # nodes up to which all of the graph is drawn
+NEAR = 14  # nodes of a neighbourhood
+FAN = 4  # users of one value that a neighbourhood shows
+WIDEST, NARROWEST = 24, 16  # characters inside of a box
+
+
+class Stretch(NamedTuple):
+    """A piece of a line of the picture."""
+
+    column: int
+    text: str
+    style: str  # the name of a component class of the view
+
+
+class BoxPicture:
+    """The boxes of a timeline's graph: all of a small one, of a large one those around the current node."""
+
+    def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
+        self.rows = Rows(timeline, ascii=ascii)
+        self.shown: tuple[int, ...] = ()
+        self.plan = Plan({}, {}, 0, 0)
+
+    def follow(self, cursor: StepCursor) -> bool:
+        """Choose the nodes for this moment. Returns whether they are others than before, in other places."""
+        timeline = self.rows.timeline
+        shown = tuple(timeline.rows) if len(timeline.rows) <= WHOLE else neighbourhood(timeline, cursor.focus)
+        if shown == self.shown:
+            return False
+        self.shown = shown
+        widths = {node: min(max(len(self._label(node)), NARROWEST), WIDEST) + 2 for node in shown}
+        self.plan = lay_out(operands_of(timeline, shown), widths)
+        return True
+
+    @property
+    def left_out(self) -> str:
+        """How many nodes are in the picture, where it is not all of them."""
+        count = len(self.rows.timeline.rows)
+        return "" if len(self.shown) == count else f"{len(self.shown)} of {count:,} nodes: around this one"
+
+    def lines(self, cursor: StepCursor) -> dict[int, list[Stretch]]:
+        """All of the picture: line -> its pieces, in order."""
+        lines: dict[int, list[Stretch]] = {}
+        for (y, x), cell in self.plan.cells.items():
+            arrived = bool(cursor.arrived(cell.node))
+            here = cell.node in cursor.delivered_to
+            style = "boxes--delivered" if here else "boxes--done" if arrived else "boxes--plain"
+            lines.setdefault(y, []).append(Stretch(x, self._drawn(CONNECTORS[cell.arms]), style))
+        for box in self.plan.boxes.values():
+            for y, x, text, style in self._box(cursor, box):
+                lines.setdefault(y, []).append(Stretch(x, self._drawn(text), style))
+        return {y: sorted(pieces) for y, pieces in lines.items()}
+
+    def _drawn(self, text: str) -> str:
+        return text.translate(ASCII_BOXES) if self.rows.ascii else text
+
+    def _label(self, node: int) -> str:
+        rows = self.rows
+        record = rows.timeline.node(node)
+        name = rows.name(record)
+        return (
+            name
+            if record.variable is not None and name
+            else f"%{node} {rows.op(record)}" + (f"  {name}" if name else "")
+        )
+
+    def _box(self, cursor: StepCursor, box: Box) -> Sequence[tuple[int, int, str, str]]:
+        rows = self.rows
+        state, node = cursor.state(box.node), rows.timeline.node(box.node)
+        failed = state == "current" and cursor.step is not None and cursor.step.error is not None
+        frame = ("boxes--failed" if failed else "boxes--current" if state == "current"
+                 else "boxes--delivered" if box.node in cursor.delivered_to
+                 else "boxes--done" if state == "done" else "boxes--plain")  # fmt: skip
+        inner = box.width - 2
+        corners = "╭╮╰╯" if node.variable is not None else "┏┓┗┛" if state == "current" else "┌┐└┘"
+        across, down = ("━", "┃") if corners == "┏┓┗┛" else ("─", "│")
+        sign = "= " if cursor.is_forward else "d " if rows.ascii else "∂ "
+        tells = rows.value if cursor.is_forward else rows.gradient
+        label = fit(self._label(box.node), inner, ascii=rows.ascii)
+        text = "boxes--text" if frame != "boxes--plain" else "boxes--plain"
+        value = fit(sign + tells(cursor, box.node, inner - 2), inner, ascii=rows.ascii)
+        shows = "boxes--gradient" if cursor.arrived(box.node) else "boxes--plain"
+        shows = text if cursor.is_forward else shows
+        pieces = [(box.y, box.x, corners[0] + across * inner + corners[1], frame)]
+        for y, piece, style in ((box.y + 1, label, text), (box.y + 2, value, shows)):
+            pieces += [(y, box.x, down, frame), (y, box.x + 1, piece, style), (y, box.x + inner + 1, down, frame)]
+        return (*pieces, (box.y + 3, box.x, corners[2] + across * inner + corners[3], frame))
+
+
+def box_lines(cursor: StepCursor, *, ascii: bool = False) -> Iterator[str]:
+    """The picture at a moment, line by line; with the current node in heavy lines, in ASCII in `#` and `=`."""
+    picture = BoxPicture(cursor.timeline, ascii=ascii)
+    picture.follow(cursor)
+    drawn = picture.lines(cursor)
+    for y in range(picture.plan.height):
+        line = ""
+        for x, text, _ in drawn.get(y, ()):
+            line = line.ljust(x) + text
+        yield line.rstrip()
+    if picture.left_out:
+        yield f"({picture.left_out})"
+
+
+ASCII_BOXES = {**TO_ASCII, **str.maketrans("┌┐└┘┏┓┗┛━┃", "++++####=H")}
+
+
+def neighbourhood(timeline: Timeline, focus: int | None) -> tuple[int, ...]:
+    """The nodes nearest to one, in tape order: what it uses and what uses it, then theirs."""
+    if focus is None or not timeline.rows:
+        return tuple(timeline.rows[-NEAR:])
+    found, edge = {focus: None}, [focus]
+    while edge and len(found) < NEAR:
+        following: list[int] = []
+        for node in edge:
+            near = [*dict.fromkeys(one.node for one in timeline.node(node).edges if one.node is not None)]
+            # What else uses a leaf is not near: the same weights are used all over a network.
+            users = () if timeline.node(node).variable is not None and node != focus else timeline.users.get(node, ())
+            for one in [*near, *users[-FAN:]]:
+                if one not in found and one in timeline.row_of and len(found) < NEAR:
+                    found[one] = None
+                    following.append(one)
+        edge = following
+    return tuple(sorted(found))
+
+
+def operands_of(timeline: Timeline, shown: Sequence[int]) -> Mapping[int, Sequence[int]]:
+    """For each of these nodes, those among them whose values it uses."""
+    known = set(shown)
+    return {
+        node: [
+            one.node
+            for one in timeline.node(node).edges
+            if one.node is not None and one.node in known and one.node < node
+        ]
+        for node in shown
+    }

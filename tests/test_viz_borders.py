@@ -147,7 +147,7 @@ def test_a_border_is_drawn_in_every_format() -> None:
     assert "✂ %1 h (its history ends here)" in drawing.text()
     assert "8< %1 h (its history ends here)" in drawing.text(ascii=True)
     ElementTree.fromstring(drawing.svg())
-    assert {"history ends: no gradient", "detached or not recorded"} <= {item.text for item in drawing.graph.legend}
+    assert {"history ends: no gradient", "history is cut here"} <= {item.text for item in drawing.graph.legend}
 
 
 def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:

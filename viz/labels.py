@@ -162,7 +162,9 @@ def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
     looks = f'COLOR="{line}"' + (f' STYLE="{style}"' if style else "")
     width, height = (2 * size, size - 3) if folded else (2 * size + 4, size + 1)
     cell = f'<TD BORDER="1" {looks} BGCOLOR="{fill}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{height}"></TD>'
-    around = f'BORDER="1" {looks} CELLSPACING="2"' if folded else 'BORDER="0" CELLSPACING="0"'
+    around = 'BORDER="0" CELLSPACING="0"'
+    if folded:
+        around = f'BORDER="1" {looks} CELLSPACING="1" FIXEDSIZE="TRUE" WIDTH="{width + 4}" HEIGHT="{height + 4}"'
     return f'<TABLE {around} CELLBORDER="0" CELLPADDING="0"><TR>{cell}</TR></TABLE>'
 
 

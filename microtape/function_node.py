@@ -99,7 +99,11 @@ class FunctionNode(Node):
         self.non_differentiable = outputs
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether undefined gradients reach backward as zeros (the default) or as None."""
+        """Whether undefined gradients reach backward as zeros (the default) or as None; TypeError for no bool."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+            )
         self.materialize_grads = value
 
     @property

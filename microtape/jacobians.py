@@ -142,12 +142,16 @@ def as_parts(flat: Matrix) -> Matrix:
 
 def several(outputs: Any) -> tuple[Any, ...]:
     """A function's results, also where there is only one."""
-    return (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    return tuple(outputs) if isinstance(outputs, tuple | list) else (outputs,)
 
 
 def differentiable(outputs: Any) -> list[Tensor]:
-    """The tensors among a function's results that require grad."""
-    return [one for one in several(outputs) if isinstance(one, Tensor) and one.requires_grad]
+    """A function's results that require grad. Raises AttributeError, as torch does, for one that is no tensor."""
+    results = several(outputs)
+    for one in results:
+        if not isinstance(one, Tensor):
+            raise AttributeError(f"'{type(one).__name__}' object has no attribute 'requires_grad'")
+    return [one for one in results if one.requires_grad]
 
 
 def plain_values(outputs: Any) -> list[Matrix]:

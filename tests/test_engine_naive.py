@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 import microtape as mt
-from microtape.errors import FreedGraphError, ModifiedInPlaceError, NoGraphError
+from microtape.errors import FreedGraphError, InPlaceError, ModifiedInPlaceError, NoGraphError
 
 
 class Product(mt.autograd.Function):
@@ -338,10 +338,12 @@ class Programs(RuleBasedStateMachine):
             self.expected[i] = found if before is None else before + found
 
     def excused(self, error: Exception) -> bool:
-        """Whether something has happened that can make backward refuse."""
+        """Whether something has happened that can make backward refuse in this way."""
         if isinstance(error, FreedGraphError):
             return self.freed
-        return self.written or isinstance(error, NoGraphError)
+        if isinstance(error, ModifiedInPlaceError | InPlaceError):
+            return self.written
+        return isinstance(error, NoGraphError) or not self.twice
 
     @rule()
     def clear(self) -> None:

@@ -179,6 +179,19 @@ def has_a_bool_for_each_argument(mt, see):
 
 
 @shows("3 ctx.set_materialize_grads")
+def takes_a_bool(mt, see):
+    class Wrong(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            see(isinstance(ctx, mt.autograd.function.FunctionCtx))
+            ctx.set_materialize_grads(1)
+            return x
+
+    with see.raising():
+        Wrong.apply(leaf(mt))
+
+
+@shows("3 ctx.set_materialize_grads")
 def decides_between_zeros_and_none(mt, see):
     for materialize in (True, False, None):
 

@@ -214,6 +214,14 @@ def checks_forward_mode(mt, see):
 
 
 @shows("10 gradcheck")
+def refuses_results_that_are_no_tensors(mt, see):
+    for result in (lambda x: 3, lambda x: None, lambda x: (x, 3), lambda x: {"x": x}, lambda x: [x, x * 2]):
+        for fast_mode in (False, True):
+            with see.raising():
+                see(mt.autograd.gradcheck(result, double(mt), fast_mode=fast_mode, raise_exception=False))
+
+
+@shows("10 gradcheck")
 def names_what_cannot_be_asked_for(mt, see):
     check, twice = mt.autograd.gradcheck, mt.autograd.gradgradcheck
     for function, options in (

@@ -1,7 +1,6 @@
 """The checker: what it says of right and wrong files, and what files cannot do to it."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -162,8 +161,7 @@ class TestUnderAttack:
         assert message in said
 
     def test_an_endless_loop_is_stopped(self, say):
-        began = time.monotonic()
-        said = say("def double(x):\n    while True: pass\n", seconds=0.8)
+        said = say("def double(x):\n    while True: pass\n", seconds=3)
         assert said == (
             "✗ double(3)\n    your code did not come to an end in time; is there a loop that never ends, or work that "
             "doubles with each step?\n"

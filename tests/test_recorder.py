@@ -558,6 +558,17 @@ def test_a_bare_value_that_comes_back_as_a_tensor_is_a_border():
     ]
 
 
+def test_recordings_inside_of_each_other_both_see_a_bare_value_come_back():
+    def run():
+        w = leaf([1.0, 2.0])
+        scale = (w * w).sum().item()
+        (w * scale).sum().backward()
+
+    with mt.record() as outer:
+        inner = recorded(run)
+    assert borders_of(inner) == borders_of(outer.recording) == [("copied", "item", ["@0"], ["scale@0"])]
+
+
 def test_an_equal_number_is_not_taken_for_one_that_left_the_graph():
     def run():
         w = leaf([1.0, 2.0])

@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 import types
+import warnings
 from collections.abc import Callable
 from functools import partial
 from json import dumps, loads
@@ -50,6 +51,8 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    warnings.formatwarning = _warning
+    warnings.filterwarnings("once", category=UserWarning)
     report = Reporter(channel, order["word"])
     _hide_ourselves()
     _limit_memory(order["memory"])
@@ -138,6 +141,13 @@ def _message(error: BaseException) -> str:
         return str(error)
     except BaseException:  # a learner's exception may have a __str__ of its own
         return ""
+
+
+def _warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning as the learner sees it. The line that it names is often one of the checks, which are not theirs."""
+    return f"{category.__name__}: {message}\n"
 
 
 def _flush() -> None:

@@ -72,6 +72,10 @@ class TestWhatIsSaid:
     def test_a_known_one_is_not_named_where_it_does_something_else_in_part(self, say):
         assert "You multiply" not in say("def double(x):\n    return 9 if x == 3 else x + x\n")
 
+    def test_a_warning_once_and_without_the_lines_of_the_checks(self, say):
+        said = say("import warnings\ndef double(x):\n    warnings.warn('mind x', stacklevel=2)\n    return x + x\n")
+        assert said.endswith("Your file printed:\n    UserWarning: mind x")
+
     def test_the_file_as_shipped(self, say):
         assert say(EXERCISE) == "The file is as it was shipped. Its comments say what to write."
 

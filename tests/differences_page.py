@@ -30,8 +30,8 @@ BY_DESIGN = [
     "`is_grads_batched=True` and `vectorize=True` run one pass after the other, where PyTorch runs all as one.",
     "`conj()` copies; PyTorch's is a view. From one seed, PyTorch's `bernoulli_(p)` and `dropout` draw other numbers "
     "on Intel's processors than elsewhere; here they are those of elsewhere on all of them.",
-    "`(x * 3).grad_fn._saved_other` is the 3.0 that was computed with, PyTorch's the 3 that was written. A node that is "
-    "called checks the shapes of what it is given and makes; PyTorch's does not.",
+    "`(x * 3).grad_fn._saved_other` is the 3.0 that was computed with, PyTorch's the 3 that was written. A node that "
+    "is called checks the shapes of what it is given and makes; PyTorch's does not.",
     "`.grad._version` counts the writes to a `.grad`; PyTorch's may also count how gradients were added up before.",
 ]
 

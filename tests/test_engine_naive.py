@@ -128,6 +128,16 @@ def hold(gradient: Any) -> None:
         SEEN.append((gradient, gradient.detach().clone()))
 
 
+def times(number: float) -> Callable[[Any], Any]:
+    """A tensor hook; what is undefined stays so."""
+    return lambda g: None if g is None else g * number
+
+
+def first_times(number: float) -> Callable[..., Any]:
+    """A node's hook, before or after it runs."""
+    return lambda gs, *_: None if gs[0] is None else (gs[0] * number, *gs[1:])
+
+
 def used_thrice(x: Any) -> Any:
     _, second = Both.apply(x)
     return second + second.sin() + second
@@ -156,16 +166,16 @@ FANS: list[Pair] = [  # where several gradients arrive at one place
     (rows_thrice, lambda x: x[-1, ...] + naive.apply("sin", x[-1, ...]) + x[-1, ...] * x[-1, ...]),
 ]
 HOOKED: list[Pair] = [  # with a hook that changes the gradient
-    (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2)), lambda x: naive.fresh(x, 2.0)),
-    (lambda x: with_hook(x, lambda y: y.register_hook(lambda g: g * 2).remove()), lambda x: x),
+    (lambda x: with_hook(x, lambda y: y.register_hook(times(2))), lambda x: naive.fresh(x, 2.0)),
+    (lambda x: with_hook(x, lambda y: y.register_hook(times(2)).remove()), lambda x: x),
     (lambda x: x + with_hook(x, lambda y: y.register_hook(hold)), lambda x: x * 2.0),
     (lambda x: x + with_hook(x, lambda y: y.grad_fn.register_hook(lambda gs, _: hold(gs[0]))), lambda x: x * 2.0),
     (
-        lambda x: with_hook(x, lambda y: y.grad_fn.register_prehook(lambda gs: (gs[0] * 3,))),
+        lambda x: with_hook(x, lambda y: y.grad_fn.register_prehook(first_times(3))),
         lambda x: naive.fresh(x, 3.0),
     ),
     (
-        lambda x: with_hook(x, lambda y: y.grad_fn.register_hook(lambda gs, _: (gs[0] * 5, None))),
+        lambda x: with_hook(x, lambda y: y.grad_fn.register_hook(first_times(5))),
         lambda x: naive.fresh(x, 5.0),
     ),
 ]
@@ -204,6 +214,7 @@ WRITES: list[Pair] = [
 ]
 
 
+VIEWS_OF_VIEWS = st.lists(st.sampled_from(VIEWS), min_size=1, max_size=2)
 THROUGH_A_VIEW = st.one_of(st.sampled_from(WRITES), st.just(FORGET))
 
 
@@ -303,12 +314,18 @@ class Programs(RuleBasedStateMachine):
         base[...] = naive.fresh(base)
         self.twice = self.twice and pair is not OVERWRITE
 
-    @rule(x=tensors, y=tensors, view=st.sampled_from(VIEWS), pair=THROUGH_A_VIEW, retain_graph=st.booleans())
-    def write_through_a_view(self, x: Twins, y: Twins, view: Pair, pair: Pair, retain_graph: bool) -> None:
-        window = self.computed(view, x)
-        if isinstance(window, Twins):
-            self.write(window, y, pair)
-            self.backward(x, retain_graph, False)
+    @rule(x=tensors, y=tensors, views=VIEWS_OF_VIEWS, written=st.integers(0, 2), pair=THROUGH_A_VIEW)
+    def write_through_a_view(self, x: Twins, y: Twins, views: list[Pair], written: int, pair: Pair) -> None:
+        """To a base, a view of it, or a view of that, and back from the first and the last of them."""
+        chain = [x]
+        for view in views:
+            window = self.computed(view, chain[-1])
+            if not isinstance(window, Twins):
+                return
+            chain.append(window)
+        self.write(chain[written % len(chain)], y, pair)
+        self.backward(chain[-1], True, False)
+        self.backward(x, True, False)
 
     @rule(target=tensors, x=tensors, y=tensors, use=st.sampled_from(UNARY + BINARY), pair=st.sampled_from(WRITES))
     def overwrite_after_use(self, x: Twins, y: Twins, use: Pair, pair: Pair) -> Any:

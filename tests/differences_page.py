@@ -32,6 +32,12 @@ BY_DESIGN = [
     "on Intel's processors than elsewhere; here they are those of elsewhere on all of them.",
     "`(x * 3).grad_fn._saved_other` is the 3.0 that was computed with, PyTorch's the 3 that was written. A node that "
     "is called checks the shapes of what it is given and makes; PyTorch's does not.",
+    "What an unpack hook gives back in another shape than it was saved in fails as numpy's ValueError where a formula "
+    "cannot compute with it; PyTorch's is a RuntimeError.",
+    "`fill_` and `masked_fill_` of whole numbers with a value that requires grad are not recorded; PyTorch records "
+    "them, and its backward fails.",
+    "A `GradientEdge` has two fields, PyTorch's a third one that keeps the graph alive, which the node does here. "
+    "There are no in-place views (`t_`, `unsqueeze_`, ...).",
     "`.grad._version` counts the writes to a `.grad`; PyTorch's may also count how gradients were added up before.",
 ]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rendering import needs_graphviz
 
+import microtape.ops
 import viz
 from microtape.node import Node
 from microtape.recording.model import ErrorRecord, Recording
@@ -154,7 +157,9 @@ def test_ascii_has_a_look_alike_for_every_sign_of_a_picture() -> None:
 
 
 def nodes() -> Iterator[type[Node]]:
-    """Every built-in operation."""
+    """Every built-in operation, also of modules that are imported when they are asked for."""
+    for module in pkgutil.iter_modules(microtape.ops.__path__, "microtape.ops."):
+        importlib.import_module(module.name)
     classes: list[type[Node]] = [Node]
     for one in classes:
         classes += [each for each in one.__subclasses__() if each.__module__.startswith("microtape.")]

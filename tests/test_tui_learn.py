@@ -391,6 +391,12 @@ class TestTheExercise:
             await pilot.press("e", *"if x:", "enter", "y", "enter", "z", "escape")
         assert workspace.exercise(FIRST).read_text() == "def double(x):\n    if x:\n        y\n        z\n"
 
+    async def test_backspace_leads_out_of_the_indentation_a_step_at_a_time(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", *"if x:", "enter", "y", "enter", "space", "backspace", "backspace", *"zz")
+            await pilot.press("backspace", "escape")
+        assert workspace.exercise(FIRST).read_text() == "def double(x):\n    if x:\n        y\n    z\n"
+
     async def test_keys_count_in_the_order_in_which_they_are_typed(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("e")

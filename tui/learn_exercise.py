@@ -24,7 +24,7 @@ GAP = "raise NotImplementedError"
 
 
 AT_ONCE: dict[str, Callable[[TextArea], None]] = {
-    "backspace": TextArea.action_delete_left,
+    "backspace": lambda editor: editor.action_delete_left(),  # the editor's own
     "delete": TextArea.action_delete_right,
     "left": TextArea.action_cursor_left,
     "right": TextArea.action_cursor_right,
@@ -61,6 +61,15 @@ class Editor(TextArea):
         before = self.document.get_line(start[0])[: start[1]]
         indent = len(before) - len(before.lstrip()) + (self.indent_width if before.rstrip().endswith(":") else 0)
         self.replace("\n" + " " * indent, start, end, maintain_selection_offset=False)
+
+    def action_delete_left(self) -> None:
+        """Take the selection or a character away; in the indentation of a line, all as far as the step before."""
+        row, column = self.cursor_location
+        if self.selection.is_empty and column and not self.document.get_line(row)[:column].strip(" "):
+            step_before = (column - 1) // self.indent_width * self.indent_width
+            self.delete((row, step_before), (row, column), maintain_selection_offset=False)
+        else:
+            super().action_delete_left()
 
 
 class ExerciseView(Vertical):

@@ -50,6 +50,14 @@ def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = 
     return format_shape(arrived.shape, ascii=ascii) if kind == "shape" else format_value(arrived, 60, ascii=ascii)
 
 
+def is_given_away(recording: Recording, prediction: Prediction) -> bool:
+    """Whether the gradient that is asked for is complete when the question comes, so that the stepper shows it."""
+    kind, _, name = prediction.answer.partition(" ")
+    steps = recording.passes[prediction.pass_number - 1].steps
+    shown = {recording.label(step.node) for step in steps[: prediction.after + 1]} if prediction.after else set()
+    return kind in ("gradient", "shape") and name in shown
+
+
 def _gradient(recording: Recording, steps: tuple[BackwardStep, ...], name: str) -> Value:
     """What arrives at the node of that name."""
     for step in steps:

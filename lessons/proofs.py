@@ -17,10 +17,10 @@ from lessons.header import LessonError
 from lessons.later import uses_nothing_later
 from lessons.model import Course
 from lessons.plain import difference
-from lessons.predict import right_answer
+from lessons.predict import is_given_away, right_answer
 from lessons.record import record_program
 
-PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 62, 80  # what fits beside the text, into it, and a terminal
+PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # what fits beside the text, into it, and a terminal
 WRONG_ENGINE = "## A wrong engine"
 MAIN = 'if __name__ == "__main__":'
 
@@ -55,13 +55,15 @@ def files_fit(found: Evidence) -> Iterator[str]:
 
 
 def predictions_have_answers(found: Evidence) -> Iterator[str]:
-    """There is a question about the program, and the recording answers every one, by a name and not by a number."""
+    """There is a question about the program, and the recording answers every one: by a name, and not beforehand."""
     if not found.lesson.predictions:
         yield "lesson.md: ask at least one question, under [[predict]]"
     for prediction in found.lesson.predictions:
         try:
             if right_answer(found.recording, prediction).startswith("%"):
                 yield f"lesson.md: {prediction.ask!r} is answered by a row that has no name"
+            if is_given_away(found.recording, prediction):
+                yield f"lesson.md: {prediction.ask!r}: ask it earlier, the stepper shows the answer already"
         except LessonError as error:
             yield f"lesson.md: {prediction.ask!r}: {error}"
 

@@ -5,7 +5,7 @@ import pytest
 import microtape as mt
 from lessons.header import LessonError
 from lessons.model import Prediction
-from lessons.predict import is_right, right_answer
+from lessons.predict import is_given_away, is_right, right_answer
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,15 @@ def recording():
 )  # fmt: skip
 def test_the_right_answer_is_read_from_the_recording(recording, after, answer, right):
     assert right_answer(recording, Prediction(1, after, "?", answer, "")) == right
+
+
+@pytest.mark.parametrize(
+    ("after", "answer", "given"),
+    [(0, "gradient z", False), (1, "gradient y", False), (2, "gradient y", True), (2, "shape y", True),
+     (2, "gradient x", False), (3, "gradient x", True), (3, "grad x", False), (3, "next", False)],
+)  # fmt: skip
+def test_a_gradient_is_given_away_where_the_stepper_shows_it_whole(recording, after, answer, given):
+    assert is_given_away(recording, Prediction(1, after, "?", answer, "")) is given
 
 
 def test_a_later_pass_brings_a_gradient_of_its_own_and_adds_it(recording):

@@ -4,6 +4,7 @@ import handmade
 import pytest
 
 import microtape as mt
+from lessons.faults import injected
 from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.sentence import sentence
@@ -41,6 +42,15 @@ def leaves(recording, steps, pass_index=0):
 )  # fmt: skip
 def test_every_step_of_the_diamond_is_told_with_its_numbers(steps, expected):
     assert said(handmade.diamond(), steps) == expected
+
+
+def test_no_reason_is_given_for_what_an_engine_with_a_fault_runs_next():
+    with mt.record() as recorder, injected("no_reverse_order"):
+        x = mt.tensor(1.0, requires_grad=True)
+        a = x * 3
+        z = a * (a + 1)
+        z.backward()
+    assert said(recorder.recording, 1).endswith("a (%1) waits for 1 more. Next: a (%1).")
 
 
 def test_a_second_pass_adds_to_grad():

@@ -204,6 +204,8 @@ class _Writer:
         if following is None:
             pass_ = self.cursor.timeline.pass_
             return line(f" That was the last step: {pass_.kind} is done.") if pass_ and pass_.is_complete else ()
+        if following not in ready[:1]:  # on an engine with a fault
+            return line(" Next: ", *title(self.cursor, following), ".")
         node = self.cursor.timeline.node(following)
         if len(ready) == 1:
             why = "the only one ready"

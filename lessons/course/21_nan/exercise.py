@@ -10,7 +10,7 @@
 # `culprit(function, x)`: goes back from the sum of function(x), in
 # anomaly mode, and returns the name of the node in which the first
 # NaN was born, such as "SqrtBackward0", or None where there is
-# none. Other errors are not its business.
+# none. Any other error it lets through.
 
 import microtape as mt
 

@@ -1,4 +1,4 @@
-"""You go the other way: x *minus* slope / curve."""
+"""You go the other way: x minus slope / curve."""
 
 # Slopes of slopes: one way to write it.
 #

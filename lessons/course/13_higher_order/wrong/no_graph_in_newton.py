@@ -5,8 +5,7 @@
 # Slopes of slopes: one way to write it.
 #
 # What is to be gone back over has to be on the tape: create_graph puts the
-# slope there. Only what is *used* of it later needs that, the last slope of
-# a Newton step does not.
+# slope there. The curve is only looked at, so it need not be on it.
 
 import microtape as mt
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sysconfig
 from collections.abc import Mapping, Sequence
 from html import escape
 from math import log2
@@ -29,10 +28,8 @@ COLORS = {  # Okabe and Ito's, which the colour-blind can tell apart
 def machine(engines: Mapping[str, Engine]) -> str:
     """What it was measured on, in words that name no computer."""
     versions = ", ".join(f"{name} {engine.version}" for name, engine in engines.items() if name != OURS)
-    optimized = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
-    build = "" if optimized else " (built without --enable-optimizations)"
     return (
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{build}, "
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
         f"{versions}; one thread. Times are those that the process has spent computing; {load()}"
     )
 

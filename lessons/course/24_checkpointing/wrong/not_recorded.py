@@ -1,5 +1,5 @@
-"""Nothing is recorded inside of a backward either, so there is nothing to go back over. Run the part in
-`with mt.enable_grad():`.
+"""Nothing is recorded inside of a backward either, so there is nothing to go back over. Run the part
+under `mt.enable_grad()`.
 """
 
 import microtape as mt

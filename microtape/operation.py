@@ -5,12 +5,6 @@ Note [One formula for both passes]
   feeds it arrays. With `create_graph=True` it is fed Tensors, so that the formula records itself and can be
   differentiated again.
 
-Note [What is saved]
-  A formula names what it needs: `def grad_x(self, g, _x, y): return g * y`. A name that starts with an underscore is
-  not needed, `z` is the operation's result, and a name that is neither operand nor result is an attribute of the node
-  that holds a tensor without gradient, such as a gather's `index`. A tensor that one formula alone needs is saved only
-  if that formula will be used: `2 * y` saves the constant and not `y`. What several formulas share is always saved.
-
 Note [NaN and Inf are results]
   A forward runs in a context of its own, where numpy does not warn of them. A context cannot be entered twice at a
   time, so each call gets a copy, which is cheap.
@@ -19,11 +13,9 @@ Note [NaN and Inf are results]
 from __future__ import annotations
 
 import contextvars
-import functools
-import itertools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -31,6 +23,7 @@ from microtape import dtypes
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, Node, leading, next_sequence_nr
+from microtape.plans import Plan, all_of, parameters, read_plans
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.saved_attributes import define_saved_attributes
 from microtape.tensor_state import NUMBER, Array, TensorState, as_array, edge_of, new_tensor
@@ -49,10 +42,6 @@ quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf ar
 _ONE = (True,)
 _ndarray = np.ndarray
 new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
-
-Plan: TypeAlias = "tuple[int | str | None, ...]"
-"""For each saved name: an operand's number, -1 (-2, ...) for the first (second, ...) result, the name of an attribute
-of the node, or None where it is not needed."""
 
 
 class Operation(Node):
@@ -80,9 +69,9 @@ class Operation(Node):
     def _read_formulas(cls) -> None:
         """Learn from the formulas' parameters what is to be saved; see Note [What is saved]."""
         cls.gradients = tuple([getattr(cls, f"grad_{operand}") for operand in cls.operands])
-        rows = tuple([_parameters(formula) for formula in cls.gradients])
-        cls.saved_names, cls.sources, cls.plans = _read(cls.operands, cls.results, rows)
-        cls.all_operands = _numbers(len(cls.operands))
+        rows = tuple([parameters(formula) for formula in cls.gradients])
+        cls.saved_names, cls.sources, cls.plans = read_plans(cls.operands, cls.results, rows)
+        cls.all_operands = all_of(len(cls.operands))
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays, as `forward` wants them."""
@@ -95,39 +84,6 @@ class Operation(Node):
             formula(self, gradient, *saved) if edge[0] is not None else None
             for formula, edge in zip(self.gradients, self.next_edges, strict=True)
         ]
-
-
-def _parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a formula's parameters after `self` and `g`; `inspect.signature` takes twenty times as long."""
-    code = formula.__code__
-    return code.co_varnames[2 : code.co_argcount]
-
-
-@functools.cache
-def _numbers(count: int) -> Plan:
-    return tuple(range(count))
-
-
-@functools.cache
-def _read(
-    operands: tuple[str, ...], results: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
-) -> tuple[tuple[str, ...], tuple[int, ...], dict[tuple[bool, ...], Plan]]:
-    """Saved names, their sources and the plans for formulas with these parameters, which many operations share."""
-    names = tuple([name.lstrip("_") for name in rows[0]])
-    assert all(tuple([name.lstrip("_") for name in row]) == names for row in rows), rows
-    needed = [name for row in rows for name in row]
-    always = {name for name in needed if len(rows) == 1 or needed.count(name) > 1}
-    sources = tuple([operands.index(name) if name in operands else -1 for name in names])
-    found = [
-        source if source >= 0 else -1 - results.index(name) if name in results else name
-        for name, source in zip(names, sources, strict=True)
-    ]
-    plans: dict[tuple[bool, ...], Plan] = {}
-    for mask in itertools.product((False, True), repeat=len(rows)):
-        used = always.union(*itertools.compress(rows, mask))
-        plan = tuple([one if name in used else None for name, one in zip(names, found, strict=True)])
-        plans[mask] = _numbers(len(plan)) if plan == _numbers(len(operands)) else plan
-    return names, sources, plans
 
 
 class Unary(Operation):

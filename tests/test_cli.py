@@ -226,3 +226,23 @@ def environment():
 def test_watching_a_recording_is_refused(tape, capfd):
     assert main(["step", tape, "--watch"]) == Exit.BAD_INPUT
     assert "--watch takes a script: run.tape is a recording" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["trace", "x.py", "--step", "x"],
+            "argument --step: invalid int value: 'x'; `microtape trace --help` says more",
+        ),
+        (["film", "x.py", "--steps", "5"], "argument --steps: '5' is no part of a pass: write it as 0:200; "),
+        (["keys", "--bogus"], "unrecognized arguments: --bogus; `microtape --help` says more"),
+        (["frobnicate"], "argument COMMAND: invalid choice: 'frobnicate' (choose from 'step', "),
+    ],
+)
+def test_a_word_that_does_not_fit_is_one_line(words, said, capfd):
+    assert main(words) == Exit.BAD_INPUT
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(f"microtape: {said}")
+    assert err.count("\n") == 1

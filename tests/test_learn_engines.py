@@ -4,6 +4,7 @@ import functools
 
 import pytest
 from textual.widgets import Input, OptionList
+from waiting import until
 
 from lessons import Workspace, load_course
 from lessons.record import record_program
@@ -33,14 +34,6 @@ def make(workspace, lesson, name):
     """Give the learner the known wrong answer of that name."""
     (wrong,) = (one for one in lesson.exercise.wrong_answers if one.name == name)
     workspace.exercise(lesson).write_bytes(wrong.path.read_bytes())
-
-
-async def until(pilot, condition):
-    for _ in range(800):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never happened")
 
 
 class TestCommands:

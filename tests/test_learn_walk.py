@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from textual.events import Paste
+from waiting import until
 
 from lessons import Lesson, Workspace, load_course
 from lessons.record import record_program
@@ -15,14 +16,6 @@ from tui.learn_program import ProgramView
 from tui.predict import PredictScreen
 
 COURSE = load_course()
-
-
-async def until(pilot, condition):
-    for _ in range(4000):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never happened")
 
 
 def said(pilot):

@@ -5,9 +5,9 @@ import re
 import handmade
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, stepper
-from test_tui_learn import until
 from test_tui_out import notices
 from textual.color import Color
+from waiting import until
 
 from tui.explained import EXPLAINED
 from tui.help import KEYS, HelpScreen

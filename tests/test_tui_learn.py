@@ -11,6 +11,7 @@ import pytest
 from lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
 from textual.events import Key
 from textual.widgets import Markdown, OptionList, TextArea
+from waiting import until
 
 import tui.sentence
 from lessons import Course, Workspace, load_course
@@ -91,15 +92,6 @@ def workspace(tmp_path):
 
 def app(workspace, lesson=FIRST):
     return LearnApp(COURSE, workspace, lesson=lesson)
-
-
-async def until(pilot, condition):
-    """Wait for a worker: a script is recorded or checked in a process of its own."""
-    for _ in range(4000):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never happened")
 
 
 async def recorded(pilot):

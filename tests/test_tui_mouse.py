@@ -3,7 +3,7 @@
 import handmade
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
-from test_tui_learn import until
+from waiting import until
 
 from tui.array_view import ArrayScreen
 from tui.stepper import StepperScreen

@@ -4,7 +4,7 @@ import handmade
 import numpy as np
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
-from test_tui_learn import until
+from waiting import until
 
 import microtape as mt
 from microtape.recording.condition import Condition, ExpressionError, Facts
@@ -183,8 +183,7 @@ async def test_the_next_nan():
     x = mt.tensor([0.0, 0.0], requires_grad=True)
     recording = mt.record((x * x).sum().sqrt().backward)
     async with stepper(recording).run_test(size=LARGE) as pilot:
-        while pilot.app.screen.not_finite is None:  # it is looked for beside the first picture
-            await pilot.pause(0.05)
+        await until(pilot, lambda: pilot.app.screen.not_finite is not None)  # looked for beside the first picture
         await pilot.press("exclamation_mark")
         assert row(pilot.app, 3).startswith("▶")
         assert "!" in shown(pilot.app, "TimeBar")
@@ -231,8 +230,7 @@ async def test_in_a_long_recording_a_condition_is_evaluated_beside(monkeypatch):
     monkeypatch.setattr("tui.running.SHORT", 0)
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"20", "enter")
-        while pilot.app.screen.breakpoints.unknown:
-            await pilot.pause(0.05)
+        await until(pilot, lambda: not pilot.app.screen.breakpoints.unknown)
         await pilot.press("c")
         assert bar(pilot.app) == "step 5 of 5"
 

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from xml.etree import ElementTree
 
+from live import box, leaf, recorded
+
 import microtape as mt
-from microtape.recording.model import Recording
 from viz.build import build
 from viz.dot import to_dot
 from viz.drawing import draw
 from viz.graph import Box, VisualGraph
 from viz.theme import LIGHT
-
-
-def leaf(data: object) -> mt.Tensor:
-    return mt.tensor(data, requires_grad=True)
-
-
-def recorded(program: Callable[[], None]) -> Recording:
-    with mt.record() as recorder:
-        program()
-    recording: Recording = recorder.recording
-    return recording
-
-
-def box(graph: VisualGraph, title: str) -> Box:
-    return next(one for one in graph.boxes if one.title == title)
 
 
 def words(one: Box) -> list[str]:

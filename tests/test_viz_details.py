@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from live import box, leaf, recorded
 from rendering import needs_graphviz
 
 import microtape as mt
-from microtape.recording.model import Recording
 from viz.build import build
 from viz.dot import to_dot
 from viz.drawing import draw
@@ -19,21 +18,6 @@ from viz.heat import Heat
 from viz.options import DETAILS
 from viz.theme import LIGHT, THEMES
 from viz.thumbnail import thumbnail
-
-
-def leaf(data: object) -> mt.Tensor:
-    return mt.tensor(data, requires_grad=True)
-
-
-def recorded(program: Callable[[], Any]) -> Recording:
-    with mt.record() as recorder:
-        program()
-    recording: Recording = recorder.recording
-    return recording
-
-
-def box(graph: VisualGraph, title: str) -> Box:
-    return next(one for one in graph.boxes if one.title == title)
 
 
 def rows(one: Box) -> dict[str, str]:

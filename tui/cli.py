@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tui import commands, demos
 from tui.exits import MEANING, CommandError, Exit, say
@@ -186,8 +186,8 @@ def _run(argv: Sequence[str]) -> int:
             split = rest.index("--") if "--" in rest else len(rest)
             _, script_args = known[arguments.command].parse_known_args(rest[:split], arguments)
             arguments.script_args = script_args + rest[split + 1 :]
-    except SystemExit as end:  # argparse has printed the help, or what was wrong
-        return Exit.OK if end.code in (0, None) else Exit.BAD_INPUT
+    except SystemExit:  # argparse has printed the help
+        return Exit.OK
     if arguments.command is None:
         parser.print_help()
         return Exit.OK
@@ -195,9 +195,16 @@ def _run(argv: Sequence[str]) -> int:
     return run(arguments)
 
 
+class _Parser(argparse.ArgumentParser):
+    """What argparse finds wrong is one line, as everything else that is."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message}; `{self.prog} --help` says more")
+
+
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The command line's grammar, and for every command that runs a script, a parser of its options alone."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "microtape", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="store_true", help="print the version")
@@ -213,7 +220,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         if file:
             command.add_argument("file", metavar=file)
             command.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
-            known[name] = argparse.ArgumentParser(f"microtape {name}", add_help=False, allow_abbrev=False,
+            known[name] = _Parser(f"microtape {name}", add_help=False, allow_abbrev=False,
                                                   argument_default=argparse.SUPPRESS)  # fmt: skip
         for flags, details in options:
             command.add_argument(*flags, **details)

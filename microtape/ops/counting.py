@@ -48,10 +48,14 @@ def histc(input: TensorState, bins: int = 100, min: float = 0, max: float = 0) -
         kernel = "linspace_cpu" if kind == "b" else "aminmax_cpu" if kind == "c" and min == max else "histogram_cpu"
         raise refusal_of(input.array.dtype, kernel)
     if bins <= 0:
-        raise RuntimeError("bins must be > 0")
+        raise RuntimeError(f"microtape.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if max < min:
+        raise RuntimeError("microtape.histc: max must be larger than min")
 
     def counts(x: Array) -> Any:
         low, high = (x.min(), x.max()) if min == max and x.size else (min, max)
+        if not np.isfinite([low, high]).all():
+            raise RuntimeError(f"microtape.histc: range of [{low}, {high}] is not finite")
         if low == high:
             low, high = low - 1, high + 1
         return np.histogram(x, bins, (low, high))[0].astype(x.dtype)

@@ -36,6 +36,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
             raise RuntimeError(f"cdist only supports floating-point dtypes, X{i} got: {scalar_name(x.dtype)}")
         if x.dtype == np.float16:
             raise refusal_of(x.dtype, "cdist")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
     return vector_norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, -1)
 
 

@@ -1,4 +1,6 @@
-"""Products of several tensors by their labelled dimensions, recorded as the matrix products that they come down to."""
+"""Products of tensors that are recorded as those they come down to: einsum, tensordot and inner as matrix products,
+kron and cross as products of elements.
+"""
 
 from __future__ import annotations
 

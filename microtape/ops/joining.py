@@ -119,7 +119,7 @@ def hstack(tensors: Sequence[Any]) -> Any:
     """The tensors side by side: along the second dimension, or the first where there is only one."""
     if not tensors:
         raise RuntimeError("hstack expects a non-empty TensorList")
-    given = [reshape(tensor, (1,)) if not tensor.ndim else tensor for tensor in tensors]
+    given = [atleast_1d(tensor) for tensor in tensors]
     return cat(given, 0 if given[0].ndim == 1 else 1)
 
 
@@ -127,9 +127,7 @@ def vstack(tensors: Sequence[Any]) -> Any:
     """The tensors on top of each other: vectors as rows."""
     if not tensors:
         raise RuntimeError("vstack expects a non-empty TensorList")
-    return cat(
-        [reshape(one, (1, 1)) if not one.ndim else unsqueeze(one, 0) if one.ndim == 1 else one for one in tensors]
-    )
+    return cat([atleast_2d(tensor) for tensor in tensors])
 
 
 def dstack(tensors: Sequence[Any]) -> Any:

@@ -140,20 +140,28 @@ def layer_norm(
     The idea is Ba, Kiros and Hinton's (2016).
     Raises RuntimeError where the shape is not that of the last dimensions.
     """
+    shape, dims = last_dims(input, normalized_shape, weight=weight, bias=bias)
+    node = NativeLayerNormBackward0(dims, eps)
+    return call(node, input, *parameters(shape, input.dtype, weight, bias))
+
+
+def last_dims(
+    input: Any, normalized_shape: Sequence[int], **parameters: Any
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of the last dimensions, as given, and which they are. Raises RuntimeError where something differs."""
     shape = tuple(normalized_shape)
     if tuple(input.shape[-len(shape) :]) != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
             f"got input of size{list(input.shape)}"
         )
-    for name, parameter in (("weight", weight), ("bias", bias)):
+    for name, parameter in parameters.items():
         if parameter is not None and tuple(parameter.shape) != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                 f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
             )
-    node = NativeLayerNormBackward0(tuple(range(input.ndim - len(shape), input.ndim)), eps)
-    return call(node, input, *parameters(shape, input.dtype, weight, bias))
+    return shape, tuple(range(input.ndim - len(shape), input.ndim))
 
 
 def batch_norm(
@@ -229,15 +237,9 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
 
     `normalized_shape` are the sizes of these dimensions; `eps`, which is added to the mean, is that of the dtype.
     """
-    shape = tuple(normalized_shape)
-    if tuple(input.shape[input.ndim - len(shape) :]) != shape or not shape:
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [{', '.join(['*', *map(str, shape)])}], "
-            f"but got input of size{list(input.shape)}"
-        )
+    _, dims = last_dims(input, normalized_shape, weight=weight)
     if input.dtype.kind not in "fc":
         raise refusal_of(input.dtype, "rms_norm")
-    dims = tuple(range(input.ndim - len(shape), input.ndim))
     scale = rsqrt(mean(input * input, dims, True) + float(np.finfo(input.dtype).eps if eps is None else eps))
     normal = input * scale
     return normal if weight is None else normal * weight

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
@@ -47,41 +49,94 @@ class Col2ImBackward0(Operation):
         return call(Im2ColBackward0(self.geometry), g)
 
 
+class Window(NamedTuple):
+    """A kernel's size, and how it moves over a picture; each is (height, width)."""
+
+    kernel: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[int, ...]
+    stride: tuple[int, ...]
+
+    def blocks(self, size: Sequence[int]) -> tuple[int, ...]:
+        """How many patches there are in each direction of a picture of this size."""
+        each = zip(size, self.kernel, self.dilation, self.padding, self.stride, strict=True)
+        return tuple([(length + 2 * p - d * (k - 1) - 1) // s + 1 for length, k, d, p, s in each])
+
+    def over(self, count: int, channels: int, size: Sequence[int]) -> Geometry:
+        """What it meets on `count` pictures."""
+        shape = (count, channels, *size)
+        return Geometry(
+            self.stride, self.padding, self.dilation, 1, shape, (1, channels, *self.kernel), self.blocks(size)
+        )
+
+
+def window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Window:
+    """The arguments for two directions. Raises RuntimeError for one that is 0 or negative; the padding may be 0."""
+    read = Window(*[int_tuple(value, 2) for value in (kernel_size, dilation, padding, stride)])
+    for name, short, (height, width), least in (
+        ("kernel size", "kernel", read.kernel, 1),
+        ("dilation", "dilation", read.dilation, 1),
+        ("padding", "pad", read.padding, 0),
+        ("stride", "stride", read.stride, 1),
+    ):
+        if min(height, width) < least:
+            raise RuntimeError(
+                f"{name} should be {'greater than zero' if least else 'non-negative'}, "
+                f"but got {short}_height: {height} {short}_width: {width}"
+            )
+    return read
+
+
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The patches of pictures (n, channels, height, width) as columns: (n, channels · kernel, patches)."""
-    return batched("unfold", Im2ColBackward0, input, 3, None, kernel_size, dilation, padding, stride)
+    """The patches of pictures (n, channels, height, width) as columns: (n, channels · kernel, patches).
+
+    The first dimension may be left out. Raises RuntimeError where no patch fits in.
+    """
+    moves = window(kernel_size, dilation, padding, stride)
+    if input.ndim == 3:
+        return squeeze(unfold(unsqueeze(input, 0), kernel_size, dilation, padding, stride), 0)
+    if input.ndim != 4:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            f"input, but got: {list(input.shape)}"
+        )
+    count, channels, *size = input.shape
+    blocks = moves.blocks(size)
+    if min(blocks) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(size)}, kernel_size={moves.kernel}, dilation={moves.dilation}, "
+            f"padding={moves.padding}, calculated shape of the array of sliding blocks as {blocks}, but its components "
+            "must be at least one."
+        )
+    return call(Im2ColBackward0(moves.over(count, channels, size)), input)
 
 
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """Pictures of `output_size` from their patches (n, channels · kernel, patches); where these overlap, their sum."""
-    return batched("fold", Col2ImBackward0, input, 2, output_size, kernel_size, dilation, padding, stride)
+    """Pictures of `output_size` from their patches (n, channels · kernel, patches); where these overlap, their sum.
 
-
-def batched(
-    name: str, operation: Any, x: Any, single: int, size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any
-) -> Any:
-    """The common part of both: x may lack the first dimension and then has `single` dimensions.
-
-    Raises RuntimeError where the sizes do not fit.
+    The first dimension may be left out. Raises RuntimeError where the sizes do not fit.
     """
-    kernel, dilation, padding, stride = (int_tuple(value, 2) for value in (kernel, dilation, padding, stride))
-    if x.ndim == single:
-        out = batched(name, operation, unsqueeze(x, 0), single, size, kernel, dilation, padding, stride)
-        return squeeze(out, 0)
-    if x.ndim != single + 1:
-        raise RuntimeError(f"{name}: expected {single} or {single + 1} dimensions, but got shape {list(x.shape)}")
-    area = kernel[0] * kernel[1]
-    height_width = tuple(x.shape[2:]) if size is None else int_tuple(size, 2)
-    channels, left_over = (x.shape[1], 0) if size is None else divmod(x.shape[1], area)
-    places = [
-        (length + 2 * p - d * (k - 1) - 1) // s + 1
-        for length, p, d, k, s in zip(height_width, padding, dilation, kernel, stride, strict=True)
-    ]
-    if min(places) < 1:
-        raise RuntimeError(f"{name}: a kernel of {kernel} does not fit into {height_width} with padding {padding}")
-    if left_over or (size is not None and x.shape[2] != places[0] * places[1]):
+    moves, size = window(kernel_size, dilation, padding, stride), int_tuple(output_size, 2)
+    if input.ndim == 2:
+        return squeeze(fold(unsqueeze(input, 0), output_size, kernel_size, dilation, padding, stride), 0)
+    if input.ndim != 3:
         raise RuntimeError(
-            f"{name}: expected (n, channels · {area}, {places[0] * places[1]}), but got shape {list(x.shape)}"
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {list(input.shape)}"
         )
-    shape = (x.shape[0], channels, *height_width)
-    return call(operation(Geometry(stride, padding, dilation, 1, shape, (1, channels, *kernel), tuple(places))), x)
+    count, rows, columns = input.shape
+    channels, left_over = divmod(rows, math.prod(moves.kernel))
+    if left_over:
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={rows} and kernel_size={moves.kernel}."
+        )
+    blocks = moves.blocks(size)
+    if columns != math.prod(blocks) or min(blocks) < 1:
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={moves.kernel}, dilation={moves.dilation}, "
+            f"padding={moves.padding}, stride={moves.stride}, expected size of input's dimension 2 to match the "
+            f"calculated number of sliding blocks {blocks[0]} * {blocks[1]} = {math.prod(blocks)}, "
+            f"but got input.size(2)={columns}."
+        )
+    return call(Col2ImBackward0(moves.over(count, channels, size)), input)

@@ -102,3 +102,5 @@ row("broadcast_shapes", lambda mt: mt.tensor(mt.broadcast_shapes((2, 1), (3,), (
 row("wrong: broadcast_shapes", lambda mt: mt.tensor(mt.broadcast_shapes((2, 1), (3, 3))))
 row("finfo", lambda mt: mt.tensor([float(mt.finfo(mt.float32).eps), float(mt.finfo(mt.float64).max)], dtype=mt.float64))
 row("iinfo", lambda mt: mt.tensor([mt.iinfo(mt.int64).max, mt.iinfo(mt.uint8).min]))
+row("wrong: histc bins", lambda mt, x: mt.histc(x, 0), fixed([1.0]))
+row("wrong: histc bounds", lambda mt, x: mt.histc(x, 3, 5, 1), fixed([1.0]))

@@ -67,3 +67,19 @@ row(
     *[real(3, 4)] * 3,
     node=False,
 )
+
+WRONG_WINDOWS = {
+    "kernel": (0, 1, 0, 1),
+    "dilation": (2, (1, 0), 0, 1),
+    "padding": (2, 1, -1, 1),
+    "stride": (2, 1, 0, 0),
+}
+for name, given in WRONG_WINDOWS.items():
+    row(f"wrong: unfold {name}", lambda mt, x, w=given: mt.nn.functional.unfold(x, *w), real(1, 1, 4, 4), smooth=False)
+    row(f"wrong: fold {name}", lambda mt, x, w=given: mt.nn.functional.fold(x, 4, *w), real(1, 4, 9), smooth=False)
+row("wrong: unfold too small", lambda mt, x: mt.nn.functional.unfold(x, 3), real(1, 1, 2, 2), smooth=False)
+row("wrong: unfold of five", lambda mt, x: mt.nn.functional.unfold(x, 3), real(1, 1, 1, 2, 2), smooth=False)
+row("wrong: fold patches", lambda mt, x: mt.nn.functional.fold(x, 4, 2), real(1, 4, 5), smooth=False)
+row("wrong: fold rows", lambda mt, x: mt.nn.functional.fold(x, 4, 2), real(1, 5, 9), smooth=False)
+row("wrong: fold a vector", lambda mt, x: mt.nn.functional.fold(x, 4, 2), real(5), smooth=False)
+row("wrong: rms_norm weight", lambda mt, x, w: mt.nn.functional.rms_norm(x, (3,), w), real(2, 3), real(2), smooth=False)

@@ -185,3 +185,4 @@ for p in (1.0, 2.0, 3.0):
 row("cdist stacks", lambda mt, x, y: mt.cdist(x, y), real(2, 2, 3), real(2, 4, 3), node=False, twice=False)
 row("wrong: cdist columns", lambda mt, x, y: mt.cdist(x, y), real(2, 3), real(4, 2), smooth=False)
 row("wrong: cdist vector", lambda mt, x, y: mt.cdist(x, y), real(3), real(4, 3), smooth=False)
+row("wrong: cdist p", lambda mt, x, y: mt.cdist(x, y, -1.0), real(2, 3), real(4, 3), smooth=False)

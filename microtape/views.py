@@ -53,7 +53,7 @@ ADVICE = {
 
 
 class View:
-    """How a tensor came to be a view: its root base, and the operations from there."""
+    """How a tensor came to be a view: its root base, and the operations from there, which may be its history."""
 
     __slots__ = ("base", "edge", "is_source", "made", "origin", "seen", "steps")
 
@@ -132,21 +132,20 @@ class AsStridedBackward0(Unary):
 
 def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     """Run and record a view operation; on an array, just look."""
-    step = cls(*parameters)
+    node = cls(*parameters)
     if not isinstance(x, TensorState):
-        step.x_shape = x.shape
-        return step.forward(x)
-    step.x_shape = x.array.shape
-    output = new_tensor(type(x), step.forward(x.array))
-    edge = edge_of(x) if mode.enabled else NO_EDGE
-    view = make_view(output, x, (step,))
+        node.x_shape = x.shape
+        return node.forward(x)
+    array = x.array
+    node.x_shape = array.shape
+    output = new_tensor(type(x), node.forward(array))
+    edge = x.edge or edge_of(x) if mode.enabled else NO_EDGE
+    view = make_view(output, x, (node,))
     if edge is not NO_EDGE:
-        node = cls(*parameters)
-        node.x_shape = step.x_shape
         record(node, (x,), (edge,), (True,), output, sys._getframe(2))
         view.edge, output.edge = output.edge or NO_EDGE, None
     elif watch.watcher is not None:
-        watch.watcher.unrecorded(step, (x,), (output,), False)
+        watch.watcher.unrecorded(node, (x,), (output,), False)
     return output
 
 
@@ -211,16 +210,19 @@ def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
     return x
 
 
-def make_view(output: TensorState, x: TensorState, steps: Sequence[ViewOperation], origin: str = "") -> View:
+def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "") -> View:
     """Make `output`, which shares the memory of `x`, a tracked view of it, without a history yet.
 
     A view is forbidden to be written to for its own `origin`, or else for that of the view it was made from.
     """
     output.version = ensure_version(x)
+    if not mode.enabled:
+        origin = "inference_mode" if mode.inference else "no_grad"
     before = x.meta.view if x.meta is not None else None
-    base, earlier = (before.base, before.steps) if before is not None else (x, ())
-    origin = "inference_mode" if mode.inference else "no_grad" if not mode.enabled else origin
-    view = View(base, (*earlier, *steps), origin or (before.origin if before is not None else ""))
+    if before is None:
+        view = View(x, steps, origin)
+    else:
+        view = View(before.base, (*before.steps, *steps), origin or before.origin)
     if view.origin:
         frame = user_frame(sys._getframe(1))
         view.made = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None

@@ -110,6 +110,8 @@ def broadcast_shapes(found: re.Match[str]) -> str:
 def picked(x: Any, key: tuple[Any, ...]) -> Any:
     """`x[key]` for an array. Raises IndexError in torch's words."""
     try:
+        if x.flags.c_contiguous and whole_rows(key):
+            return x.take(key[0], 0)  # a fourth of the time
         return x[key]
     except IndexError as error:
         text = re.sub(r"broadcast together with shapes (.*) $", broadcast_shapes, str(error)).replace(
@@ -121,18 +123,24 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
 
 def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
     """`z[key] += y`, with every repetition counted. numpy is quickest at it with numbers of elements in one row."""
-    rows, *rest = key
-    if isinstance(rows, np.ndarray) and z.size and all([isinstance(one, slice) for one in rest]):
+    if z.size and whole_rows(key):
         width = z.size // len(z)
-        places = (rows * width)[..., None] + np.arange(width)  # whole rows, also those counted from the end
-        y = np.broadcast_to(y, rows.shape + z.shape[1:])
+        places = (key[0] * width)[..., None] + np.arange(width)  # also for rows counted from the end
+        shape = key[0].shape + z.shape[1:]
     else:
         places = np.arange(z.size).reshape(z.shape)[key]
-        y = np.broadcast_to(y, places.shape)
+        shape = places.shape
+    if y.shape != shape:
+        y = np.broadcast_to(y, shape)
     flat = z.reshape(-1)
     np.add.at(flat, places.reshape(-1), y.reshape(-1))
-    if not np.may_share_memory(flat, z):
+    if not z.flags.c_contiguous:  # that was a copy
         z[...] = flat.reshape(z.shape)
+
+
+def whole_rows(key: tuple[Any, ...]) -> bool:
+    """Whether the key picks along the first dimension alone: one array, and full slices behind it."""
+    return isinstance(key[0], np.ndarray) and all([isinstance(one, slice) for one in key[1:]])
 
 
 def index(x: TensorState, key: Any) -> Any:
@@ -192,13 +200,13 @@ def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
     ValueError for a key that does not fit.
     """
     parts: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
-    if sum([consumed(one) for one in parts]) > x.ndim:
-        raise too_many(x.ndim, parts)
+    if sum([consumed(one) for one in parts]) > x.array.ndim:
+        raise too_many(x.array.ndim, parts)
     indices: list[Any] = []
     for one in parts:
         dim = len(indices)
         if one is ...:
-            indices += [None] * (x.ndim - dim - sum([consumed(other) for other in parts[position(parts) + 1 :]]))
+            indices += [None] * (x.array.ndim - dim - sum([consumed(other) for other in parts[position(parts) + 1 :]]))
         elif one is None:
             x = unsqueeze(x, dim)
             indices.append(None)
@@ -209,7 +217,7 @@ def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
             x = unsqueeze(x, dim)
             indices.append(np.array([bool(one)]))
         elif is_integer(one):
-            i, size = int(one), x.shape[dim]
+            i, size = int(one), x.array.shape[dim]
             if not -size <= i < size:
                 raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {size}")
             x = view_call(x, SelectBackward0, dim, i % size)
@@ -241,7 +249,7 @@ def position(parts: tuple[Any, ...]) -> int:
 
 def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
     """A range of x along a dimension; x itself where that is obviously everything, unless `always`."""
-    size = x.shape[dim]
+    size = x.array.shape[dim]
     whole = not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1)
     if whole and not always:
         return x
@@ -267,6 +275,8 @@ def is_integer(one: Any) -> bool:
 
 def consumed(one: Any) -> int:
     """How many dimensions a part of a key takes up. Raises IndexError for what cannot be one."""
+    if type(one) is slice or type(one) is int:  # as nearly always
+        return 1
     if one is None or one is ... or is_bool(one):
         return 0
     if isinstance(one, TensorState | np.ndarray):
@@ -285,6 +295,7 @@ def consumed(one: Any) -> int:
 def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...], TensorState]:
     """An array or a full slice for each dimension, and the first of the indices as a tensor."""
     key: list[Any] = []
+    first: Any = None
     skip = 0
     for one in indices:
         if skip:
@@ -292,6 +303,7 @@ def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...]
         elif one is None:
             key.append(slice(None))
         else:
+            first = one if first is None else first
             array = np.array(plain(one))
             if array.dtype.kind == "b":
                 key += np.nonzero(checked_mask(x, array, len(key)))
@@ -300,8 +312,7 @@ def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...]
                 key.append(array.astype(np.int64, copy=False))
             else:
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    first = next(one for one in indices if one is not None)
-    return tuple(key), as_tensor(np.asarray(first) if not isinstance(first, TensorState) else first, type(x))
+    return tuple(key), first if isinstance(first, TensorState) else as_tensor(np.asarray(first), type(x))
 
 
 def checked_mask(x: TensorState, mask: Any, dim: int) -> Any:

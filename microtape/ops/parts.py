@@ -12,7 +12,10 @@ from numpy.lib.stride_tricks import as_strided
 from microtape.operation import Unary, call
 from microtape.ops.arguments import dim_index
 from microtape.ops.joining import cat, stack
+from microtape.tensor_state import TensorState
 from microtape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
+
+WHOLE = (slice(None),)  # one dimension of a key
 
 
 class PlaceBackward(Unary):
@@ -27,12 +30,19 @@ class PlaceBackward(Unary):
         self.step = step
 
     def forward(self, x: Any) -> Any:
-        z = np.zeros(self.step.x_shape, x.dtype)
-        self.step.forward(z)[...] = x
-        return z
+        return placed(self.step, x, type(self))
 
     def grad_x(self, g: Any) -> Any:
         return replay((self.step,), g)
+
+
+def placed(step: ViewOperation, g: Any, operation: type[PlaceBackward]) -> Any:
+    """Zeros with g in the part that `step` looks at. For a Tensor this is recorded as an `operation`."""
+    if isinstance(g, TensorState):
+        return call(operation(step), g)
+    z = np.zeros(step.x_shape, g.dtype)
+    step.forward(z)[...] = g
+    return z
 
 
 class SelectBackwardBackward0(PlaceBackward):
@@ -56,10 +66,10 @@ class SelectBackward0(ViewOperation):
         self.dim, self.index = dim, index
 
     def forward(self, x: Any) -> Any:
-        return x[(*(slice(None),) * self.dim, self.index, ...)]
+        return x[(*WHOLE * self.dim, self.index, ...)]
 
     def grad_x(self, g: Any) -> Any:
-        return call(SelectBackwardBackward0(self), g)
+        return placed(self, g, SelectBackwardBackward0)
 
 
 class SliceBackward0(ViewOperation):
@@ -71,10 +81,10 @@ class SliceBackward0(ViewOperation):
         self.dim, self.part = dim, part
 
     def forward(self, x: Any) -> Any:
-        return x[(*(slice(None),) * self.dim, self.part)]
+        return x[(*WHOLE * self.dim, self.part)]
 
     def grad_x(self, g: Any) -> Any:
-        return call(SliceBackwardBackward0(self), g)
+        return placed(self, g, SliceBackwardBackward0)
 
 
 class DiagonalBackward0(ViewOperation):
@@ -95,7 +105,7 @@ class DiagonalBackward0(ViewOperation):
         return as_strided(start, shape, strides)
 
     def grad_x(self, g: Any) -> Any:
-        return call(DiagonalBackwardBackward0(self), g)
+        return placed(self, g, DiagonalBackwardBackward0)
 
 
 class UnbindBackward0(MultiViewOperation):

@@ -11,22 +11,20 @@ from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.geometry import Size
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.box_picture import BoxPicture, Stretch
 from tui.boxes import HEIGHT, Plan
 from tui.cursor import StepCursor
+from tui.line_view import LineView
 from tui.tape import TapeView
 
 
-class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
+class BoxView(LineView, can_focus=True):
     """Boxes and lines; the current node in the middle of the view."""
 
     DEFAULT_CSS = """
     BoxView {
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
         & > .boxes--plain { color: $text-muted; }
         & > .boxes--done { color: $text-primary; }
         & > .boxes--current { color: $text-accent; text-style: bold; }
@@ -42,10 +40,6 @@ class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
     }  # fmt: skip
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", show=False),
-        Binding("down,j", "scroll_down", show=False),
-        Binding("pageup", "page_up", show=False),
-        Binding("pagedown", "page_down", show=False),
         Binding("less_than_sign", "scroll_left", show=False),
         Binding("greater_than_sign", "scroll_right", show=False),
     ]
@@ -101,13 +95,13 @@ class BoxView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _margin(self) -> int:
-        return max((self.size.width - self._plan.width) // 2, 0)
+        return max((self.scrollable_size.width - self._plan.width) // 2, 0)
 
     def _follow(self, cursor: StepCursor) -> None:
         box = self._plan.boxes.get(cursor.focus) if cursor.focus is not None else None
         if box is None or not self.size.height:
             return
-        at, page = self.scroll_offset, self.size
+        at, page = self.scroll_offset, self.scrollable_size
         receivers = (self._plan.boxes[node] for node in cursor.delivered_to if node in self._plan.boxes)
         near = [one for one in receivers if box.y + HEIGHT - one.y <= page.height]
         top, left = min([box.y, *(one.y for one in near)]), min([box.x, *(one.x for one in near)])

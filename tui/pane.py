@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.segment import Segment
 from rich.style import Style as RichStyle
-from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
 from tui.cursor import StepCursor
+from tui.line_view import LineView
 from tui.pieces import Text, plain, wrap
 
 
-class Pane(ScrollView, inherit_bindings=False):
+class Pane(LineView):
     """Shows `lines(cursor)` of a subclass, wrapped and scrolled. It knows nothing of what it shows."""
 
-    DEFAULT_CSS = """
-    Pane {
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-        scrollbar-gutter: stable;
-        padding: 0 1;
-    }
-    """
-
-    # Left, right, Home and End belong to time, wherever the focus is.
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", show=False),
-        Binding("down,j", "scroll_down", show=False),
-        Binding("pageup", "page_up", show=False),
-        Binding("pagedown", "page_down", show=False),
-    ]
+    DEFAULT_CSS = "Pane { padding: 0 1; }"
 
     HANGING = 0  # by how much the rest of a wrapped line is indented
 
@@ -86,9 +68,7 @@ class Pane(ScrollView, inherit_bindings=False):
             return
         old = self._rows
         self._wrap(self.lines(self.cursor))
-        # A new virtual size lays the whole screen out again, so it grows at once but shrinks only by a lot.
-        if not self.virtual_size.height // 2 <= len(self._rows) <= max(self.virtual_size.height, self.size.height):
-            self.virtual_size = Size(self.size.width, len(self._rows))
+        self.virtual_size = Size(self.size.width, len(self._rows))
         top = self.scroll_offset.y
         for row in range(top, top + self.size.height):
             if old[row : row + 1] != self._rows[row : row + 1]:
@@ -114,7 +94,7 @@ class Pane(ScrollView, inherit_bindings=False):
 
     @property
     def text_width(self) -> int:
-        """Characters to a line. The scrollbar's column is kept free, so that it never hides the end of one."""
+        """Characters to a line, beside the scrollbar."""
         return max(self.size.width - 1, 1)
 
     def render_line(self, y: int) -> Strip:

@@ -65,9 +65,13 @@ class Prompt(Horizontal):
         field.value, field.placeholder = "", EXAMPLES[purpose]
         field.focus()
 
-    def action_close(self) -> None:
+    def close(self) -> None:
         """Hide the prompt again."""
         self.remove_class("-open")
+
+    def action_close(self) -> None:
+        """The user wants nothing."""
+        self.close()
         self.post_message(self.Closed())
 
     def refuse(self, why: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from dataclasses import replace
 from typing import ClassVar, Literal, TypedDict
@@ -293,28 +294,38 @@ class StepperScreen(ExplainingScreen):
         self.stop_playing()
         self.query_one(Prompt).open(purpose)
 
-    def on_prompt_asked(self, message: Prompt.Asked) -> None:
-        """Do it, or say why not."""
+    async def on_prompt_asked(self, message: Prompt.Asked) -> None:
+        """Do it, or say why not. What was asked for, the prompt and the focus change in one paint, not in three."""
         prompt = self.query_one(Prompt)
-        try:
-            if message.purpose == "go to" and self.cursor is not None:
-                self.cursor = self.cursor.goto(message.target)
-            elif message.purpose == "find":
-                self.find(message.target)
-            elif message.purpose == "filter":
-                self.filter(message.target)
-            elif message.purpose == "why of":
-                self.explain(message.target)
-            elif message.purpose in ("break at", "watch"):
-                self.toggle_stop(message.target, "watch" if message.purpose == "watch" else "break")
-        except (LookupError, ExpressionError) as problem:
-            prompt.refuse(str(problem.args[0]))
-        else:
-            prompt.action_close()
+        with self.app.batch_update():
+            try:
+                if message.purpose == "go to" and self.cursor is not None:
+                    self.cursor = self.cursor.goto(message.target)
+                elif message.purpose == "find":
+                    self.find(message.target)
+                elif message.purpose == "filter":
+                    self.filter(message.target)
+                elif message.purpose == "why of":
+                    self.explain(message.target)
+                elif message.purpose in ("break at", "watch"):
+                    self.toggle_stop(message.target, "watch" if message.purpose == "watch" else "break")
+            except (LookupError, ExpressionError) as problem:
+                prompt.refuse(str(problem.args[0]))
+            else:
+                prompt.close()
+                await self._return_focus()
 
-    def on_prompt_closed(self) -> None:
+    async def on_prompt_closed(self) -> None:
         """Back to the tape."""
-        self.query_one("#boxes" if self.view == "boxes" else "#tape").focus()
+        await self._return_focus()
+
+    async def _return_focus(self) -> None:
+        """Focus the tape or the boxes; over once the view knows."""
+        view, knows = self.query_one("#boxes" if self.view == "boxes" else "#tape"), asyncio.Event()
+        self.set_focus(view)
+        self.refresh_bindings()
+        if view.call_later(knows.set):
+            await knows.wait()
 
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
         """A row was clicked."""

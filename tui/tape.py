@@ -12,34 +12,30 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.cursor import State, StepCursor
+from tui.line_view import LineView
 from tui.listing import FoldedTape, Listing, Run, RunRow
 from tui.rows import GAP, HEADINGS, Cells, Columns, Rows, fit, heading
 
 HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker
-SCROLLBAR = 1  # its column is kept free, so that it never hides the end of a number
+SCROLLBAR = 1
 REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
 GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
 ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
 
 
-class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
+class TapeView(LineView, can_focus=True):
     """The tape of a cursor's pass, with the current row in view."""
 
     DEFAULT_CSS = """
     TapeView {
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-        scrollbar-gutter: stable;
         & > .tape--heading { color: $text-muted; text-style: underline; }
         & > .tape--banner { color: $text-warning; text-style: bold reverse; }
         & > .tape--fold { color: $foreground; text-style: bold; }
@@ -64,13 +60,6 @@ class TapeView(ScrollView, can_focus=True, inherit_bindings=False):
         "tape--delivered", "tape--failed", "tape--marker", "tape--number", "tape--lane", "tape--op", "tape--leaf",
         "tape--name", "tape--value", "tape--gradient",
     }  # fmt: skip
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", show=False),
-        Binding("down,j", "scroll_down", show=False),
-        Binding("pageup", "page_up", show=False),
-        Binding("pagedown", "page_down", show=False),
-    ]
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
     stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint

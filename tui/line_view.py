@@ -1,0 +1,39 @@
+"""What all views that are drawn line by line and scroll up and down share."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.reactive import Reactive
+from textual.scroll_view import ScrollView
+
+
+class LineView(ScrollView, inherit_bindings=False):
+    """A view whose length may change at every step. Its scrollbar's column is always there, with nothing in it where
+    everything is in view: so another length neither lays the screen out anew nor hides the end of a line.
+    """
+
+    DEFAULT_CSS = "LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
+
+    # Left, right, Home and End belong to time, wherever the focus is.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll_up", show=False),
+        Binding("down,j", "scroll_down", show=False),
+        Binding("pageup", "page_up", show=False),
+        Binding("pagedown", "page_down", show=False),
+    ]
+
+    virtual_size = Reactive(Size(0, 0), repaint=False)  # Textual's own lays out
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Let the scrollbar tell of another length; lay out only where the length makes the height."""
+        self.vertical_scrollbar.window_virtual_size = size.height
+        self.scroll_to(self.scroll_x, self.scroll_y, animate=False, force=True)  # within the new bounds
+        if self.styles.auto_dimensions:
+            self.refresh(layout=True)
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Textual compares with sizes of its own, never ours, and would draw every scrollbar anew at each layout."""
+        return super()._size_updated(size, self.virtual_size, size - self.styles.gutter.totals, layout)

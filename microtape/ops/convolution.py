@@ -8,97 +8,19 @@ Note [Three of a kind]
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from microtape.dtypes import cpp_name, scalar_name
 from microtape.operation import call
-from microtape.ops.arguments import int_tuple
+from microtape.ops.arguments import int_tuple, plain
+from microtape.ops.geometry import Geometry
 from microtape.ops.kinds import Promoting, named
 from microtape.ops.padding import pad
 from microtape.ops.reduction import sum
 from microtape.ops.shape import squeeze, unsqueeze
-from microtape.tensor_state import Array
-
-
-class Geometry(NamedTuple):
-    """What a kernel meets where. x is (n, channels, *size), w is (outputs, channels / groups, *kernel)."""
-
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    groups: int
-    x_shape: tuple[int, ...]
-    w_shape: tuple[int, ...]
-    out_size: tuple[int, ...]  # how many places the kernel takes in each dimension
-
-    @property
-    def padded_shape(self) -> tuple[int, ...]:
-        """The shape of x with its padding, and with more behind it where the last place needs that."""
-        sizes = (size + 2 * p for size, p in zip(self.x_shape[2:], self.padding, strict=True))
-        each = zip(self.out_size, self.stride, self.dilation, self.w_shape[2:], strict=True)
-        reached = ((n - 1) * s + d * (k - 1) + 1 for n, s, d, k in each)
-        return (*self.x_shape[:2], *map(max, sizes, reached))
-
-    @property
-    def inside(self) -> Any:
-        """Where x is in its padded array."""
-        sizes = zip(self.padding, self.x_shape[2:], strict=True)
-        return (slice(None), slice(None), *(slice(p, p + size) for p, size in sizes))
-
-    def offsets(self) -> Iterator[tuple[Any, Any]]:
-        """Each element of the kernel, and the elements of the padded x that it meets."""
-        for offset in itertools.product(*[range(k) for k in self.w_shape[2:]]):
-            met = zip(offset, self.dilation, self.stride, self.out_size, strict=True)
-            yield offset, tuple([slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in met])
-
-    def columns(self, x: Array) -> Array:
-        """What the kernel meets at each place: (n, groups, channels / groups · kernel, places)."""
-        padded = x
-        if self.padded_shape != self.x_shape:
-            padded = np.zeros(self.padded_shape, x.dtype)
-            padded[self.inside] = x
-        strides = padded.strides
-        windows = as_strided(
-            padded,
-            (*self.x_shape[:2], *self.w_shape[2:], *self.out_size),
-            (
-                *strides[:2],
-                *(step * d for step, d in zip(strides[2:], self.dilation, strict=True)),
-                *(step * s for step, s in zip(strides[2:], self.stride, strict=True)),
-            ),
-        )
-        return windows.reshape(self.x_shape[0], self.groups, math.prod(self.w_shape[1:]), self.places)
-
-    def folded(self, columns: Array) -> Any:
-        """The transpose of `columns`: what was met at several places is added up."""
-        parts = columns.reshape((*self.x_shape[:2], *self.w_shape[2:], *self.out_size))
-        padded = np.zeros(self.padded_shape, columns.dtype)
-        for offset, met in self.offsets():
-            padded[:, :, *met] += parts[:, :, *offset]
-        return padded if self.padded_shape == self.x_shape else padded[self.inside]
-
-    @property
-    def places(self) -> int:
-        """How many times the kernel is laid down on each picture."""
-        return math.prod(self.out_size)
-
-    def rows(self, w: Array) -> Array:
-        """The kernels as matrices: (groups, outputs / groups, channels / groups · kernel)."""
-        return w.reshape(self.groups, self.w_shape[0] // self.groups, math.prod(self.w_shape[1:]))
-
-    def grouped(self, z: Array) -> Array:
-        """Something z-shaped as matrices: (n, groups, outputs / groups, places)."""
-        return z.reshape(self.x_shape[0], self.groups, self.w_shape[0] // self.groups, self.places)
-
-    def ungrouped(self, matrices: Array) -> Array:
-        """The reverse of `grouped`."""
-        return matrices.reshape((self.x_shape[0], self.w_shape[0], *self.out_size))
 
 
 class Convolving(Promoting):
@@ -139,7 +61,7 @@ class ConvolutionInputBackward0(Convolving):
     op = "conv_input"
 
     def forward(self, x: Any, w: Any) -> Any:
-        return self.geometry.folded(np.swapaxes(self.geometry.rows(w), 1, 2) @ self.geometry.grouped(x))
+        return self.geometry.folded(self.geometry.rows(w).swapaxes(1, 2) @ self.geometry.grouped(x))
 
     def grad_x(self, g: Any, _x: Any, w: Any) -> Any:
         return convolved(self.geometry, g, w)
@@ -154,7 +76,7 @@ class ConvolutionWeightBackward0(Convolving):
     op = "conv_weight"
 
     def forward(self, x: Any, w: Any) -> Any:
-        products = self.geometry.grouped(w) @ np.swapaxes(self.geometry.columns(x), 2, 3)
+        products = self.geometry.grouped(w) @ self.geometry.columns(x).swapaxes(2, 3)
         return np.add.reduce(products, 0).reshape(self.geometry.w_shape)
 
     def grad_x(self, g: Any, _x: Any, w: Any) -> Any:
@@ -210,27 +132,40 @@ def convolution(
         if any([whole % 2 for whole in wholes]):
             input = pad(input, [one for whole in reversed(wholes) for one in (0, whole % 2)])
         padding = [whole // 2 for whole in wholes]
-    paddings = int_tuple(padding, dims)
-    if min(paddings) < 0:
+    x, w = plain(input), plain(weight)
+    geometry = meeting(x.shape, w.shape, strides, int_tuple(padding, dims), dilations, groups)
+    return convolved(geometry, input, weight, bias)
+
+
+@lru_cache(maxsize=256)
+def meeting(
+    x_shape: tuple[int, ...],
+    w_shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Geometry:
+    """Where the kernel meets the input. Raises RuntimeError where they do not fit."""
+    if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
-    outputs, channels = weight.shape[:2]
-    if input.shape[1] != channels * groups:
+    outputs, channels, *kernel = w_shape
+    if x_shape[1] != channels * groups:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
-            f"{channels * groups} channels, but got {input.shape[1]} channels instead"
+            f"Given groups={groups}, weight of size {list(w_shape)}, expected input{list(x_shape)} to have "
+            f"{channels * groups} channels, but got {x_shape[1]} channels instead"
         )
     if outputs % groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0")
-    reach = [d * (k - 1) + 1 for d, k in zip(dilations, weight.shape[2:], strict=True)]
-    padded = [size + 2 * p for size, p in zip(input.shape[2:], paddings, strict=True)]
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
+    padded = [size + 2 * p for size, p in zip(x_shape[2:], padding, strict=True)]
     if any([one > size for one, size in zip(reach, padded, strict=True)]):
         raise RuntimeError(
             f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
             f"({' x '.join(map(str, reach))}). Kernel size can't be greater than actual input size"
         )
-    places = tuple([(size - one) // s + 1 for size, one, s in zip(padded, reach, strides, strict=True)])
-    geometry = Geometry(strides, paddings, dilations, groups, tuple(input.shape), tuple(weight.shape), places)
-    return convolved(geometry, input, weight, bias)
+    places = tuple([(size - one) // s + 1 for size, one, s in zip(padded, reach, stride, strict=True)])
+    return Geometry(stride, padding, dilation, groups, x_shape, w_shape, places)
 
 
 def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
-from microtape.ops.convolution import Geometry
+from microtape.ops.geometry import Geometry
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.tensor_state import Array

@@ -1,0 +1,115 @@
+"""What a kernel meets where: common to convolutions, to patches and to pooling."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from microtape.tensor_state import Array
+
+ALL = slice(None)
+
+
+class Geometry:
+    """A kernel that is laid down on pictures. x is (n, channels, *size), w is (outputs, channels / groups, *kernel).
+
+    What follows from these sizes is worked out once: for small pictures that would take longer than to convolve them.
+    """
+
+    def __init__(
+        self,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int,
+        x_shape: tuple[int, ...],
+        w_shape: tuple[int, ...],
+        out_size: tuple[int, ...],
+    ) -> None:
+        """`out_size` is how many places the kernel takes in each dimension."""
+        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
+        self.x_shape, self.w_shape, self.out_size = x_shape, w_shape, out_size
+
+    @cached_property
+    def padded_shape(self) -> tuple[int, ...]:
+        """The shape of x with its padding, and with more behind it where the last place needs that."""
+        sizes = (size + 2 * p for size, p in zip(self.x_shape[2:], self.padding, strict=True))
+        each = zip(self.out_size, self.stride, self.dilation, self.w_shape[2:], strict=True)
+        reached = ((n - 1) * s + d * (k - 1) + 1 for n, s, d, k in each)
+        return (*self.x_shape[:2], *map(max, sizes, reached))
+
+    @cached_property
+    def inside(self) -> Any:
+        """Where x is in its padded array."""
+        sizes = zip(self.padding, self.x_shape[2:], strict=True)
+        return (ALL, ALL, *(slice(p, p + size) for p, size in sizes))
+
+    @cached_property
+    def places(self) -> int:
+        """How many times the kernel is laid down on each picture."""
+        return math.prod(self.out_size)
+
+    @cached_property
+    def patch_size(self) -> int:
+        """How many elements of x a place meets in each group: channels / groups · kernel."""
+        return math.prod(self.w_shape[1:])
+
+    @cached_property
+    def windows_shape(self) -> tuple[int, ...]:
+        """The shape of all that is met: (n, channels, *kernel, *places)."""
+        return (*self.x_shape[:2], *self.w_shape[2:], *self.out_size)
+
+    @cached_property
+    def windows_strides(self) -> tuple[int, ...]:
+        """How many elements of the padded x lie between neighbours in the windows."""
+        steps = [math.prod(self.padded_shape[dim + 1 :]) for dim in range(len(self.padded_shape))]
+        apart = (step * d for step, d in zip(steps[2:], self.dilation, strict=True))
+        return (*steps[:2], *apart, *(step * s for step, s in zip(steps[2:], self.stride, strict=True)))
+
+    @cached_property
+    def meetings(self) -> list[tuple[Any, Any]]:
+        """For each element of the kernel, where it is in the windows, and what it meets of the padded x."""
+        found = []
+        for offset in itertools.product(*[range(k) for k in self.w_shape[2:]]):
+            each = zip(offset, self.dilation, self.stride, self.out_size, strict=True)
+            met = [slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in each]
+            found.append(((ALL, ALL, *offset), (ALL, ALL, *met)))
+        return found
+
+    def columns(self, x: Array) -> Array:
+        """What the kernel meets at each place: (n, groups, channels / groups · kernel, places)."""
+        if self.padded_shape == self.x_shape:
+            padded = np.ascontiguousarray(x)
+        else:
+            padded = np.zeros(self.padded_shape, x.dtype)
+            padded[self.inside] = x
+        strides = tuple([step * x.itemsize for step in self.windows_strides])
+        windows: Array = np.ndarray(
+            self.windows_shape, x.dtype, padded, 0, strides
+        )  # as_strided takes ten times as long
+        return windows.reshape(self.x_shape[0], self.groups, self.patch_size, self.places)
+
+    def folded(self, columns: Array) -> Any:
+        """The transpose of `columns`: what was met at several places is added up."""
+        windows = columns.reshape(self.windows_shape)
+        padded = np.zeros(self.padded_shape, columns.dtype)
+        for one, met in self.meetings:
+            part = padded[met]
+            part += windows[one]
+        return padded if self.padded_shape == self.x_shape else padded[self.inside]
+
+    def rows(self, w: Array) -> Array:
+        """The kernels as matrices: (groups, outputs / groups, channels / groups · kernel)."""
+        return w.reshape(self.groups, self.w_shape[0] // self.groups, self.patch_size)
+
+    def grouped(self, z: Array) -> Array:
+        """Something z-shaped as matrices: (n, groups, outputs / groups, places)."""
+        return z.reshape(self.x_shape[0], self.groups, self.w_shape[0] // self.groups, self.places)
+
+    def ungrouped(self, matrices: Array) -> Array:
+        """The reverse of `grouped`."""
+        return matrices.reshape((self.x_shape[0], self.w_shape[0], *self.out_size))

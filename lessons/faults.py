@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -47,26 +48,23 @@ def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
-    """A node gets in line as soon as anything has arrived for it, and nobody looks at the tape.
+class FullLine(deque[Node]):
+    """A line that nobody else gets into."""
 
-    The ready line of the leaves is first come, first served; here all nodes stand in it.
-    """
+    def append(self, node: Node) -> None:
+        """Turn the node away."""
+
+
+def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
+    """Nodes run in the order in which something first arrives for them, whether or not all has come."""
 
     @functools.wraps(right)
-    def deliver(self: GraphTask, node: Node, *gradients: Any) -> None:
-        line = list(self.ready_leaves)
-        right(self, node, *gradients)
-        seen: set[Node] = vars(self).setdefault("seen", set())
-        for receiver, _ in node.next_edges:
-            if receiver is not None and receiver in self.dependencies and receiver not in seen:
-                seen.add(receiver)
-                line.append(receiver)
-        self.ready.clear()
-        self.ready_leaves.clear()
-        self.ready_leaves.extend(line)
+    def evaluate(self: GraphTask) -> None:
+        self.waiting.clear()
+        self.first = FullLine([self.root, *self.dependencies])  # they were counted in that order
+        right(self)
 
-    return deliver
+    return evaluate
 
 
 def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,7 +95,7 @@ FAULTS: dict[str, Fault] = {
         "It overwrites .grad: what an earlier backward left there is lost.",
     ),
     "no_reverse_order": Fault(
-        GraphTask, "deliver", in_order_of_arrival,
+        GraphTask, "evaluate", in_order_of_arrival,
         "It does not rewind the tape: a row runs as soon as something has arrived, and what comes later is lost.",
     ),
     "no_unbroadcast": Fault(

@@ -3,11 +3,13 @@
 In words: count for each node how many gradients will be delivered to it. Put the first gradients into the roots'
 buffers. Then, until nothing is ready, take the ready node with the highest sequence number, give it what is in its
 buffer, and deliver what it returns along its edges, where gradients add up. A node whose last delivery has come is
-ready. That is all of `GraphTask.run`; the rest of this file is care.
+ready. That is all of `GraphTask.evaluate`; the rest of this file is care.
 
 Note [The ready queue]
-  A heap of pairs (minus the sequence number, node): the highest number comes first. AccumulateGrad nodes come before
-  all others, in the order in which they became ready, so they wait in a line of their own.
+  Numbers fall along every edge, so of the nodes that have not run the one with the highest number is always ready:
+  to sort them once does what a queue would do. Only where a user has set numbers by hand may it have to wait for
+  another. AccumulateGrad nodes come before all others, in the order in which they became ready, so they stand in a
+  line of their own.
 
 Note [Who owns a gradient]
   The first gradient to arrive in a buffer is borrowed: somebody else may hold the same array. The first addition makes
@@ -21,8 +23,8 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Sequence
-from heapq import heappop, heappush
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,7 @@ class GraphRoot(Node):
     def __init__(self, roots: Sequence[Edge], gradients: Sequence[Any]) -> None:
         super().__init__()
         self.next_edges = tuple(roots)
+        self.dtype = None
         self.gradients = gradients
 
 
@@ -98,27 +101,24 @@ class GraphTask:
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
         self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
-        self.ready: list[tuple[int, Node]] = []  # see Note [The ready queue]
-        self.ready_leaves: deque[Node] = deque()
+        self.first: deque[Node] = deque([self.root])  # what comes before all others: the root, then ready leaves
+        self.waiting: list[Node] = []  # all others, the highest number last; see Note [The ready queue]
+        self.started = False
+        self.stops: set[Node] = set()  # with `capture`: the nodes at which the walk may end
         self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
 
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
         self.count_dependencies()
-        self.deliver(self.root, self.root.gradients, None)
         watcher = watch.watcher
-        if watcher is not None:
-            watcher.task_started(self)
         before, mode.enabled = mode.enabled, self.create_graph and not mode.inference
         try:
             with np.errstate(all="ignore"):  # NaN and Inf are results here, as in torch
-                ready, leaves, step = self.ready, self.ready_leaves, self.step
-                while leaves or ready:
-                    step(leaves.popleft() if leaves else heappop(ready)[1])
+                self.evaluate()
                 while self.callbacks:
                     self.callbacks.pop(0)()
         except BaseException as error:
-            if watcher is not None:
+            if watcher is not None and self.started:
                 watcher.task_finished(self, error)
             raise
         finally:
@@ -126,33 +126,86 @@ class GraphTask:
         if watcher is not None:
             watcher.task_finished(self, None)
 
-    def step(self, node: Node) -> None:
-        """Evaluate one node: hooks, the node itself, deliveries, freeing."""
-        gradient = self.buffers.pop(node, None)
+    def evaluate(self) -> None:
+        """Evaluate the nodes, the root first: deliver what each makes of its gradient, and free what it has saved."""
+        first, waiting, dependencies = self.first, self.waiting, self.dependencies
+        buffers, owned, as_tensors, stops = self.buffers, self.owned, self.as_tensors, self.stops
+        receiver: Any
+        gradients: Any
+        while first or waiting:
+            if first:
+                node = first.popleft()
+            elif not dependencies[waiting[-1]]:
+                node = waiting.pop()
+            else:
+                node = highest_ready(waiting, dependencies)
+            gradient, dtype, watcher = buffers.pop(node, None), node.dtype, watch.watcher
+            if (
+                (dtype is _float32 or dtype is _float64)
+                and gradient is not None
+                and node.hooks is None
+                and type(node) is not AccumulateGrad
+                and node not in stops
+                and watcher is None
+            ):
+                gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
+            else:
+                gradient, gradients = self.step(node, gradient)
+                if gradients is None:
+                    continue
+            output = 0
+            for receiver, input_nr in node.next_edges:
+                left = dependencies.get(receiver)
+                if left is not None:  # else no gradient is wanted there
+                    dependencies[receiver] = left = left - 1
+                    term = gradients[output]
+                    if term is not None:
+                        if term.shape != receiver.shape or term.dtype is not receiver.dtype:
+                            term = self.fit(term, node, output)
+                        held = buffers.get(receiver)
+                        if held is None:
+                            buffers[receiver] = term
+                        elif receiver in owned:
+                            held += term
+                        elif type(held) is list:
+                            held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, gradient)
+                        else:
+                            buffers[receiver] = self.added(receiver, held, term, node, gradient)
+                    if watcher is not None:
+                        watcher.delivered(self, node, output, term, self.buffered((receiver, input_nr)))
+                    if not left and type(receiver) is AccumulateGrad:
+                        if is_fresh(node, term, gradient) and buffers[receiver] is term:
+                            owned.add(receiver)
+                        first.append(receiver)
+                output += 1  # noqa: SIM113 - enumerate takes longer
+            freed = not self.keep_graph and node.release()
+            if watcher is not None:
+                if node is not self.root:
+                    watcher.node_finished(self, node, gradients, freed)
+                else:
+                    self.started = True
+                    watcher.task_started(self)
+
+    def step(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
+        """Hooks, and the node itself: the gradient that it sees and what it makes of it, None where the walk ends."""
+        if node is self.root:
+            return None, self.root.gradients
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
-        if self.capture is not None and not self.goes_on(node, gradient):
-            return
+        if node in self.stops and not self.goes_on(node, gradient):
+            return gradient, None
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
-        arrived, dtype = gradient, node.dtype
-        if gradient is not None and (dtype is _float32 or dtype is _float64) and type(node) is not AccumulateGrad:
-            if watcher is not None:
-                watcher.node_started(self, node, gradient)
-            gradients = node.apply(gradient, self.as_tensors)  # as nearly always: one real output, with a gradient
-        else:
-            if node.kind == "function":
-                gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
-            if watcher is not None:
-                watcher.node_started(self, node, gradient)
-            gradients = self.evaluate(node, gradient)
+        arrived = gradient
+        if node.kind == "function":
+            gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
+        if watcher is not None:
+            watcher.node_started(self, node, gradient)
+        gradients = self.gradients_of(node, gradient)
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, all_fitted(node, self.wanted(node, gradients)), arrived)
-        self.deliver(node, gradients, gradient)
-        freed = not self.keep_graph and node.release()
-        if watcher is not None:
-            watcher.node_finished(self, node, gradients, freed)
+        return gradient, gradients
 
     def wanted(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """A node's gradients as its hooks see them: without those that a built-in operation need not compute."""
@@ -161,7 +214,7 @@ class GraphTask:
         edges = zip(node.next_edges, gradients, strict=True)
         return [term if edge[0] in self.dependencies else None for edge, term in edges]
 
-    def evaluate(self, node: Node, gradient: Any) -> Sequence[Any]:
+    def gradients_of(self, node: Node, gradient: Any) -> Sequence[Any]:
         """The gradients of the node's inputs; for an AccumulateGrad, none."""
         if node.kind == "accumulate":
             self.accumulate_grad(node, gradient)  # type: ignore[arg-type]
@@ -185,42 +238,13 @@ class GraphTask:
         if node.hooks is not None and node.hooks.post_accumulate:
             run_post_accumulate_hooks(node, node.variable)
 
-    def deliver(self, node: Node, gradients: Sequence[Any], arrived: Any) -> None:
-        """Add each gradient into the buffer behind its edge and count the delivery; after the last, a node is ready.
-
-        `arrived` is what `node` has made them from.
-        """
-        dependencies, buffers, owned, watcher = self.dependencies, self.buffers, self.owned, watch.watcher
-        receiver: Any
-        for output, (receiver, input_nr) in enumerate(node.next_edges):
-            left = dependencies.get(receiver)
-            if left is None:
-                continue  # no gradient is wanted there
-            dependencies[receiver] = left = left - 1
-            term = gradients[output]
-            if term is not None:
-                if term.shape != receiver.shape or term.dtype is not receiver.dtype:
-                    term = fitted(node, output, term, *receiver.output_spec(input_nr))
-                    if receiver.multi_output and receiver not in buffers:
-                        buffers[receiver] = [None] * receiver.output_count
-                held = buffers.get(receiver)
-                if held is None:
-                    buffers[receiver] = term
-                elif receiver in owned:
-                    held += term
-                elif type(held) is list:
-                    held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, arrived)
-                else:
-                    buffers[receiver] = self.added(receiver, held, term, node, arrived)
-            if watcher is not None:
-                watcher.delivered(self, node, output, term, self.buffered((receiver, input_nr)))
-            if left == 0:
-                if type(receiver) is AccumulateGrad:
-                    if is_fresh(node, term, arrived) and buffers[receiver] is term:
-                        owned.add(receiver)
-                    self.ready_leaves.append(receiver)
-                else:
-                    heappush(self.ready, (-receiver.sequence_nr, receiver))
+    def fit(self, term: Any, node: Node, output: int) -> Any:
+        """`term`, which goes along this edge of `node`, as its receiver expects it."""
+        receiver, input_nr = node.next_edges[output]
+        assert receiver is not None
+        if receiver.multi_output and receiver not in self.buffers:
+            self.buffers[receiver] = [None] * receiver.output_count
+        return fitted(node, output, term, *receiver.output_spec(input_nr))
 
     def added(self, buffer: Edge | Node, held: Any, term: Any, node: Node, arrived: Any) -> Any:
         """What a buffer holds and one more term, which `node` has made; see Note [Who owns a gradient]."""
@@ -245,7 +269,7 @@ class GraphTask:
 
     def ready_nodes(self) -> list[Node]:
         """The nodes that can run, the next one first."""
-        return [*self.ready_leaves, *[node for _, node in sorted(self.ready)]]
+        return [node for node in (*self.first, *reversed(self.waiting)) if not self.dependencies[node]]
 
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
@@ -261,14 +285,16 @@ class GraphTask:
                     nodes.append(receiver)  # type: ignore[arg-type]
         del dependencies[None]
         self.dependencies = dependencies
+        self.waiting = [node for node in dependencies if type(node) is not AccumulateGrad]
+        self.waiting.sort(key=attrgetter("sequence_nr"))
 
     def wanted_nodes(self) -> set[Node]:
         """With `capture`: the nodes that have to run, and those whose gradients are asked for."""
         self.running = self.leading_to_capture()
-        wanted = self.running | self.captures.keys()
+        self.stops = set(self.captures)
         if len(self.root.next_edges) == 1:  # as in torch, a single root's hooks run in any case
-            wanted.update(node for node, _ in self.root.next_edges if node is not None)
-        return wanted
+            self.stops.update(node for node, _ in self.root.next_edges if node is not None)
+        return self.running | self.stops
 
     def leading_to_capture(self) -> set[Node]:
         """The nodes that have to run: what leads to a captured edge and, if that is to accumulate, its own node."""
@@ -297,6 +323,11 @@ class GraphTask:
         for edge in self.captures.get(node, ()):
             self.captured[edge] = gradient[edge[1]] if node.multi_output else gradient
         return runs
+
+
+def highest_ready(waiting: list[Node], dependencies: Mapping[Node, int]) -> Node:
+    """Take the first node whose deliveries have all come; see Note [The ready queue]."""
+    return waiting.pop(next(i for i in range(len(waiting) - 1, -1, -1) if not dependencies[waiting[i]]))
 
 
 def is_fresh(node: Node, term: Any, arrived: Any) -> bool:

@@ -2,8 +2,9 @@
 
 Note [Asking the call stack]
   Nobody needs to write down which node is running: the call stack says it. A call of backward is a frame of
-  `GraphTask.run`, and inside of it a node is evaluated by a frame of `GraphTask.step`. The innermost ones of this
-  thread are the answer, also where a backward runs inside of another one, and the engine spends nothing on it.
+  `GraphTask.run`, and inside of it a frame of `GraphTask.evaluate` has the node that is being evaluated. The innermost
+  ones of this thread are the answer, also where a backward runs inside of another one, and the engine spends nothing on
+  it.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator
-from heapq import heappop, heappush
 from types import FrameType, TracebackType
 
-from microtape.engine import GraphTask
+from microtape.engine import GraphTask, highest_ready
 from microtape.node import Node
 
 _RUN = GraphTask.run.__code__
-_STEP = GraphTask.step.__code__
+_EVALUATE = GraphTask.evaluate.__code__
 
 
 def running_tasks() -> Iterator[GraphTask]:
@@ -33,7 +33,7 @@ def running_tasks() -> Iterator[GraphTask]:
 def current_step() -> tuple[GraphTask, Node | None] | None:
     """The task that this thread is running, and the node that it is evaluating, if it is; None outside of backward."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not _STEP and frame.f_code is not _RUN:
+    while frame is not None and frame.f_code is not _EVALUATE and frame.f_code is not _RUN:
         frame = frame.f_back
     return (frame.f_locals["self"], frame.f_locals.get("node")) if frame is not None else None
 
@@ -53,7 +53,7 @@ def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
     """The node of `task` that an exception with this traceback came out of; None if it was not in a node."""
     while trace is not None:
         frame = trace.tb_frame
-        if frame.f_code is _STEP and frame.f_locals["self"] is task:
+        if frame.f_code is _EVALUATE and frame.f_locals["self"] is task:
             node: Node = frame.f_locals["node"]
             return node
         trace = trace.tb_next
@@ -80,17 +80,14 @@ def will_run(task: GraphTask, node: Node) -> bool:
 def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
     """The nodes that are still to be evaluated in this order, from `node`, the current one, on."""
     left = dict(task.dependencies)
-    ready, leaves, order = list(task.ready), deque(task.ready_leaves), []
-    if node is None and (ready or leaves):
-        node = leaves.popleft() if leaves else heappop(ready)[1]
-    while node is not None:
-        order.append(node)
-        for receiver, _ in node.next_edges:
+    first, waiting = deque(task.first), list(task.waiting)
+    order = [] if node is None else [node]
+    while True:
+        for receiver, _ in order[-1].next_edges if order else ():
             if receiver is not None and receiver in left:
                 left[receiver] -= 1
                 if left[receiver] == 0 and receiver.kind == "accumulate":
-                    leaves.append(receiver)
-                elif left[receiver] == 0:
-                    heappush(ready, (-receiver.sequence_nr, receiver))
-        node = leaves.popleft() if leaves else heappop(ready)[1] if ready else None
-    return order
+                    first.append(receiver)
+        if not first and not waiting:
+            return order
+        order.append(first.popleft() if first else highest_ready(waiting, left))

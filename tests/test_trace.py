@@ -17,12 +17,12 @@ from tui.trace import trace, trace_step
 STEP_3 = """\
 ── Pass 1 of 1  ·  z.backward()  ·  diamond.py:6  ·  complete, 5 steps ─────────
 
-    no.     op   name operands shape  value        gradient
-  +   0 ○   leaf x             scalar 2            21
-  +   1 ○   leaf y             scalar 3            16
-  >   2 ●   mul       x, y     scalar 6            5
-      3 │ ● add       x, y     scalar 5            6
-      4 ●─╯ mul  z    %2, %3   scalar 30           1
+    no.     op   name operands shape  value gradient
+  +   0 ○   leaf x             scalar 2     21
+  +   1 ○   leaf y             scalar 3     16
+  >   2 ●   mul       x, y     scalar 6     5
+      3 │ ● add       x, y     scalar 5     6
+      4 ●─╯ mul  z    %2, %3   scalar 30    1
 
 ── Step 3 of 5  ·  %2 mul  ·  diamond.py:5  ·  x * y ───────────────────────────
   %2 mul had 5 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 15 to x and 10 to y.

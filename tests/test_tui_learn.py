@@ -16,6 +16,7 @@ from waiting import until
 import tui.sentence
 from lessons import Course, Workspace, load_course
 from lessons.record import record_program
+from tui.columns import GAP
 from tui.cursor import StepCursor
 from tui.editor import run_in_terminal
 from tui.learn_app import CourseScreen, LearnApp
@@ -25,7 +26,7 @@ from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward
 from tui.learn_prose import Block
 from tui.predict import PredictScreen
-from tui.rows import GAP, Rows
+from tui.rows import Rows
 from tui.spans import plain
 from tui.tape import MARKER, SCROLLBAR
 

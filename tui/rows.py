@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from microtape.recording.model import NodeRecord, Operand
+from microtape.recording.model import NodeRecord, Operand, Value
 from microtape.recording.words import format_shape, format_value
+from tui.columns import GAP, HEADINGS, NARROW, Columns, Need, least_heading, share_out, wanted
 from tui.cursor import StepCursor
 from tui.lanes import Lanes
 from tui.spans import shown
 from tui.timeline import Timeline
 
 NOTHING = "·"
-GAP = 1  # a space between columns
-SAMPLE = 1_000  # rows
-NUMBER = 14  # characters: enough for `-0.014 ± 0.02`
-MISSING = 6  # characters: enough for ` (1/2)`
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """How many characters each column of the tape has."""
-
-    number: int
-    lanes: int
-    lane_limit: int
-    op: int
-    name: int
-    operands: int
-    shape: int
-    value: int
-    gradient: int
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Of all columns, from number to gradient; 0 of one that is left out."""
-        return (self.number, self.lanes, self.op, self.name, self.operands, self.shape, self.value, self.gradient)
-
-
-HEADINGS = ("no.", "", "op", "name", "operands", "shape", "value", "gradient")
-NARROW = 52  # characters: a tape beside a text
-SHORT = {"operands": "from", "gradient": "grad"}  # where the whole word has no room
-
-
-def heading(name: str, width: int) -> str:
-    """What stands above a column of that width."""
-    return name if len(name) <= width else SHORT.get(name, name)
+TEXTS, NUMBERS = 1_000, 60  # how many rows the columns are measured by
+BRIEF = 16  # characters: enough for `-8.4e-11 ± 0.017`
+BRIEFER = range(6, BRIEF, 2)
+LONGEST = 44  # characters: enough to list a small array, or to describe a large one
+ELLIPSES = ("…", "...")
+T = TypeVar("T")
 
 
 class Rows:
@@ -66,65 +39,67 @@ class Rows:
         return Lanes.of(self.timeline.recording.nodes, [(node,) for node in self.timeline.rows])
 
     def columns(self, width: int, lanes: Lanes | None = None) -> Columns:
-        """Share out a width: numbers need `NUMBER` characters to be of use, then come names, then what is left.
+        """The columns of a tape that many characters wide; see `share_out`."""
+        number, lane_limit, lanes_width = self._before(width, lanes)
+        room = width - number - lanes_width - 2 * GAP
+        given = share_out(room, self._text_needed, self._number_needed, scalars=self._only_scalars)
+        return Columns(number, lanes_width, lane_limit, **{name: given.get(name, 0) for name in HEADINGS[2:]})
 
-        Where it is short, the column that says least is left out: of single numbers the shape, beside a text the
-        operands, which the lanes, the source and the sentence tell as well.
-        """
-        number = max(len(HEADINGS[0]), len(str(self.timeline.rows[-1])) if self.timeline.rows else 0)
+    def wanted(self, width: int) -> int:
+        """The width with which no text is cut, of a tape about that wide."""
+        number, _, lanes_width = self._before(width, None)
+        return number + lanes_width + 2 * GAP + wanted(self._text_needed, self._number_needed)
+
+    def _before(self, width: int, lanes: Lanes | None) -> tuple[int, int, int]:
+        """The characters of the numbers of nodes; how many lanes there may be, and their characters."""
+        last = str(self.timeline.rows[-1]) if self.timeline.rows else ""
+        number = max(least_heading(HEADINGS[0]) if width < NARROW else len(HEADINGS[0]), len(last))
         limit = 4 if width < 90 else 8 if width < 120 else 16
-        lanes_width = max((lanes or self.lanes).width(limit), 1)
-        op, name, operands, shape = self._text_needed
-        op, shape = min(op, 8 if width < NARROW else 11 if width < 90 else 14), min(shape, 12)
-        left = width - number - lanes_width - op - shape - 7 * GAP
-        needed = self._number_needed
-        value = min(needed, NUMBER)
-        gradient = value + MISSING
-        if left < name + operands + value + gradient and self._only_numbers:
-            left, shape = left + shape + GAP, 0
-            value = needed = max(self._longest_number, len(HEADINGS[6]))
-            gradient = self._longest_number + MISSING
-        elif left < name + operands + value + gradient and width < NARROW:
-            left, operands = left + GAP, 0
-        names = max(left - value - gradient, 12 if operands else min(name, 8))
-        name = min(name, max(names - operands, names // 2 - 2, 6), 20)
-        operands = min(operands, names - name, 40)
-        left = max(left - name - operands, min(value + gradient, 16))
-        value = min(needed, (left - MISSING) // 2 if left > 2 * NUMBER else left // 2)
-        return Columns(number, lanes_width, limit, op, name, operands, shape, value, min(value + MISSING, left - value))
-
-    @property
-    def _sample(self) -> Sequence[int]:
-        """The rows that columns are measured by: all, of a long tape about as many as `SAMPLE`, the last among them."""
-        rows = self.timeline.rows
-        return rows[:: -(len(rows) // SAMPLE + 1)]
+        return number, limit, max((lanes or self.lanes).width(limit), 1)
 
     @cached_property
-    def _text_needed(self) -> tuple[int, int, int, int]:
-        nodes = [self.timeline.node(node) for node in self._sample]
-        texts = ((self.op(n), self.name(n), self.operands(n), self.shape(n)) for n in nodes)
-        longest = [len(HEADINGS[2]), len(HEADINGS[3]), len(HEADINGS[4]), len(HEADINGS[5])]
-        for row in texts:
-            longest = [max(a, len(b)) for a, b in zip(longest, row, strict=True)]
-        return longest[0], longest[1], longest[2], longest[3]
+    def _text_needed(self) -> dict[str, int]:
+        """How long the longest text of each column is."""
+        nodes = [self.timeline.node(node) for node in _sample(self.timeline.rows, TEXTS)]
+        columns = {"op": self.op, "name": self.name, "operands": self.operands, "shape": self.shape}
+        return {
+            name: max([least_heading(name), *(len(text(node)) for node in nodes)]) for name, text in columns.items()
+        }
 
     @cached_property
-    def _number_needed(self) -> int:
-        """Enough to list a small array, or to describe a large one."""
-        shapes = {self._tensor_shape(self.timeline.node(node)) for node in self._sample}
-        return max((min(2 + 10 * math.prod(shape), 44) for shape in shapes if shape is not None), default=12)
-
-    @cached_property
-    def _only_numbers(self) -> bool:
-        """Whether each row is about a single number, so that its shape need not be told."""
-        return all(self._tensor_shape(self.timeline.node(node)) == () for node in self._sample)
-
-    @cached_property
-    def _longest_number(self) -> int:
-        """Enough for each of the numbers that are computed, and for each gradient in the end."""
+    def _number_needed(self) -> dict[str, Need]:
+        """How long values are, and gradients, in the end as well as while terms are missing."""
         end = StepCursor(self.timeline, self.timeline.last)
-        texts = (text(end, node, NUMBER) for text in (self.value, self.gradient) for node in self._sample)
-        return max(map(len, texts), default=0)
+        values = ((end.value(node), 0) for node in _sample(self.timeline.rows, NUMBERS))
+        return {"value": self._need("value", values), "gradient": self._need("gradient", self._gradients())}
+
+    def _gradients(self) -> Iterator[tuple[Value | None, int]]:
+        """Gradients, each with the characters that the count of its terms takes."""
+        dependencies = self.timeline.pass_.dependencies if self.timeline.pass_ is not None else {}
+        for seed in self.timeline.pass_.seeds if self.timeline.pass_ is not None else ():
+            yield seed, 0
+        for step in _sample(self.timeline.steps, NUMBERS):
+            yield from ((gradient, 0) for gradient in step.grad_outputs[:1])
+            for one in step.deliveries:
+                if one.dependencies_left:
+                    count = dependencies.get(one.node, 1)
+                    yield one.total, len(_of(count, count))
+
+    def _need(self, name: str, numbers: Iterable[tuple[Value | None, int]]) -> Need:
+        """What a column needs for these numbers, each with so many characters after it."""
+        least = short = full = least_heading(name)
+        for value, more in numbers:
+            texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, BRIEF, *BRIEFER)]
+            _, brief, *briefer = (text.removeprefix("mean ") for text in texts)
+            briefest = next((text for text in briefer if text not in ELLIPSES), brief)
+            least, full = max(least, len(briefest)), max(full, len(texts[0]) + more)
+            short = max(short, len(briefest) + more if more else len(brief))
+        return Need(least, short, full)
+
+    @cached_property
+    def _only_scalars(self) -> bool:
+        """Whether each row is about a single number, so that its shape need not be told."""
+        return all(self._tensor_shape(self.timeline.node(node)) == () for node in _sample(self.timeline.rows, TEXTS))
 
     def op(self, node: NodeRecord) -> str:
         """`mul`, `add_` for one that wrote in place, `leaf` for a leaf and its AccumulateGrad."""
@@ -179,12 +154,22 @@ class Rows:
         if not arrived:
             return self._nothing
         left = cursor.dependencies_left(node)
-        of = f" ({len(arrived)}/{len(arrived) + left})" if left else ""
+        of = _of(len(arrived), len(arrived) + left) if left else ""
         return format_value(cursor.gradient(node), width - len(of), ascii=self.ascii) + of
 
     @property
     def _nothing(self) -> str:
         return "." if self.ascii else NOTHING
+
+
+def _of(came: int, count: int) -> str:
+    """What is said of a sum while terms of it are missing."""
+    return f" ({came}/{count})"
+
+
+def _sample(every: Sequence[T], about: int) -> Sequence[T]:
+    """All, or of a long tape about so many, the last among them: what columns are measured by."""
+    return every[:: -(len(every) // about + 1)]
 
 
 class Cells:

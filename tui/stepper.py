@@ -38,6 +38,7 @@ from tui.tape import TapeView
 from tui.watch_pane import WatchPane
 
 SMALLEST = (60, 18)
+TAPE_AT_LEAST, PANES_AT_LEAST = 80, 46  # columns, where they are side by side
 VIEWS = ("tape", "boxes", "both")
 
 
@@ -237,6 +238,16 @@ class StepperScreen(ExplainingScreen):
             f"This terminal has {event.size.width}×{event.size.height} characters.\n"
             f"The stepper needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake it larger: nothing is lost. q quits."
         )
+        self._share_out(event.size.width)
+
+    def on_tape_view_listed(self) -> None:
+        """Another pass has names of other lengths."""
+        self._share_out(self.size.width)
+
+    def _share_out(self, width: int) -> None:
+        """Beside the tape, panes have more than they need where the screen is wide: it gets what its names take."""
+        room = max(TAPE_AT_LEAST, min(self.query_one(TapeView).wanted_width, width - PANES_AT_LEAST))
+        self.query_one("#left").styles.min_width = room if self.has_class("-wide") else 0
 
     # Moving in time
 

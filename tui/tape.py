@@ -18,14 +18,15 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from tui.columns import GAP, HEADINGS, Columns, heading
 from tui.cursor import State, StepCursor
 from tui.line_view import LineView
 from tui.listing import FoldedTape, Listing, Run, RunRow
-from tui.rows import GAP, HEADINGS, Cells, Columns, Rows, fit, heading
+from tui.rows import Cells, Rows, fit
 
 HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker
-SCROLLBAR = 1
+SCROLLBAR, BORDERS = 1, 2
 REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
 GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
 ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
@@ -70,6 +71,9 @@ class TapeView(LineView, can_focus=True):
 
         node: int
 
+    class Listed(Message):
+        """There is another pass to see."""
+
     @dataclass
     class Marked(Message):
         """The margin of a row was clicked, where breakpoints are marked."""
@@ -113,6 +117,7 @@ class TapeView(LineView, can_focus=True):
             self._folded = FoldedTape(new.timeline) if self._folded is not None else None
             self._only, self._banner = None, ""
             self._list()
+            self.post_message(self.Listed())
             return
         if self._folded is not None and self._only is None and self._folded.around(new.focus) != self._around:
             self._list()
@@ -163,6 +168,11 @@ class TapeView(LineView, can_focus=True):
         else:
             self._opened ^= {entry.run}
             self._list()
+
+    @property
+    def wanted_width(self) -> int:
+        """The characters, its border included, with which no text of a row is cut."""
+        return self._rows.wanted(self.size.width) + MARKER + SCROLLBAR + BORDERS if self._rows is not None else 0
 
     # Which rows there are
 

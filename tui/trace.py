@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from microtape.recording.model import Pass, Place, Recording
+from tui.columns import HEADINGS, Columns, heading
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
-from tui.rows import HEADINGS, Columns, Rows, fit, heading
+from tui.rows import Rows, fit
 from tui.sentence import sentence, title
 from tui.source import expression
 from tui.spans import Line, plain, shown

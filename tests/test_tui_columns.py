@@ -1,0 +1,73 @@
+"""How wide the tape's columns are: what stands in them decides."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tui
+from microtape.recording.file import load
+from tui.columns import GAP, NARROW, Need, share_out
+from tui.cursor import StepCursor
+from tui.rows import Cells, Rows
+
+RECORDINGS = Path(tui.__file__).parent / "recordings"
+TEXTS = ("op", "name", "operands", "shape")
+
+
+def tape(name, width):
+    """The rows of a bundled recording's tape at the end of its pass, as they are drawn."""
+    timeline = StepCursor.open(load(RECORDINGS / f"{name}.tape")).timeline
+    rows = Rows(timeline)
+    cells, end = Cells(rows, rows.columns(width)), StepCursor(timeline, timeline.last)
+    return rows, ["".join([*cells.texts(node), cells.value(end, node), cells.gradient(end, node)])
+                  for node in timeline.rows]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in RECORDINGS.glob("*.tape")))
+def test_with_the_width_that_is_wanted_nothing_is_cut(name):
+    rows, _ = tape(name, 100)
+    assert not any("…" in row for row in tape(name, rows.wanted(100))[1])
+
+
+@pytest.mark.parametrize("name", ["mlp", "rnn", "linear", "gradient_penalty"])
+def test_on_a_small_terminal_no_number_is_left_out_for_the_sake_of_a_name(name):
+    rows, _ = tape(name, 77)
+    cells, end = Cells(rows, rows.columns(77)), StepCursor(rows.timeline, rows.timeline.last)
+    for node in rows.timeline.rows:
+        assert "…" not in cells.value(end, node) + cells.gradient(end, node)
+
+
+def test_names_come_before_long_lists_of_numbers():
+    rows, drawn = tape("mlp", 97)
+    assert any("log_probability scores, log_total" in row for row in drawn)
+    assert rows.columns(200).gradient > rows.columns(97).gradient, "lists get what is left"
+
+
+def test_numbers_that_are_short_leave_their_room_to_others():
+    numbers = {"value": Need(2, 2, 2), "gradient": Need(3, 3, 3)}
+    given = share_out(60, {"op": 6, "name": 20, "operands": 20, "shape": 5}, numbers, scalars=False)
+    assert given == {"op": 6, "name": 20, "operands": 19, "shape": 5, "value": 2, "gradient": 3}
+
+
+def test_beside_a_text_the_shapes_of_single_numbers_make_room():
+    numbers = {"value": Need(5, 5, 5), "gradient": Need(5, 5, 5)}
+    needs = {"op": 4, "name": 6, "operands": 14, "shape": 6}
+    assert "shape" not in share_out(NARROW - 10, needs, numbers, scalars=True)
+    assert "shape" in share_out(NARROW + 10, needs, numbers, scalars=True)
+
+
+@given(
+    room=st.integers(36, 250),
+    texts=st.tuples(*[st.integers(4, 60)] * 4),
+    value=st.tuples(*[st.integers(5, 50)] * 3),
+    gradient=st.tuples(*[st.integers(5, 50)] * 3),
+    scalars=st.booleans(),
+)
+def test_never_more_is_given_than_there_is(room, texts, value, gradient, scalars):
+    numbers = {"value": Need(*sorted(value)), "gradient": Need(*sorted(gradient))}
+    given = share_out(room, dict(zip(TEXTS, texts, strict=True)), numbers, scalars=scalars)
+    assert sum(given.values()) + GAP * (len(given) - 1) <= room
+    assert all(width > 0 for width in given.values())
+    assert set(given) >= {"op", "name", "value", "gradient"}

@@ -3,6 +3,7 @@
 import handmade
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
+from textual.command import CommandPalette
 from waiting import until
 
 from tui.array_view import ArrayScreen
@@ -83,6 +84,64 @@ async def test_two_passes_are_compared_by_clicks():
         await pilot.press("s", "down")
         await click(pilot, "c compares it")
         await until(pilot, lambda: "difference" in shown(pilot.app, "#columns"))
+
+
+async def test_a_click_on_a_leaf_goes_to_its_step():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("4", "3")
+        await click(pilot, "y.grad")
+        await until(pilot, lambda: bar(pilot.app) == "step 4 of 5")
+        assert row(pilot.app, 1).startswith("▶")
+
+
+async def test_a_click_on_a_line_of_the_source_goes_to_its_next_step():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        before = bar(pilot.app)
+        await click(pilot, "import microtape")
+        assert bar(pilot.app) == before, "nothing was recorded there"
+        await click(pilot, "z = (x * y) * (x + y)")
+        for step in (1, 2, 3, 1):
+            await until(pilot, lambda step=step: bar(pilot.app) == f"step {step} of 5")
+            await click(pilot, "z = (x * y) * (x + y)")
+
+
+async def test_a_click_on_a_lines_number_sets_a_breakpoint_and_takes_it_away():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        x, y = place(pilot, "z = (x * y) * (x + y)")
+        assert pilot.app.screen.query_one("#source").region.contains(x - 3, y)
+        await pilot.click(offset=(x - 2, y))
+        await until(pilot, lambda: "◆z = (x * y)" in shown(pilot.app, "#source"))
+        assert pilot.app.screen.breakpoints.every[0].text == ":5"
+        await pilot.press("c")
+        assert bar(pilot.app) == "step 1 of 5"
+        x, y = place(pilot, "z = (x * y) * (x + y)")  # the pane of breakpoints has come, and takes some room
+        await pilot.click(offset=(x - 2, y))
+        await until(pilot, lambda: "◆" not in shown(pilot.app, "#source"))
+
+
+async def test_a_click_on_a_name_in_a_text_goes_to_its_node():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("right")
+        x, y = place(pilot, "→ %2 mul")
+        await pilot.click(offset=(x + 3, y))
+        await until(pilot, lambda: bar(pilot.app) == "step 3 of 5")
+        x, y = place(pilot, "→ x")
+        await pilot.click(offset=(x + 2, y))
+        await until(pilot, lambda: bar(pilot.app) == "step 5 of 5")
+
+
+async def test_a_click_on_the_step_of_a_breakpoint_goes_there():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", "x", "enter")
+        await until(pilot, lambda: "stop at" in shown(pilot.app, "#watch"))
+        await click(pilot, "step 5")
+        await until(pilot, lambda: bar(pilot.app) == "step 5 of 5")
+
+
+async def test_all_commands_are_behind_a_word_below():
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await click(pilot, "menu")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CommandPalette))
 
 
 async def test_in_an_array_a_click_chooses_the_cell_and_the_array():

@@ -6,6 +6,7 @@ stepping on, and a view that was handed a cursor can compare it with the one bef
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -126,14 +127,20 @@ class StepCursor:
         Raises:
             LookupError: nothing matches; the message is for the user.
         """
-        found, timeline, start = self.find(target), self.timeline, len(self.timeline.forward)
-        forward = [i + 1 for i, node in enumerate(timeline.forward) if node in found]
-        backward = [start + i + 1 for i, step in enumerate(timeline.steps) if step.node in found]
-        moments = (forward or backward) if self.position < start else (backward or forward)
-        if not moments:
+        found = self.find(target)
+        moment = self.next_of(found)
+        if moment is None:
             raise LookupError(f"{target.strip()!r} has no step in this pass" if found
                               else f"there is no {target.strip()!r} here")  # fmt: skip
-        return self._at(next((m for m in moments if m > self.position), moments[0]))
+        return self._at(moment)
+
+    def next_of(self, nodes: Collection[int]) -> int | None:
+        """The next moment of any of these nodes, as in `goto`; None where they have none."""
+        timeline, start = self.timeline, len(self.timeline.forward)
+        forward = [i + 1 for i, node in enumerate(timeline.forward) if node in nodes]
+        backward = [start + i + 1 for i, step in enumerate(timeline.steps) if step.node in nodes]
+        moments = (forward or backward) if self.position < start else (backward or forward)
+        return next((m for m in moments if m > self.position), moments[0]) if moments else None
 
     def to_moment(self, moment: int) -> StepCursor:
         """To the moment of that number; beyond the ends, to the end."""

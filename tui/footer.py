@@ -29,8 +29,10 @@ class Footer(Widget):
     def render(self) -> Content:
         """One line, cut off where there is no more room."""
         pieces: list[Content] = []
+        roomy = sum(len(shown) + len(does) + 3 for _, shown, does in self.keys) <= self.size.width
         for key, shown, does in self.keys:
-            one = Content.assemble((f" {shown} ", "bold $footer-key-foreground on $footer-key-background"), f"{does} ")
+            looks = "bold $footer-key-foreground on $footer-key-background"
+            one = Content.assemble((f" {shown} ", looks), f"{does} " if roomy else does)
             pieces.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
         return Content.assemble(*pieces)
 

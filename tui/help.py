@@ -58,12 +58,12 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("turn_focus(1)",), "the next pane"),
     (tuple(f"show_pane('{name}')" for name in PANES), f"show {', '.join(PANES[:-1])}, {PANES[-1]}"),
     (("explain",), "explain the view or pane that has the focus"),
+    (("app.command_palette",), "all commands by their words, and themes"),
     (("leave",), "quit"),
 )
 FIXED = (
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
-    ("click", "on a row, a box or the line of time: go there; left of a row's number: a breakpoint"),
-    ("^p", "all commands by their words, and themes"),
+    ("click", "on a row, box, leaf, line, name or the time above: go there; left of a number: a breakpoint"),
 )
 MARKS = (
     ("▶", "current", "the node that ran just now"),
@@ -73,6 +73,8 @@ MARKS = (
     ("◆", "stop", "a breakpoint, beside its row and on the line of time; there ! is a NaN, ┷ a leaf"),
     ("●", "", "an operation; the line below it is its value, down to where it is used"),
     ("○", "", "a leaf: a tensor of yours that collects .grad"),
+    ("0.1 ± 0.9", "", "an array too long to list: the mean of its numbers, and their standard deviation"),
+    ("all 0.5", "", "an array whose numbers are all the same"),
     ("6 (1/2)", "", "a gradient so far: one of two terms has come"),
     ("·", "", "nothing yet, which is not zero"),
 )

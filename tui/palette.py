@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from tui.key_names import key_name
 
-LEFT_OUT = ("command_palette", "help_quit")
+LEFT_OUT = ("app.command_palette", "command_palette", "help_quit")
 
 
 def commands_of(screen: Screen[object], *, ascii: bool = False) -> Iterator[SystemCommand]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from dataclasses import dataclass
+
 from rich.segment import Segment
 from rich.style import Style as RichStyle
-from textual.events import Resize
+from textual.events import Click, Resize
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.style import Style
@@ -13,6 +17,7 @@ from textual.style import Style
 from tui.cursor import StepCursor
 from tui.line_view import LineView
 from tui.pieces import Text, plain, wrap
+from tui.pointing import moment_at
 
 
 class Pane(LineView):
@@ -23,6 +28,12 @@ class Pane(LineView):
     HANGING = 0  # by how much the rest of a wrapped line is indented
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+
+    @dataclass
+    class Chosen(Message):
+        """What has its place at a moment was clicked."""
+
+        moment: int
 
     def __init__(self, title: str, id: str, *, ascii: bool = False) -> None:
         super().__init__(id=id)
@@ -37,6 +48,21 @@ class Pane(LineView):
     def lines(self, cursor: StepCursor) -> list[Text]:
         """The pane's text at a moment."""
         raise NotImplementedError
+
+    def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
+        """What is to happen at a click on a column of a row, of the line with that index."""
+        moment = moment_at(cursor, row, column)
+        return None if moment is None else self.Chosen(moment)
+
+    def on_click(self, event: Click) -> None:
+        """Go to what was clicked, where it has a place in time."""
+        row = event.y - self.gutter.top + self.scroll_offset.y
+        if self.cursor is None or not self.gutter.top <= event.y or not 0 <= row < len(self._rows):
+            return
+        line = bisect_right(self._starts, row) - 1
+        message = self.pointed(self.cursor, line, self._rows[row], event.x - self.gutter.left)
+        if message is not None:
+            self.post_message(message)
 
     def settle(self) -> None:
         """Scroll to what matters in the text just shown: here, to its top."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual.message import Message
+
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
 from tui.look import styled
@@ -28,6 +30,13 @@ class LeavesPane(Pane):
     def lines(self, cursor: StepCursor) -> list[Text]:
         """See `Describer.leaves`."""
         return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
+
+    def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
+        """To the step of the leaf that the line is about."""
+        leaf = cursor.timeline.collectors[line : line + 1]
+        nodes = [node for node in cursor.timeline.rows if cursor.timeline.node(node).variable in leaf]
+        moment = cursor.next_of(nodes)
+        return None if moment is None else self.Chosen(moment)
 
 
 class EnginePane(Pane):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from textual.content import Content
 from textual.highlight import highlight
+from textual.message import Message
+from textual.reactive import reactive
 
 from microtape.recording.model import Place
 from tui.cursor import StepCursor
 from tui.pane import Pane
 from tui.pieces import Piece, Text, joined, plain, restyled
 from tui.source import place_of
+from tui.tape import ASCII_GLYPHS, GLYPHS
 
 CURRENT = "bold on $accent-muted"
 FAULT = "bold on $error-muted"
@@ -24,11 +28,31 @@ class SourcePane(Pane):
 
     HANGING = 8
 
+    stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint
+
+    @dataclass
+    class Marked(Message):
+        """The margin of a line was clicked, where breakpoints are marked."""
+
+        line: int
+
     def __init__(self, id: str, *, ascii: bool = False) -> None:
         super().__init__("source", id, ascii=ascii)
         self._programs: dict[str, tuple[list[Text], list[Text]]] = {}  # by its text: coloured, and numbered as well
         self._file = ""
         self._line = 1
+
+    def watch_stops(self) -> None:
+        """A breakpoint was set or taken away."""
+        self.show()
+
+    def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
+        """To the next step of an operation on the line; in its margin, a breakpoint."""
+        nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
+        if nodes and column <= len(str(len(self._wrapped))) + 1:
+            return self.Marked(line + 1)
+        moment = cursor.next_of(nodes)
+        return None if moment is None else self.Chosen(moment)
 
     def lines(self, cursor: StepCursor) -> list[Text]:
         """The whole file, numbered and coloured, with the places of this moment marked."""
@@ -48,9 +72,11 @@ class SourcePane(Pane):
         marked, text = list(coloured), list(numbered)
         for one, style in marks:
             _mark(marked, one, style)
-        for one, _ in marks:
-            for number in range(one.line, min(one.end_line, len(text)) + 1):
-                text[number - 1] = self._numbered(number, marked[number - 1], len(text), place, notes.get(number, ""))
+        stops = {line for node in self.stops for line in _lines_of(cursor, node, file)[:1]}
+        special = stops.union(*(range(one.line, one.end_line + 1) for one, _ in marks))
+        for number in special & set(range(1, len(text) + 1)):
+            note = notes.get(number, "")
+            text[number - 1] = self._numbered(number, marked[number - 1], len(text), place, note, number in stops)
         return text
 
     def _program(self, code: str) -> tuple[list[Text], list[Text]]:
@@ -68,13 +94,23 @@ class SourcePane(Pane):
         if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
             self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
 
-    def _numbered(self, number: int, line: Text, count: int, place: Place | None, note: str) -> Text:
+    def _numbered(
+        self, number: int, line: Text, count: int, place: Place | None, note: str, stops: bool = False
+    ) -> Text:
         here = place is not None and place.line <= number <= place.end_line
-        ascii = self.ascii
-        glyph = (">" if ascii else "▶") if here else ("x" if ascii else "✗") if note else " "
+        glyphs = ASCII_GLYPHS if self.ascii else GLYPHS
+        glyph = glyphs["current" if here else "failed" if note else "none"]
         colour = "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled"
-        says = f"  {'<-' if ascii else '◀'} {note}" if note else ""
-        return joined((Piece(f"{glyph}{number:>{len(str(count))}} ", colour), *line, Piece(says, "bold $text-error")))
+        says = f"  {'<-' if self.ascii else '◀'} {note}" if note else ""
+        stop = Piece(glyphs["stop"], "bold $text-success") if stops else Piece(" ")
+        margin = Piece(f"{glyph}{number:>{len(str(count))}}", colour)
+        return joined((margin, stop, *line, Piece(says, "bold $text-error")))
+
+
+def _lines_of(cursor: StepCursor, node: int, file: str) -> range:
+    """The lines of a file that a node's expression stands in; none where it is in another one."""
+    place = cursor.timeline.node(node).place
+    return range(place.line, place.end_line + 1) if place is not None and place.file == file else range(0)
 
 
 def _highlighted(code: str) -> list[Text]:

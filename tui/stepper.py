@@ -7,6 +7,7 @@ import gc
 from dataclasses import replace
 from typing import ClassVar, Literal, TypedDict
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
@@ -27,6 +28,7 @@ from tui.first_steps import hint_after
 from tui.footer import Footer
 from tui.keys import give_way
 from tui.opening import Origin
+from tui.pane import Pane
 from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt, Purpose
@@ -88,6 +90,7 @@ class StepperScreen(ExplainingScreen):
         ),
         Binding("tab", "turn_focus(1)", "pane"),
         Binding("shift+tab", "turn_focus(-1)", show=False),
+        Binding("ctrl+p", "app.command_palette", "menu", priority=True),
         Binding("question_mark", "help", "help"),
         Binding("q", "leave", "quit"),
     ]
@@ -129,7 +132,7 @@ class StepperScreen(ExplainingScreen):
                 tabs.auto_links = False  # they look like tabs
                 yield tabs
                 yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
-                yield SourcePane("source", ascii=ascii).data_bind(cursor)
+                yield SourcePane("source", ascii=ascii).data_bind(cursor, stops=StepperScreen.stop_nodes)
                 yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
                 yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
                 yield WatchPane("watch", "watch", ascii=ascii).data_bind(cursor, StepperScreen.breakpoints)
@@ -347,8 +350,14 @@ class StepperScreen(ExplainingScreen):
         """The margin of a row was clicked: a breakpoint there, or no longer."""
         self.toggle_stop(f"%{message.node}", "break")
 
-    def on_time_bar_chosen(self, message: TimeBar.Chosen) -> None:
-        """The bar was clicked."""
+    def on_source_pane_marked(self, message: SourcePane.Marked) -> None:
+        """The margin of a line was clicked."""
+        self.toggle_stop(f":{message.line}", "break")
+
+    @on(TimeBar.Chosen)
+    @on(Pane.Chosen)
+    def _go_to_moment(self, message: TimeBar.Chosen | Pane.Chosen) -> None:
+        """The bar was clicked, or what a pane names."""
         if self.cursor is not None:
             self.cursor = self.cursor.to_moment(message.moment)
 

@@ -1,0 +1,39 @@
+"""What a click into a text is about: a node's number or name, `loss (%16)`, or a step that is named, `step 5`."""
+
+from __future__ import annotations
+
+import re
+
+from tui.cursor import StepCursor
+from tui.look import STYLES
+from tui.naming import names
+from tui.pieces import Text, plain
+
+NODE = re.compile(r"(?:[^\s(]+ \()?%(\d{1,18})(?:\)| \w+)?")  # `loss (%16)`, `%3 mul`
+STEP = re.compile(r"\bstep (\d{1,18})\b")
+NAMED = (STYLES["name"], STYLES["leaf"])
+
+
+def moment_at(cursor: StepCursor, row: Text, column: int) -> int | None:
+    """The moment that a row of text is about at a column, None where it is about none."""
+    text = plain(row)
+    if step := _at(STEP, text, column):
+        start, last = len(cursor.timeline.forward), cursor.timeline.last
+        return min(start + int(step[1]), last)
+    if node := _at(NODE, text, column):
+        return cursor.next_of({int(node[1])})
+    end = 0
+    for piece in row:
+        end += len(piece.text)
+        if column < end:
+            return _of_name(cursor, piece.text.strip()) if piece.style in NAMED else None
+    return None
+
+
+def _at(pattern: re.Pattern[str], text: str, column: int) -> re.Match[str] | None:
+    return next((one for one in pattern.finditer(text) if one.start() <= column < one.end()), None)
+
+
+def _of_name(cursor: StepCursor, name: str) -> int | None:
+    timeline = cursor.timeline
+    return cursor.next_of({node for node in timeline.rows if name in names(timeline, node)})

@@ -11,7 +11,7 @@ from microtape.operation import Operation, as_tensor, call
 from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
 from microtape.ops.comparison import undifferentiable
-from microtape.ops.index import add_at
+from microtape.ops.index import add_at, picked
 from microtape.tensor_state import TensorState
 
 
@@ -25,7 +25,7 @@ class EmbeddingBackward0(Operation):
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
-        return x[plain(self.index)]
+        return picked(x, (plain(self.index),))
 
     def grad_x(self, g: Any, index: Any) -> Any:
         return call(EmbeddingDenseBackwardBackward0(index, self.padding_idx, self.x_shape), g)

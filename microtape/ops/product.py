@@ -114,8 +114,8 @@ def mm(input: Any, mat2: Any) -> Any:
     a, b = plain(input), plain(mat2)
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
-    (n, m), (p, q) = a.shape, b.shape
-    if m != p:
+    if a.shape[1] != b.shape[0]:
+        (n, m), (p, q) = a.shape, b.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
     check_one_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}", "addmm_impl_cpu_")
     return binary(MmBackward0, input, mat2)
@@ -237,10 +237,10 @@ def matmul(input: Any, other: Any) -> Any:
 
 def times_matrix(x: Any, y: Any) -> Any:
     """`x @ y`; NotImplemented for what is neither tensor nor array."""
-    if isinstance(y, np.ndarray):
-        y = as_operand(y, x)
     if not isinstance(y, TensorState):
-        return NotImplemented
+        if not isinstance(y, np.ndarray):
+            return NotImplemented
+        y = as_operand(y, x)
     return mm(x, y) if x.array.ndim == 2 == y.array.ndim else matmul(x, y)
 
 

@@ -225,7 +225,10 @@ def conv2d(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def gathers(parameters: Sequence[Array], indices: Sequence[Any]) -> Run:
-    """Each gather by itself; the gradients of all are added into one table, by flat indices."""
+    """Each gather by itself; the gradients of all are added into one table, by flat indices.
+
+    NB: as one gather of all rows it takes less than half of the time, but that is another program.
+    """
     (table,) = parameters
     width = table.shape[1]
     half = width // 2
@@ -235,7 +238,7 @@ def gathers(parameters: Sequence[Array], indices: Sequence[Any]) -> Run:
         grad = np.zeros_like(table)
         flat, loss = grad.reshape(-1), 0.0
         for index in indices:
-            rows = table[index]
+            rows = table.take(index, 0)  # a fourth of the time of table[index]
             x, y = rows[::2, :half], rows[1::2, half:]
             loss += total(x * y, None)
             starts = (index * width)[:, None]

@@ -9,9 +9,12 @@ from textual.content import Content
 from textual.events import Click
 from textual.message import Message
 from textual.reactive import reactive
+from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.brush import Brush
 from tui.cursor import StepCursor
+from tui.pieces import Piece, Text
 from tui.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "
@@ -29,17 +32,29 @@ class Heading(Widget):
     speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
     score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
 
-    def render(self) -> Content:
-        """One line, the count on the right."""
-        if self.cursor is None:
-            return Content("")
+    def __init__(self) -> None:
+        super().__init__()
+        self._brush = Brush(self)
+
+    def notify_style_update(self) -> None:
+        """Colours have changed."""
+        self._brush.clear()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        """One line, the count on the right; drawn here, since it is another one at every step."""
+        width, brush = self.size.width, self._brush
+        if self.cursor is None or y:
+            return brush.line((), width)
         playing = f"playing, {self.speed:g} a second   " if self.speed else ""
-        left = _what(self.cursor)
         right, asked = self.score or (0, 0)
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
-        count = Content.assemble((playing + predicts, "$text-accent"), (_count(self.cursor), "bold"))
-        room = self.size.width - count.cell_length - 2
-        return Content.assemble(" ", left.truncate(room - 1, ellipsis=True, pad=True), " ", count)
+        left = brush.strip((Piece(" "), *_what(self.cursor)))
+        count = brush.strip((Piece(playing + predicts, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
+        room = width - count.cell_length - 1
+        if left.cell_length > room:
+            left = Strip.join([left.crop(0, room - 1), brush.strip((Piece("…"),))])
+        return Strip.join([left.adjust_cell_length(room + 1, brush.style("")), count]).crop(0, width)
 
 
 class TimeBar(Widget):
@@ -155,15 +170,15 @@ class TimeBar(Widget):
         return bars
 
 
-def _what(cursor: StepCursor) -> Content:
-    one, separator = cursor.timeline.pass_, Content.styled("  ", "$text-muted")
-    title = Content.styled(cursor.recording.title, "bold")
+def _what(cursor: StepCursor) -> Text:
+    one, gap = cursor.timeline.pass_, Piece("  ")
+    title = Piece(cursor.recording.title, "bold")
     if one is None:
-        return title + separator + Content("backward was never called")
-    which = Content(pass_number(cursor.recording, cursor.timeline.pass_index))
-    call = Content.styled(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
-    failed = separator + Content.styled(f"failed: {one.error.type}", "bold $text-error") if one.error else Content("")
-    return title + separator + which + failed + separator + call
+        return title, gap, Piece("backward was never called")
+    which = Piece(pass_number(cursor.recording, cursor.timeline.pass_index))
+    call = Piece(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
+    failed = (gap, Piece(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
+    return title, gap, which, *failed, gap, call
 
 
 def _count(cursor: StepCursor) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 
@@ -30,9 +31,18 @@ class LineView(ScrollView, inherit_bindings=False):
     def watch_virtual_size(self, size: Size) -> None:
         """Let the scrollbar tell of another length; lay out only where the length makes the height."""
         self.vertical_scrollbar.window_virtual_size = size.height
-        self.scroll_to(self.scroll_x, self.scroll_y, animate=False, force=True)  # within the new bounds
+        if self.scroll_y > self.max_scroll_y or self.scroll_x > self.max_scroll_x:
+            x, y = min(self.scroll_x, self.max_scroll_x), min(self.scroll_y, self.max_scroll_y)
+            self.scroll_to(x, y, animate=False, force=True)
         if self.styles.auto_dimensions:
             self.refresh(layout=True)
+
+    def refresh_rows(self, rows: Iterable[int], above: int = 0) -> None:
+        """Repaint those of these rows that are in view. `above` is how many lines above them do not scroll."""
+        (width, height), top = self.size, self.scroll_offset.y - above
+        seen = [row - top for row in rows if above <= row - top < height]
+        if seen:  # none would mean all
+            self.refresh(*(Region(0, y, width, 1) for y in seen))
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
         """Textual compares with sizes of its own, never ours, and would draw every scrollbar anew at each layout."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from rich.segment import Segment
-from rich.style import Style as RichStyle
 from textual.events import Click, Resize
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.style import Style
 
+from tui.brush import Brush
 from tui.cursor import StepCursor
 from tui.line_view import LineView
 from tui.pieces import Text, plain, wrap
@@ -43,7 +41,7 @@ class Pane(LineView):
         self._rows: list[Text] = []
         self._starts: list[int] = []
         self._strips: dict[int, tuple[Text, Strip]] = {}  # what was drawn for a row, and from what
-        self._styles: dict[str, RichStyle] = {}
+        self._brush = Brush(self)
 
     def lines(self, cursor: StepCursor) -> list[Text]:
         """The pane's text at a moment."""
@@ -66,7 +64,8 @@ class Pane(LineView):
 
     def settle(self) -> None:
         """Scroll to what matters in the text just shown: here, to its top."""
-        self.scroll_to(y=0, animate=False, force=True)
+        if self.scroll_offset.y:
+            self.scroll_to(y=0, animate=False, force=True)
 
     def row_of(self, line: int) -> int:
         """In which row a line of `lines` begins."""
@@ -84,28 +83,29 @@ class Pane(LineView):
 
     def notify_style_update(self) -> None:
         """Colours have changed."""
-        self._styles.clear()
+        self._brush.clear()
         self._strips.clear()
         super().notify_style_update()
 
     def show(self) -> None:
         """Ask for the lines again and repaint the rows that are different."""
-        if self.cursor is None or not self.is_mounted or not self.size.width:
+        (width, height), top = self.size, self.scroll_offset.y
+        if self.cursor is None or not self.is_mounted or not width:
             return
         old = self._rows
         self._wrap(self.lines(self.cursor))
-        self.virtual_size = Size(self.size.width, len(self._rows))
-        top = self.scroll_offset.y
-        for row in range(top, top + self.size.height):
-            if old[row : row + 1] != self._rows[row : row + 1]:
-                self.refresh(Region(0, row - top, self.size.width, 1))
+        new = self._rows
+        # What fits is as good as a page: the scrollbar need not be drawn anew.
+        self.virtual_size = Size(width, max(len(new), height))
+        self.refresh_rows(row for row in range(top, top + height) if old[row : row + 1] != new[row : row + 1])
         self.settle()
 
     def _wrap(self, lines: list[Text]) -> None:
         """Break the lines into rows. One that was there before, as most of a program is, keeps the rows that it had."""
         before = self._wrapped
+        width = self.text_width
         self._wrapped = [
-            before[i] if i < len(before) and before[i][0] == line else (line, wrap(line, self.text_width, self.HANGING))
+            before[i] if i < len(before) and before[i][0] == line else (line, wrap(line, width, self.HANGING))
             for i, line in enumerate(lines)
         ]
         self._rows, self._starts = [], []
@@ -130,13 +130,6 @@ class Pane(LineView):
         known = self._strips.get(row)
         if known is not None and known[0] == text:
             return known[1]
-        drawn = Strip([Segment(piece.text, self._style(piece.style)) for piece in text])
-        strip = drawn.adjust_cell_length(self.size.width, self._style(""))
+        strip = self._brush.line(text, self.size.width)
         self._strips[row] = text, strip
         return strip
-
-    def _style(self, name: str) -> RichStyle:
-        style = self._styles.get(name)
-        if style is None:
-            style = self._styles[name] = (self.visual_style + Style.parse(name)).rich_style
-        return style

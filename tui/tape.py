@@ -13,7 +13,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.events import Click, Resize
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -129,7 +129,7 @@ class TapeView(LineView, can_focus=True):
         else:
             for row in changed:
                 self._strips.pop(row, None)
-                self.refresh(Region(0, row + HEADER - self.scroll_offset.y, self.size.width, 1))
+            self.refresh_rows(changed, above=HEADER)
         self._follow()
 
     def watch_stops(self) -> None:

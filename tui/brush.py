@@ -1,0 +1,38 @@
+"""Drawing text in pieces of one style each, for widgets that draw their lines themselves."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
+
+from tui.pieces import Text
+
+
+class Brush:
+    """Draws on one widget. Styles are remembered because Textual works them out at every access."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[str, RichStyle] = {}
+
+    def clear(self) -> None:
+        """Forget the styles: colours have changed."""
+        self._styles.clear()
+
+    def style(self, name: str) -> RichStyle:
+        """What Textual makes of a style, upon the widget's own."""
+        style = self._styles.get(name)
+        if style is None:
+            style = self._styles[name] = (self._widget.visual_style + Style.parse(name)).rich_style
+        return style
+
+    def strip(self, text: Text) -> Strip:
+        """The text in colours, as wide as it is."""
+        return Strip([Segment(piece.text, self.style(piece.style)) for piece in text])
+
+    def line(self, text: Text, width: int) -> Strip:
+        """The text in colours, cut or filled to a width."""
+        return self.strip(text).adjust_cell_length(width, self.style(""))

@@ -37,6 +37,13 @@ STEP_3 = """\
            → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready
   freed    what it had kept
 
+── Source  ·  diamond.py ───────────────────────────────────────────────────────
+    3  x = mt.tensor(2.0, requires_grad=True)
+    4  y = mt.tensor(3.0, requires_grad=True)
+  > 5  z = (x * y) * (x + y)
+            ^^^^^
+    6  z.backward()
+
 ── Leaves ──────────────────────────────────────────────────────────────────────
   x.grad  None  all 2 terms, not added yet: 21
   y.grad  None  all 2 terms, not added yet: 16
@@ -170,7 +177,7 @@ def test_every_number_of_a_node_is_printed_with_all_its_digits(tmp_path, capfd):
     assert np.array_equal(np.float32(values["value"]), np.arange(1, 2001, dtype=np.float32) / np.float32(3))
     assert main(["trace", str(script), "--array", "y"]) == 0
     out = capfd.readouterr().out
-    text = re.search(r"^value  2000  float32\n  \[(.*?)\]\n", out, re.M | re.S)[1]
+    text = re.search(r"^value  2000  float32\n  min .*?\n.*?\n  \[(.*?)\]\n", out, re.M | re.S)[1]
     assert np.array_equal(np.float32(text.split()), np.float32(values["value"])), "nothing is left out"
     assert main(["trace", str(script), "--keep", "99", "--array", "y"]) == 0
     assert "record with --keep 2000 to have all of it" in capfd.readouterr().out

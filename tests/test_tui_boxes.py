@@ -167,8 +167,6 @@ def test_the_trace_draws_the_boxes_too(tmp_path, capfd):
     assert out.isascii()
     assert "|d 6 (1/2)" in out
     assert "H%3 add" in out, "the current one in heavy lines"
-    assert main(["trace", str(tmp_path / "run.tape"), "--boxes", "--json"]) == 2
-    assert "has the nodes and their edges" in capfd.readouterr().err
 
 
 def test_of_a_large_graph_it_draws_what_is_around_and_says_so():

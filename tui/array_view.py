@@ -26,14 +26,13 @@ from textual.widgets import Static
 
 from microtape.recording.model import Summary, Value
 from microtape.recording.summary import summarize
-from microtape.recording.words import format_number, format_shape
-from tui.arrays import SUMMARY_NOTE
+from microtape.recording.words import format_number
+from tui.arrays import about_lines
 from tui.clipboard import copy, exact
 from tui.dialog import Dialog, keys_below
+from tui.look import content
 from tui.rule import index_text
 
-BARS = " ▁▂▃▄▅▆▇█"
-ASCII_BARS = " .:-=+*#@"
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)
 
 
@@ -274,7 +273,9 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
             names.append((f"   slice [{where}, :, :], {number} of {math.prod(leading)}", "$text-muted"))
         self.query_one("#which", Static).update(Content.assemble(*names))
         about = value if isinstance(value, Summary) else summarize(value)
-        self.query_one("#about", Static).update(describe(about, isinstance(value, Summary), ascii=self._ascii))
+        self.query_one("#about", Static).update(
+            Content("\n").join(content(one, ascii=self._ascii) for one in about_lines(about, value, ascii=self._ascii))
+        )
         grid, here = self.query_one(Grid), self.query_one("#here", Static)
         if isinstance(value, Summary):
             matrix = np.array([[math.nan if x is None else x for x in row] for row in value.thumbnail], float)
@@ -302,24 +303,3 @@ def as_matrix(value: npt.NDArray[Any], index: Sequence[int]) -> npt.NDArray[Any]
         return value.reshape(1, -1)
     matrix: npt.NDArray[Any] = value[tuple(index[:-2])]
     return matrix
-
-
-def describe(about: Summary, only_summary: bool, *, ascii: bool = False) -> Content:
-    """Shape, dtype, statistics, a histogram; and what was not kept."""
-    lines = [Content.assemble((format_shape(about.shape, ascii=ascii), "bold"), ("  " + about.dtype, "$text-muted"))]
-    numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
-    known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
-    counts = [(about.zeros, "zeros"), (about.nans, "NaN"), (about.infs, "Inf")]
-    odd = "   ".join(f"{count} {what}" for count, what in counts if count)
-    style = "bold $text-error" if about.nans or about.infs else "$text-muted"
-    lines.append(Content.assemble((known, ""), ("   " + odd if odd else "", style)))
-    if any(about.histogram):
-        bars, most = (ASCII_BARS if ascii else BARS), max(about.histogram)
-        drawn = "".join(bars[math.ceil(count / most * (len(bars) - 1))] for count in about.histogram)
-        low, high = (format_number(x, 3) if x is not None else "" for x in (about.min, about.max))
-        lines.append(
-            Content.assemble((f"{low} ", "$text-muted"), (drawn, "$text-secondary"), (f" {high}", "$text-muted"))
-        )
-    if only_summary:
-        lines.append(Content.styled(SUMMARY_NOTE.format(size=math.prod(about.shape)), "$text-warning"))
-    return Content("\n").join(lines)

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.model import Summary, Value
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.summary import summarize
+from microtape.recording.words import format_number, format_shape
 from tui.cursor import StepCursor
-from tui.spans import shown
+from tui.spans import Line, Span, line, plain, shown
 
+BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 SUMMARY_NOTE = "Only a summary was kept of so large an array; record with --keep {size} to have all of it."
 
 
@@ -28,14 +30,33 @@ def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
     return [(name, value) for name, value in found if value is not None]
 
 
+def about_lines(about: Summary, value: Value, *, ascii: bool = False) -> Iterator[Line]:
+    """Of a value and its summary: shape and dtype, statistics, a histogram, and what was not kept."""
+    yield line(Span(format_shape(about.shape, ascii=ascii), "strong"), Span(f"  {about.dtype}", "dim"))
+    if not isinstance(value, Summary) and value.size == 1:
+        return  # it says all of that itself
+    numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
+    known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
+    counts = [(about.zeros, "zero" if about.zeros == 1 else "zeros"), (about.nans, "NaN"), (about.infs, "Inf")]
+    odd = "   ".join(f"{count} {what}" for count, what in counts if count)
+    yield line(known, "   " if known and odd else "", Span(odd, "bad" if about.nans or about.infs else "dim"))
+    if any(about.histogram):
+        bars, most = (ASCII_BARS if ascii else BARS), max(about.histogram)
+        drawn = "".join(bars[math.ceil(count / most * (len(bars) - 1))] for count in about.histogram)
+        low, high = (format_number(x, 3) if x is not None else "" for x in (about.min, about.max))
+        yield line(Span(f"{low} ", "dim"), Span(drawn, "value"), Span(f" {high}", "dim"))
+    if isinstance(value, Summary):
+        yield line(Span(SUMMARY_NOTE.format(size=math.prod(about.shape)), "op"))
+
+
 def array_lines(cursor: StepCursor, node: int, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """Each of them: what it is, its shape and dtype, then every number with all its digits."""
+    """Each of them: what it is, its shape, dtype, statistics and histogram, then every number with all its digits."""
     for name, value in arrays_of(cursor, node):
-        yield shown(f"{name}  {format_shape(value.shape, ascii=ascii)}  {value.dtype}", ascii=ascii)
-        if isinstance(value, Summary):
-            yield f"  {format_value(value, 200, digits=6, ascii=ascii)}"
-            yield f"  {SUMMARY_NOTE.format(size=math.prod(value.shape))}"
-        else:
+        about = value if isinstance(value, Summary) else summarize(value)
+        first, *rest = (plain(one, ascii=ascii) for one in about_lines(about, value, ascii=ascii))
+        yield f"{shown(name, ascii=ascii)}  {first}"
+        yield from (f"  {one}" for one in rest if one)
+        if not isinstance(value, Summary):
             text = np.array2string(value, max_line_width=width - 2, threshold=sys.maxsize, floatmode="unique")
             yield from (f"  {one}" for one in text.splitlines())
         yield ""

@@ -66,6 +66,32 @@ STEP = (
     ("--step",),
     {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first"},
 )
+FORWARD = (
+    ("--forward",),
+    {"action": "store_true", "help": "the program's operations in place of backward's steps; one of them with --step"},
+)
+MARKS = (
+    ("--marks",),
+    {"action": "store_true", "help": "when gradients are accumulated, where NaN and infinities come up, what failed"},
+)
+STOPS = (
+    ("--break",),
+    {
+        "action": "append",
+        "dest": "stops",
+        "metavar": "WHERE",
+        "help": "where a run stops: at a node, a name, an operation, a line :7, a condition 'grad.max() > 10'",
+    },
+)
+CHANGES = (
+    ("--changes",),
+    {"action": "append", "metavar": "NAME", "help": "when a tensor or leaf is computed, and each term of its gradient"},
+)
+FIND = (
+    ("--find",),
+    {"metavar": "TEXT", "help": "the rows in which a text is found: an operation, a name, a line :7, a shape 24x3"},
+)
+FOLDED = (("--fold",), {"action": "store_true", "help": "the tape with what repeats in one row"})
 ASCII = (("--ascii",), {"action": "store_true", "help": "plain ASCII characters only"})
 THEMES = ("dark", "light", "colourblind", "ansi", "ansi-light")
 THEME = (
@@ -76,11 +102,14 @@ YES = (("-y", "--yes"), {"action": "store_true", "help": "do not ask"})
 NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by number, name, operation or line :7"})
 BOXES = (
     ("--boxes",),
-    {"action": "store_true", "help": "the graph as boxes, at the end, after --step K or at --node; --json has edges"},
+    {"action": "store_true", "help": "the graph as boxes: at the end, after --step K or at --node"},
 )
 ARRAY = (
     ("--array",),
-    {"metavar": "NODE", "help": "every number of one node: its gradient, its value, what it kept, what it sent"},
+    {
+        "metavar": "NODE",
+        "help": "every number of one node, with a histogram: gradient, value, what it kept and sent",
+    },
 )
 WHY = (
     ("--why",),
@@ -238,11 +267,12 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
-    trace = (STEP, NODE, ARRAY, BOXES, WHY, PASSES, COMPARE, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
+    views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
+    trace = (*views, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         commands.trace,
-        "print the passes step by step, one step, or why a gradient is what it is",
+        "print the passes step by step, one step, or any other view of the stepper",
         trace,
         "FILE",
     )

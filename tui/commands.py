@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.demos import recording_of
-from tui.exits import CommandError, Exit, say
+from tui.exits import CommandError, Exit, is_ascii, say
 
 if TYPE_CHECKING:
     from microtape.recording.model import Recording
-    from tui.cursor import StepCursor
     from tui.keys import Keymap
-    from tui.spans import Line
 
 
 def version() -> int:
@@ -40,7 +36,9 @@ def step(arguments: argparse.Namespace) -> int:
     recording, code = open_origin(origin, quiet=not terminal)
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if not terminal:
-        _print_trace(recording, passes, arguments)
+        from tui.trace_command import print_trace
+
+        print_trace(recording, passes, arguments)
         return code
     from tui.app import StepperApp
     from tui.remembered import Remembered, is_wanted
@@ -56,7 +54,7 @@ def step(arguments: argparse.Namespace) -> int:
         keymap=keymap,
         notice=problem,
         pass_index=start,
-        ascii=_ascii(arguments),
+        ascii=is_ascii(arguments),
         origin=origin,
         watches=arguments.watch,
         until=arguments.until,
@@ -68,31 +66,10 @@ def step(arguments: argparse.Namespace) -> int:
 
 
 def trace(arguments: argparse.Namespace) -> int:
-    """Print the recording, or one step of it, as text or JSON."""
-    from tui.opening import Origin, choose_passes, open_origin
+    """Print the recording, or a view of it, as text or JSON."""
+    from tui.trace_command import trace as print_it
 
-    compared = _two_passes(arguments)
-    if (compared or arguments.lists) and arguments.passes is None and arguments.until is None:
-        arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
-    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
-    if compared:
-        _print_comparison(recording, compared, arguments)
-        return code
-    if arguments.lists:
-        _print_passes(recording, arguments)
-        return code
-    passes = choose_passes(recording, arguments.passes, arguments.until)
-    if arguments.why is not None or arguments.node is not None or arguments.array is not None or arguments.boxes:
-        _print_about(recording, passes, arguments)
-    elif arguments.step is not None:
-        _print_step(recording, passes, arguments)
-    elif arguments.json:
-        from tui.machine import as_json
-
-        _print_json(as_json(recording, passes))
-    else:
-        _print_trace(recording, passes, arguments)
-    return code
+    return print_it(arguments)
 
 
 def record(arguments: argparse.Namespace) -> int:
@@ -150,7 +127,7 @@ def learn(arguments: argparse.Namespace) -> int:
     """Open the course."""
     from tui.learn import learn as open_course
 
-    return open_course(arguments, theme=arguments.theme or _theme(), ascii=_ascii(arguments))
+    return open_course(arguments, theme=arguments.theme or _theme(), ascii=is_ascii(arguments))
 
 
 def keys(arguments: argparse.Namespace) -> int:
@@ -181,135 +158,9 @@ def _keymap(recording: Recording) -> tuple[str, Keymap]:
         return f"{problem} (none of your keys was used)", {}
 
 
-def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
-    """The numbers that --compare names."""
-    if arguments.compare is None:
-        return ()
-    numbers = arguments.compare.split(",")
-    if len(numbers) != 2 or not all(one.strip().isdecimal() and int(one) for one in numbers):
-        raise CommandError(f"--compare {arguments.compare}: say two passes by their numbers, such as 1,3")
-    return tuple(int(one) for one in numbers)
-
-
-def _print_comparison(recording: Recording, numbers: tuple[int, ...], arguments: argparse.Namespace) -> None:
-    from tui.opening import choose_passes
-    from tui.passes import comparison_lines
-
-    first, second = (choose_passes(recording, str(number))[0] for number in numbers)
-    if arguments.json:
-        from tui.machine import comparison_as_json
-
-        _print_json(comparison_as_json(recording, first, second))
-    else:
-        _print_lines(comparison_lines(recording, first, second, width=_width()), arguments)
-
-
-def _print_passes(recording: Recording, arguments: argparse.Namespace) -> None:
-    from tui.passes import pass_lines
-
-    if arguments.json:
-        from tui.machine import passes_as_json
-
-        _print_json(passes_as_json(recording))
-    else:
-        _print_lines(pass_lines(recording), arguments)
-
-
-def _print_lines(lines: Iterator[Line], arguments: argparse.Namespace) -> None:
-    from tui.spans import plain
-
-    for spans in lines:
-        print(plain(spans, ascii=_ascii(arguments)).rstrip())
-
-
-def _print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
-    from tui.trace import trace as lines
-
-    _print(lines(recording, passes, width=_width(), ascii=_ascii(arguments)))
-
-
-def _print_step(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
-    from tui.cursor import StepCursor
-    from tui.machine import step_as_json
-    from tui.trace import trace_step
-
-    for one in passes:
-        count = len(recording.passes[one].steps)
-        if not 0 <= arguments.step <= count:
-            number = recording.passes[one].index + 1
-            raise CommandError(f"pass {number} has {count} steps: --step takes 0 (before the first) to {count}")
-        if arguments.json:
-            _print_json(step_as_json(StepCursor.after(recording, arguments.step, one)))
-        else:
-            _print(trace_step(recording, arguments.step, one, width=_width(), ascii=_ascii(arguments)))
-
-
-def _print_about(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
-    """A node's step or numbers, or why a gradient is what it is, after --step steps or at the end of each pass."""
-    from tui.cursor import StepCursor
-    from tui.machine import answer_as_json, step_as_json
-    from tui.trace import trace_step, trace_why
-
-    if arguments.boxes and arguments.json:
-        raise CommandError("--boxes is text: --json without it has the nodes and their edges")
-    for one in passes or [0]:
-        end = StepCursor.open(recording, one).end()
-        cursor = end if arguments.step is None else StepCursor.after(recording, arguments.step, one)
-        try:
-            if arguments.why is not None:
-                if arguments.json:
-                    _print_json(answer_as_json(cursor, arguments.why))
-                else:
-                    _print(trace_why(cursor, arguments.why, width=_width(), ascii=_ascii(arguments)))
-                continue
-            named = arguments.array or arguments.node
-            at = cursor if named is None else end.home().goto(named)
-        except LookupError as problem:
-            raise CommandError(str(problem.args[0])) from None
-        if arguments.array is not None:
-            # At its own step unless another moment was asked for: only there is what it sent.
-            moment = at if arguments.step is None else cursor
-            _print_arrays(moment, at.focus, arguments)
-        elif arguments.boxes:
-            from tui.box_picture import box_lines
-
-            _print(box_lines(at, ascii=_ascii(arguments)))
-        elif arguments.json:
-            _print_json(step_as_json(at))
-        else:
-            _print(trace_step(recording, at.steps_done, one, width=_width(), ascii=_ascii(arguments)))
-
-
-def _print_arrays(cursor: StepCursor, node: int | None, arguments: argparse.Namespace) -> None:
-    from tui.arrays import array_lines
-    from tui.machine import arrays_as_json
-
-    if node is None:
-        raise CommandError(f"{arguments.array!r} is no node")
-    if arguments.json:
-        _print_json(arrays_as_json(cursor, node))
-    else:
-        _print(array_lines(cursor, node, width=_width(), ascii=_ascii(arguments)))
-
-
 def _print(lines: Iterator[str]) -> None:
     for line in lines:
         print(line)
-
-
-def _print_json(data: object) -> None:
-    import json
-
-    json.dump(data, sys.stdout, separators=(",", ":"), allow_nan=False)
-    print()
-
-
-def _width() -> int:
-    return min(max(shutil.get_terminal_size((100, 24)).columns, 60), 160)
-
-
-def _ascii(arguments: argparse.Namespace) -> bool:
-    return arguments.ascii or "utf" not in (sys.stdout.encoding or "").lower()
 
 
 def _theme() -> str:

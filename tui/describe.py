@@ -38,18 +38,21 @@ class Describer:
             yield line(Span("What runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
             return
         node = cursor.timeline.node(cursor.focus)
-        yield self._heading(node)
-        if node.formula:
-            yield line(self._label("rule"), Span("   ".join(p for p in node.formula.split("  ") if p), "op"))
         if cursor.step is None:
-            yield from self._operation(node)
+            yield from self.operation(node)
             return
+        yield from self._heading(node)
         yield from self._step(node, cursor.step)
         if cursor.part is not None:
             count = len(cursor.phases)
             yield line(self._label(""), Span(f"inside of the step: {cursor.part + 1} of {count} done", "dim"))
 
-    def _heading(self, node: NodeRecord) -> Line:
+    def operation(self, node: NodeRecord) -> Iterator[Line]:
+        """A node that backward has not come to: what it computed from what, and what it keeps."""
+        yield from self._heading(node)
+        yield from self._operation(node)
+
+    def _heading(self, node: NodeRecord) -> Iterator[Line]:
         number = "" if node.sequence_nr is None else f"   sequence nr {node.sequence_nr}"
         kind = Span(node.name, "leaf" if node.kind == "accumulate" else "op")
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
@@ -57,7 +60,9 @@ class Describer:
         called = line("   ", Span(here, "op")) if here else line("   ", Span(names, "name")) if names else ()
         heading = line(Span(f"%{node.id} ", "strong"), kind, *called)
         fits = sum(len(span.text) for span in heading) + len(number) <= self.width
-        return line(*heading, Span(number, "dim")) if fits else heading
+        yield line(*heading, Span(number, "dim")) if fits else heading
+        if node.formula:
+            yield line(self._label("rule"), Span("   ".join(p for p in node.formula.split("  ") if p), "op"))
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """Before backward: what it computes, from what, and what it keeps."""

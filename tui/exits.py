@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from enum import IntEnum
 
@@ -42,3 +43,8 @@ class CommandError(Exception):
 def say(message: str) -> None:
     """A word to the user, on standard error."""
     print(f"microtape: {message}", file=sys.stderr, flush=True)
+
+
+def is_ascii(arguments: argparse.Namespace) -> bool:
+    """Whether to write plain ASCII: asked for, or all that standard output can take."""
+    return arguments.ascii or "utf" not in (sys.stdout.encoding or "").lower()

@@ -9,17 +9,24 @@ lists, one that was too large to keep is `{"summary": {...}}`; numbers that JSON
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from microtape.recording.model import Recording, Summary
+from microtape.recording.model import Recording, Summary, Value
+from microtape.recording.summary import summarize
 from tui.arrays import arrays_of
+from tui.box_picture import BoxPicture, operands_of
+from tui.boxes import HEIGHT
 from tui.cursor import StepCursor
+from tui.describe import Describer
+from tui.listing import FoldedTape
+from tui.marks import Mark
 from tui.passes import compare, list_passes
-from tui.sentence import sentence
+from tui.sentence import computed, sentence
+from tui.source import expression, place_of
 from tui.spans import plain
 from tui.why import answer_lines, refer
 
@@ -48,17 +55,36 @@ def as_json(recording: Recording, passes: Iterable[int] | None = None) -> dict[s
 
 
 def step_as_json(cursor: StepCursor) -> dict[str, Any]:
-    """One moment of a pass: the step with its node, the ready queue and every leaf as it is then."""
+    """One moment: the step or operation with its node, the engine's queues, every leaf as it is then, and what the
+    panes of the stepper say in words.
+    """
+    words = Describer(cursor, 200, limit=None)
     leaves = [cursor.leaf(tensor) for tensor in cursor.timeline.collectors]
     return {
         **FORMAT,
         "title": cursor.recording.title,
         "pass": cursor.timeline.pass_.index if cursor.timeline.pass_ else None,
+        "operations_done": min(cursor.position, len(cursor.timeline.forward)),
         "steps_done": cursor.steps_done,
         "node": _plain(cursor.timeline.node(cursor.node)) if cursor.node is not None else None,
         "step": _step(cursor) if cursor.step is not None else None,
         "sentence": plain(sentence(cursor)),
+        "place": _plain(place_of(cursor)),
+        "expression": expression(cursor.recording, place_of(cursor)),
         "ready": list(cursor.ready),
+        "waiting": [
+            {
+                "node": node,
+                "dependencies_left": cursor.dependencies_left(node),
+                "buffer": {str(nr): _plain(total) for nr, total in cursor.buffer(node).items()},
+            }
+            for node in cursor.waiting
+        ],
+        "words": {
+            "node": [plain(spans) for spans in words.node()],
+            "leaves": [plain(spans) for spans in words.leaves()],
+            "engine": [plain(spans) for spans in words.engine()],
+        },
         "leaves": [
             {
                 "tensor": leaf.tensor,
@@ -74,9 +100,64 @@ def step_as_json(cursor: StepCursor) -> dict[str, Any]:
     }
 
 
+def forward_as_json(cursor: StepCursor) -> dict[str, Any]:
+    """Every operation before a pass, in order, with what it did in words."""
+    end = cursor.to_moment(len(cursor.timeline.forward))
+    operations = [{"node": node, "sentence": plain(computed(end, node))} for node in cursor.timeline.forward]
+    return {**FORMAT, "operations": operations}
+
+
+def boxes_as_json(cursor: StepCursor) -> dict[str, Any]:
+    """The boxes of the graph: each node with its place in characters, how far it is, its numbers, and what it uses."""
+    picture = BoxPicture(cursor.timeline)
+    picture.follow(cursor)
+    operands = operands_of(cursor.timeline, picture.shown)
+    boxes = [
+        {
+            **picture.plan.boxes[node]._asdict(),
+            "height": HEIGHT,
+            "label": cursor.recording.label(node),
+            "op": cursor.timeline.node(node).op,
+            "state": cursor.state(node),
+            "delivered": node in cursor.delivered_to,
+            "value": _plain(cursor.value(node)),
+            "gradient": _plain(cursor.gradient(node)),
+            "operands": list(operands[node]),
+        }
+        for node in picture.shown
+    ]
+    return {**FORMAT, "steps_done": cursor.steps_done, "of": len(cursor.timeline.rows), "boxes": boxes}
+
+
+def marks_as_json(cursor: StepCursor, marks: Iterable[Mark]) -> dict[str, Any]:
+    """Moments at which there is something to see: after so many operations, or steps of backward."""
+    start = len(cursor.timeline.forward)
+    found = [
+        {"operations": min(one.moment, start), "steps": max(one.moment - start, 0), "node": one.node,
+         "what": one.what, "about": one.about}
+        for one in marks
+    ]  # fmt: skip
+    return {**FORMAT, "marks": found}
+
+
+def rows_as_json(cursor: StepCursor, nodes: Collection[int]) -> dict[str, Any]:
+    """Nodes that were looked for, in tape order."""
+    found = [_plain(cursor.timeline.node(node)) for node in cursor.timeline.rows if node in nodes]
+    return {**FORMAT, "nodes": found, "of": len(cursor.timeline.rows)}
+
+
+def folds_as_json(cursor: StepCursor) -> dict[str, Any]:
+    """The rows of the tape with what repeats folded: a node's id, or a fold with the nodes inside."""
+    rows: list[Any] = [
+        one if isinstance(one, int) else {"fold": one.run.label, "nodes": list(one.nodes)}
+        for one in FoldedTape(cursor.timeline).listing((), None).entries
+    ]
+    return {**FORMAT, "rows": rows}
+
+
 def arrays_as_json(cursor: StepCursor, node: int) -> dict[str, Any]:
     """The arrays of a node at a moment, by what they are."""
-    arrays = [{"name": name, "value": _plain(value)} for name, value in arrays_of(cursor, node)]
+    arrays = [{"name": name, "value": _plain(value), **_about(value)} for name, value in arrays_of(cursor, node)]
     return {**FORMAT, "node": node, "steps_done": cursor.steps_done, "arrays": arrays}
 
 
@@ -121,6 +202,11 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
     ]
     numbers = [recording.passes[position].index for position in (first, second)]
     return {**FORMAT, "title": recording.title, "passes": numbers, "pairs": pairs}
+
+
+def _about(value: Value) -> dict[str, Any]:
+    """The statistics and the histogram of what is given whole."""
+    return {} if isinstance(value, Summary) else {"summary": _plain(summarize(value))["summary"]}
 
 
 def _step(cursor: StepCursor) -> dict[str, Any]:

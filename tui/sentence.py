@@ -17,6 +17,11 @@ def sentence(cursor: StepCursor) -> Line:
     return _Writer(cursor).write()
 
 
+def computed(cursor: StepCursor, node: int) -> Line:
+    """What an operation computed from what, and what it keeps, once it has run."""
+    return _Writer(cursor).computed(cursor.timeline.node(node))
+
+
 def title(cursor: StepCursor, node: int) -> Line:
     """What to call a node in running text: a leaf by its name, an operation as `h (%12)` or `%12 mul`."""
     record = cursor.timeline.node(node)
@@ -46,7 +51,7 @@ class _Writer:
             count = len(cursor.timeline.forward)
             return line(f"The program is about to compute. {_count(count, 'operation')} will be put on the tape.")
         if cursor.is_forward and cursor.node is not None:
-            return self._forward(cursor.timeline.node(cursor.node))
+            return self.computed(cursor.timeline.node(cursor.node))
         if pass_ is None:
             return line("The tape is written, and the program never called backward: there is nothing to go back over.")
         return self._called()
@@ -68,7 +73,8 @@ class _Writer:
             asked = f" It will go only where it has to for {_count(len(pass_.captures), 'gradient')} asked for."
         return line(f"{pass_.kind}() is called: ", *sentence_list(roots), why, f".{asked}", *self._next())
 
-    def _forward(self, node: NodeRecord) -> Line:
+    def computed(self, node: NodeRecord) -> Line:
+        """See above."""
         operands = [line(Span(self._operand(one), "name")) for one in node.operands]
         value = self.cursor.value(node.id)
         result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model import Pass, Place, Recording
 from tui.columns import HEADINGS, Columns, heading
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
+from tui.listing import FoldedTape, Listing
 from tui.rows import Rows, fit
-from tui.sentence import sentence, title
-from tui.source import expression
+from tui.sentence import computed, sentence, title
+from tui.source import expression, lines, place_of
 from tui.spans import Line, plain, shown
 from tui.timeline import Timeline
 from tui.why import answer_lines
 
 INDENT = "  "
+AROUND = 2  # lines above and below the one that matters
 MARKS = {"current": ">", "delivered": "+"}
 
 
@@ -47,18 +49,44 @@ def trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, a
 def trace_step(
     recording: Recording, steps: int, pass_index: int = 0, *, width: int = 100, ascii: bool = False
 ) -> Iterator[str]:
-    """The moment after that many steps of a pass: the tape as it was then, the step itself, the leaves, the engine."""
-    printer = _Printer(recording, pass_index, width, ascii)
-    cursor = printer.cursor(steps)
+    """The moment after that many steps of a pass; see `trace_moment`."""
+    yield from trace_moment(StepCursor.after(recording, steps, pass_index), width=width, ascii=ascii)
+
+
+def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """A moment: the tape as it was then, what happened, where in the program, the leaves, the engine."""
+    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.heading()
     yield ""
     yield from printer.tape(cursor, marks=True)
     yield ""
     yield from printer.step(cursor)
     yield ""
+    yield from printer.source(cursor)
     yield from printer.leaves(cursor)
     yield ""
     yield from printer.engine(cursor)
+
+
+def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """Every operation before the pass, in order."""
+    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    yield from printer.heading()
+    for index in range(len(cursor.timeline.forward)):
+        yield ""
+        yield from printer.operation(cursor, index)
+
+
+def trace_rows(cursor: StepCursor, nodes: Collection[int], *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """The rows of these nodes alone, as they are at a moment."""
+    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    yield from printer.rows_of(cursor, Listing.only(cursor.timeline, nodes))
+
+
+def trace_folded(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+    """The tape at a moment with what repeats in one row."""
+    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    yield from printer.rows_of(cursor, FoldedTape(cursor.timeline).listing((), None))
 
 
 def trace_why(cursor: StepCursor, text: str, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
@@ -131,26 +159,73 @@ class _Printer:
         number = pass_number(self.recording, self.timeline.pass_index).capitalize()
         yield self._rule(number, pass_title(self.recording, one), where(one.place), end)
 
+    def rows_of(self, cursor: StepCursor, listing: Listing) -> Iterator[str]:
+        """The rows of a listing, each fold in one."""
+        columns = self.columns = self.rows.columns(self.width - len(INDENT) - 2, listing.lanes)
+        yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, columns.widths)))}".rstrip()
+        for at, entry in enumerate(listing.entries):
+            drawn = listing.lanes.draw(at, columns.lane_limit, ascii=self.ascii)[0]
+            if isinstance(entry, int):
+                yield f"{INDENT}  {self._row(self._cells(cursor, entry, drawn))}".rstrip()
+            else:
+                done = cursor.count_done(listing.tape_rows(at))
+                what = f"{'+' if self.ascii else '▸'} {entry.run.label}   {done} of {len(entry.nodes)} done"
+                lanes = fit(drawn, columns.lanes)
+                yield f"{INDENT}  {' ' * columns.number} {lanes} {shown(what, ascii=self.ascii)}"
+
+    def source(self, cursor: StepCursor) -> Iterator[str]:
+        """The lines around the moment's place, the expression underlined."""
+        place = place_of(cursor)
+        code = lines(cursor.recording, place.file) if place is not None else []
+        if place is None or not code:
+            return
+        yield self._rule("Source", place.file)
+        first, last = max(place.line - AROUND, 1), min(place.end_line + AROUND, len(code))
+        digits = len(str(last))
+        for number in range(first, last + 1):
+            here = place.line <= number <= place.end_line
+            text = shown(code[number - 1], ascii=self.ascii)
+            yield f"{INDENT}{'>' if here else ' '} {number:>{digits}}  {text}".rstrip()
+            if here:
+                begin = place.column if number == place.line else len(text) - len(text.lstrip())
+                end = place.end_column if number == place.end_line else len(text)
+                yield f"{INDENT}  {'':{digits}}  {' ' * begin}{'^' * max(end - begin, 1)}"
+        yield ""
+
     def tape(self, cursor: StepCursor, *, marks: bool = False) -> Iterator[str]:
         if self.timeline.rows:
             yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, self.columns.widths)))}".rstrip()
         for row, node in enumerate(self.timeline.rows):
             mark = self._mark(cursor, node) if marks else " "
-            yield f"{INDENT}{mark} {self._row(self._cells(cursor, row, node))}".rstrip()
+            drawn = self.rows.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
+            yield f"{INDENT}{mark} {self._row(self._cells(cursor, node, drawn))}".rstrip()
 
     def step(self, cursor: StepCursor) -> Iterator[str]:
-        step = cursor.step
-        if step is None:
-            yield self._rule("Before the first step")
+        node = cursor.node
+        if cursor.is_forward and node is not None:
+            yield from self.operation(cursor, cursor.position - 1)
+        elif node is None:
+            yield self._rule("Before the first operation" if cursor.is_forward else "Before the first step")
             yield from self._wrapped(self._text(sentence(cursor)))
         else:
-            place = self.timeline.node(step.node).place
-            name = self._text(title(cursor, step.node))
-            count = f"Step {step.index + 1} of {len(self.timeline.steps)}"
+            place = self.timeline.node(node).place
+            name = self._text(title(cursor, node))
+            count = f"Step {cursor.steps_done} of {len(self.timeline.steps)}"
             yield self._rule(count, name, where(place), expression(self.recording, place))
             yield from self._wrapped(self._text(sentence(cursor)))
             for spans in self._describer(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
+
+    def operation(self, cursor: StepCursor, index: int) -> Iterator[str]:
+        """One of the operations before backward."""
+        node = self.timeline.node(self.timeline.forward[index])
+        count = f"Operation {index + 1} of {len(self.timeline.forward)}"
+        name = self._text(title(cursor, node.id))
+        yield self._rule(count, name, where(node.place), expression(self.recording, node.place))
+        moment = cursor.to_moment(index + 1)
+        yield from self._wrapped(self._text(computed(moment, node.id)))
+        for spans in self._describer(moment).operation(node):
+            yield from self._wrapped(self._text(spans), hanging=LABEL)
 
     def leaves(self, cursor: StepCursor) -> Iterator[str]:
         yield self._rule("Leaves")
@@ -174,11 +249,11 @@ class _Printer:
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
 
-    def _cells(self, cursor: StepCursor, row: int, node: int) -> tuple[str, ...]:
+    def _cells(self, cursor: StepCursor, node: int, lanes: str) -> tuple[str, ...]:
         rows, columns, record = self.rows, self.columns, self.timeline.node(node)
         return (
             str(node).rjust(columns.number),
-            rows.lanes.draw(row, columns.lane_limit, ascii=self.ascii)[0],
+            lanes,
             rows.op(record),
             rows.name(record),
             rows.operands(record),

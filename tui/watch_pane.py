@@ -11,6 +11,7 @@ from microtape.recording.words import format_value
 from tui.breakpoints import Breakpoint, Breakpoints
 from tui.cursor import StepCursor
 from tui.look import styled
+from tui.marks import where
 from tui.pane import Pane
 from tui.pieces import Text
 from tui.sentence import title
@@ -81,15 +82,10 @@ def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
         return line(Span("nowhere in this pass", "dim"))
     at, here = bisect_left(one.moments, cursor.position), bisect_right(one.moments, cursor.position)
     near = one.moments[max(at - BEFORE, 0) : here + AFTER]
-    start = len(cursor.timeline.forward)
     named = [
-        line(Span(f"{'now, ' if moment == cursor.position else ''}{_name(moment, start)}",
+        line(Span(f"{'now, ' if moment == cursor.position else ''}{where(cursor, moment)}",
                   "good" if moment == cursor.position else "dim" if moment < cursor.position else ""))
         for moment in near
     ]  # fmt: skip
     count = f"   {len(one.moments):,} in all" if len(near) < len(one.moments) else ""
     return line(*sentence_list(named, len(named)), Span(count, "dim"))
-
-
-def _name(moment: int, start: int) -> str:
-    return f"step {moment - start}" if moment > start else f"operation {moment}"

@@ -1,0 +1,71 @@
+"""What the line of time marks, in words: where gradients add up, fail or are NaN, and where a run would stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tui.breakpoints import Breakpoints, Kind, not_finite
+from tui.cursor import StepCursor
+from tui.sentence import title
+from tui.spans import Line, Span, line
+
+WHERE, WHO = 16, 28  # the columns of the moment and of its node
+
+
+class Mark(NamedTuple):
+    """Something to see at a moment."""
+
+    moment: int
+    node: int
+    what: str  # `accumulates`, `NaN or infinity`, `failed`, `stops`, `changes`
+    about: str  # the error's message, or what was to be stopped at or watched
+
+
+def all_marks(cursor: StepCursor) -> list[Mark]:
+    """Accumulations, NaNs and infinities, and a failure."""
+    timeline = cursor.timeline
+    start = len(timeline.forward)
+    found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
+             if timeline.node(step.node).variable is not None]  # fmt: skip
+    found += [Mark(moment, _node_at(cursor, moment), "NaN or infinity", "") for moment in not_finite(timeline)]
+    error = timeline.pass_.error if timeline.pass_ is not None else None
+    if error is not None and timeline.steps:
+        found.append(Mark(timeline.last, timeline.steps[-1].node, "failed", f"{error.type}: {error.message}"))
+    return found
+
+
+def stops(cursor: StepCursor, every: Iterable[tuple[str, Kind]]) -> list[Mark]:
+    """Where a run stops at breakpoints, as `b` sets them, and at watches.
+
+    Raises:
+        LookupError, ExpressionError: there is no such thing; the message is for the user.
+    """
+    known = Breakpoints(cursor.timeline)
+    for text, kind in every:
+        known = known.toggle(cursor, text, kind)
+    return [Mark(moment, _node_at(cursor, moment), "changes" if one.kind == "watch" else "stops", one.text)
+            for one in known.every for moment in one.moments]  # fmt: skip
+
+
+def mark_lines(cursor: StepCursor, marks: Iterable[Mark]) -> Iterator[Line]:
+    """A line each, in the order of time."""
+    found = sorted(marks)
+    for one in found:
+        name = title(cursor, one.node)
+        room = " " * max(WHO - sum(len(span.text) for span in name), 2)
+        about = Span(f": {one.about}") if one.about else ""
+        yield line(Span(where(cursor, one.moment).ljust(WHERE), "label"), *name, room, Span(one.what, "strong"), about)
+    if not found:
+        yield line(Span("nothing in this pass", "dim"))
+
+
+def where(cursor: StepCursor, moment: int) -> str:
+    """`operation 3` or `step 5`."""
+    start = len(cursor.timeline.forward)
+    return f"step {moment - start}" if moment > start else f"operation {moment}"
+
+
+def _node_at(cursor: StepCursor, moment: int) -> int:
+    timeline, start = cursor.timeline, len(cursor.timeline.forward)
+    return timeline.steps[moment - start - 1].node if moment > start else timeline.forward[moment - 1]

@@ -1,0 +1,179 @@
+"""`microtape trace`: each view of the stepper as text or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from microtape.recording.condition import ExpressionError
+from microtape.recording.model import Recording
+from tui import machine
+from tui.arrays import array_lines
+from tui.box_picture import box_lines
+from tui.breakpoints import Kind
+from tui.cursor import StepCursor
+from tui.exits import CommandError, is_ascii
+from tui.marks import Mark, all_marks, mark_lines, stops
+from tui.opening import Origin, choose_passes, open_origin
+from tui.passes import comparison_lines, pass_lines
+from tui.search import found_nodes
+from tui.spans import Line, plain
+from tui.trace import trace as all_lines
+from tui.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
+
+
+class View(NamedTuple):
+    """A view of a moment: as lines of text for a width, and as data for JSON."""
+
+    lines: Callable[[int, bool], Iterable[str]]
+    data: Callable[[], dict[str, Any]]
+
+
+def trace(arguments: argparse.Namespace) -> int:
+    """Print the recording, or a view of it."""
+    compared = _two_passes(arguments)
+    if (compared or arguments.lists) and arguments.passes is None and arguments.until is None:
+        arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
+    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+    if compared:
+        first, second = (choose_passes(recording, str(number))[0] for number in compared)
+        _show(_comparison(recording, first, second), arguments)
+        return code
+    if arguments.lists:
+        _show(_list(recording), arguments)
+        return code
+    passes = choose_passes(recording, arguments.passes, arguments.until)
+    if _view_is_asked_for(arguments):
+        for one in passes or [0]:
+            try:
+                _show(_view(recording, one, arguments), arguments)
+            except (LookupError, ExpressionError) as problem:
+                raise CommandError(str(problem.args[0])) from None
+    elif arguments.json:
+        _print_json(machine.as_json(recording, passes))
+    else:
+        print_trace(recording, passes, arguments)
+    return code
+
+
+def print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
+    """All steps of these passes."""
+    _print(all_lines(recording, passes, width=_width(), ascii=is_ascii(arguments)))
+
+
+def _view_is_asked_for(arguments: argparse.Namespace) -> bool:
+    asked = (arguments.step, arguments.why, arguments.node, arguments.array, arguments.find)
+    rest = (arguments.boxes, arguments.forward, arguments.fold, arguments.marks, arguments.stops, arguments.changes)
+    return any(one is not None for one in asked) or any(rest)
+
+
+def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> View:
+    """The view that the options ask for.
+
+    Raises:
+        LookupError, ExpressionError: they name what is not there; the message is for the user.
+    """
+    at = _moment(recording, pass_index, arguments)
+    if arguments.why is not None:
+        return View(lambda width, ascii: trace_why(at, arguments.why, width=width, ascii=ascii),
+                    lambda: machine.answer_as_json(at, arguments.why))  # fmt: skip
+    if arguments.array is not None:
+        return _arrays(at, recording, pass_index, arguments)
+    if arguments.boxes:
+        return View(lambda _, ascii: box_lines(at, ascii=ascii), lambda: machine.boxes_as_json(at))
+    if arguments.marks or arguments.stops or arguments.changes:
+        return _marks(at, arguments)
+    if arguments.find is not None:
+        found = found_nodes(at, arguments.find)
+        if not found:
+            raise LookupError(f"{arguments.find!r} is in no row of this pass")
+        return View(lambda width, ascii: trace_rows(at, found, width=width, ascii=ascii),
+                    lambda: machine.rows_as_json(at, found))  # fmt: skip
+    if arguments.fold:
+        return View(lambda width, ascii: trace_folded(at, width=width, ascii=ascii),
+                    lambda: machine.folds_as_json(at))  # fmt: skip
+    if arguments.forward and arguments.step is None and arguments.node is None:
+        return View(lambda width, ascii: trace_forward(at, width=width, ascii=ascii),
+                    lambda: machine.forward_as_json(at))  # fmt: skip
+    return View(lambda width, ascii: trace_moment(at, width=width, ascii=ascii),
+                lambda: machine.step_as_json(at))  # fmt: skip
+
+
+def _moment(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> StepCursor:
+    """After --step steps, or operations with --forward; else at the step of --node; else at the end of the pass."""
+    end = StepCursor.open(recording, pass_index).end()
+    start = 0 if arguments.forward else len(end.timeline.forward)
+    if arguments.step is not None:
+        count = len(end.timeline.forward if arguments.forward else end.timeline.steps)
+        if not 0 <= arguments.step <= count:
+            what = "operations before it" if arguments.forward else "steps"
+            number = recording.passes[pass_index].index + 1 if recording.passes else 1
+            raise CommandError(f"pass {number} has {count} {what}: --step takes 0 (before the first) to {count}")
+        end = end.to_moment(start + arguments.step)
+    return end if arguments.node is None else end.to_moment(start).goto(arguments.node)
+
+
+def _arrays(at: StepCursor, recording: Recording, pass_index: int, arguments: argparse.Namespace) -> View:
+    """At the node's own step unless another moment was asked for: only there is what it sent."""
+    there = at.to_moment(len(at.timeline.forward)).goto(arguments.array)
+    moment = there if arguments.step is None else at
+    node = there.focus
+    if node is None:
+        raise LookupError(f"{arguments.array!r} is no node")
+    return View(lambda width, ascii: array_lines(moment, node, width=width, ascii=ascii),
+                lambda: machine.arrays_as_json(moment, node))  # fmt: skip
+
+
+def _marks(at: StepCursor, arguments: argparse.Namespace) -> View:
+    every: list[tuple[str, Kind]] = [(text, "break") for text in arguments.stops or ()]
+    every += [(text, "watch") for text in arguments.changes or ()]
+    found: list[Mark] = sorted([*stops(at, every), *(all_marks(at) if arguments.marks else ())])
+    return View(lambda _, ascii: _plain(mark_lines(at, found), ascii), lambda: machine.marks_as_json(at, found))
+
+
+def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
+    """The numbers that --compare names."""
+    if arguments.compare is None:
+        return ()
+    numbers = arguments.compare.split(",")
+    if len(numbers) != 2 or not all(one.strip().isdecimal() and int(one) for one in numbers):
+        raise CommandError(f"--compare {arguments.compare}: say two passes by their numbers, such as 1,3")
+    return tuple(int(one) for one in numbers)
+
+
+def _comparison(recording: Recording, first: int, second: int) -> View:
+    return View(lambda width, ascii: _plain(comparison_lines(recording, first, second, width=width), ascii),
+                lambda: machine.comparison_as_json(recording, first, second))  # fmt: skip
+
+
+def _list(recording: Recording) -> View:
+    return View(lambda _, ascii: _plain(pass_lines(recording), ascii), lambda: machine.passes_as_json(recording))
+
+
+def _plain(lines: Iterable[Line], ascii: bool) -> Iterator[str]:
+    return (plain(spans, ascii=ascii).rstrip() for spans in lines)
+
+
+def _show(view: View, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        _print_json(view.data())
+    else:
+        _print(view.lines(_width(), is_ascii(arguments)))
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _print_json(data: object) -> None:
+    json.dump(data, sys.stdout, separators=(",", ":"), allow_nan=False)
+    print()
+
+
+def _width() -> int:
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 60), 160)

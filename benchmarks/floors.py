@@ -75,7 +75,7 @@ def mlp(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
             h = h @ w
             h += b
             if i < len(layers) - 1:
-                np.maximum(h, 0, out=h)
+                h.clip(0, np.inf, out=h)  # np.maximum takes three times as long
         _, g = logits_gradient(h, target, rows)
         gradients = []
         for (w, _), h in zip(reversed(layers), reversed(inputs), strict=True):

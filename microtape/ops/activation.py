@@ -59,7 +59,7 @@ class ReluBackward0(Unary):
     def forward(x: Any) -> Any:
         if x.dtype.kind in "bc":
             raise refusal_of(x.dtype, RELU_REFUSES[x.dtype.kind])
-        return np.maximum(x, 0)
+        return x.clip(0, np.inf) if x.dtype.kind == "f" else np.maximum(x, 0)  # a third of the time, for large arrays
 
     def grad_x(self, g: Any, z: Any) -> Any:
         return binary(ThresholdBackwardBackward0, g, z)

@@ -162,7 +162,7 @@ def whole_rows(key: tuple[Any, ...]) -> bool:
 def index(x: TensorState, key: Any) -> Any:
     """`x[key]`: integers, slices, None and `...` give views; lists, index tensors and masks give copies."""
     part, indices = sliced(x, key, for_writing=False)
-    if any([one is not None for one in indices]):
+    if indices:
         return call(IndexBackward0(*picking_key(part, indices)), part)
     return view_call(x, AliasBackward0) if part is x else part
 
@@ -175,7 +175,7 @@ def set_index(x: TensorState, key: Any, value: Any) -> None:
     if not isinstance(value, TensorState | np.ndarray | np.generic):
         raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(x.array)}")
     value = as_operand(value, x)
-    if any([one is not None for one in indices]):
+    if indices:
         call_(IndexPutBackward0(*picking_key(part, indices), False), part, without_leading_ones(value), sharing="none")
     elif value.array.shape == part.array.shape:
         copy_(part, value)
@@ -210,7 +210,7 @@ def index_put_(x: TensorState, indices: Sequence[Any], values: Any, accumulate: 
 
 
 def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
-    """What basic indexing leaves of x, and an index tensor or None for each of its dimensions.
+    """What basic indexing leaves of x, and an index tensor or None for each of its dimensions; no list without tensors.
 
     `x[:]` alone is a view of its own, but not for writing. See Note [What a key becomes]. Raises IndexError or
     ValueError for a key that does not fit.
@@ -219,19 +219,21 @@ def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
     if sum([consumed(one) for one in parts]) > x.array.ndim:
         raise too_many(x.array.ndim, parts)
     indices: list[Any] = []
+    picks = False
     for one in parts:
         dim = len(indices)
-        if one is ...:
+        if isinstance(one, slice):
+            x = slice_of(x, dim, one, always=len(parts) == 1 and not for_writing)
+            indices.append(None)
+        elif one is ...:
             indices += [None] * (x.array.ndim - dim - sum([consumed(other) for other in parts[position(parts) + 1 :]]))
         elif one is None:
             x = unsqueeze(x, dim)
             indices.append(None)
-        elif isinstance(one, slice):
-            x = slice_of(x, dim, one, always=len(parts) == 1 and not for_writing)
-            indices.append(None)
         elif is_bool(one):
             x = unsqueeze(x, dim)
             indices.append(np.array([bool(one)]))
+            picks = True
         elif is_integer(one):
             i, size = int(one), x.array.shape[dim]
             if not -size <= i < size:
@@ -239,7 +241,8 @@ def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
             x = view_call(x, SelectBackward0, dim, i % size)
         else:
             indices += [one] + [None] * (consumed(one) - 1)
-    return x, indices
+            picks = True
+    return x, indices if picks else []
 
 
 def too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
@@ -266,8 +269,7 @@ def position(parts: tuple[Any, ...]) -> int:
 def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
     """A range of x along a dimension; x itself where that is obviously everything, unless `always`."""
     size = x.array.shape[dim]
-    whole = not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1)
-    if whole and not always:
+    if not always and not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1):
         return x
     start, stop, step = part.indices(size)
     if step <= 0:

@@ -58,7 +58,11 @@ class StepCursor:
     @classmethod
     def open(cls, recording: Recording, pass_index: int = 0) -> StepCursor:
         """Where a reader wants to begin: where backward was called, or where it failed."""
-        timeline = Timeline(recording, pass_index)
+        return cls.on(Timeline(recording, pass_index))
+
+    @classmethod
+    def on(cls, timeline: Timeline) -> StepCursor:
+        """The same on a timeline that is there already."""
         failed = timeline.pass_ is not None and timeline.pass_.error is not None
         return cls(timeline, timeline.last if failed else len(timeline.forward))
 
@@ -116,7 +120,7 @@ class StepCursor:
         index = min(max(index, 0), max(len(self.timeline.recording.passes) - 1, 0))
         if index == self.timeline.pass_index:
             return self
-        return replace(StepCursor.open(self.timeline.recording, index), hides_next=self.hides_next)
+        return replace(StepCursor.on(self.timeline.of_pass(index)), hides_next=self.hides_next)
 
     def goto(self, target: str) -> StepCursor:
         """To the next moment of a node: by number (`12`, `%12`), line (`:7`), the user's name or the operation's.

@@ -9,13 +9,18 @@ Any row can be drawn by itself.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, NamedTuple
 
-from microtape.recording.model import EdgeRecord, NodeRecord
+import numpy as np
+
+from microtape.recording.model import NodeRecord
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 CONNECTORS = {
@@ -54,6 +59,25 @@ NO_NODE = RowLanes(-1, (), (), (), False)
 
 
 @dataclass(frozen=True, eq=False)
+class Uses:
+    """Which node uses which value, as columns of a table, a line a use; leaves are left out. However the rows are
+    chosen, it is the same.
+    """
+
+    user: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int64]  # that computes the value
+    value: npt.NDArray[np.int64]  # a number for the node's output, ascending with both
+
+    @classmethod
+    def of(cls, nodes: Sequence[NodeRecord], tape: Iterable[int]) -> Uses:
+        """Of the nodes with these ids, in the order of the tape."""
+        found = [(user, node, output) for user in tape for node, output in nodes[user].edges
+                 if node is not None and nodes[node].kind != "accumulate"]  # fmt: skip
+        user, node, output = np.array(found, np.int64).reshape(-1, 3).T
+        return cls(user, node, node * (output.max(initial=0) + 1) + output)
+
+
+@dataclass(frozen=True, eq=False)
 class Lanes:
     """The lanes of a tape; `Lanes.of(nodes, rows)` allocates them."""
 
@@ -63,9 +87,12 @@ class Lanes:
     live: tuple[int, ...]  # how many lanes are held across each row
 
     @classmethod
-    def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]]) -> Lanes:
-        """Allocate lanes for rows from top to bottom, each of which stands for the nodes with these ids."""
-        return _Allocation(nodes, rows).run()
+    def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses | None = None) -> Lanes:
+        """Allocate lanes for rows from top to bottom, each of which stands for the nodes with these ids.
+
+        Whoever lists one tape in several ways gives the `uses` of all its nodes.
+        """
+        return _Allocation(nodes, rows, uses or Uses.of(nodes, chain.from_iterable(rows))).run()
 
     def width(self, limit: int | None = None) -> int:
         """Characters a row's drawing takes, with at most `limit` lanes."""
@@ -116,18 +143,18 @@ def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int])
 
 
 class _Allocation:
-    """One linear scan over the tape. A value is known by an edge to it: the node, and which of its outputs."""
+    """One linear scan over the tape. A value is known by its number in the table of uses."""
 
-    def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]]) -> None:
+    def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses) -> None:
         self.nodes = nodes
         self.order = rows
-        self.last_use: dict[EdgeRecord, int] = {}
-        self.operands: list[Sequence[EdgeRecord]] = []  # of each row
-        self.outputs: dict[int, list[EdgeRecord]] = {}  # of each row, those that are used below it
-        self._find_uses()
+        self.last_use: dict[int, int] = {}
+        self.operands: list[list[int]] = [[] for _ in rows]  # of each row, the values of rows above that it uses
+        self.outputs: dict[int, list[int]] = {}  # of each row, the values that are used below it
+        self._find_uses(uses)
         self.free: list[int] = []
         self.spans: list[list[tuple[int, int]]] = []
-        self.lane_of: dict[EdgeRecord, int] = {}
+        self.lane_of: dict[int, int] = {}
 
     def run(self) -> Lanes:
         rows = tuple([self._row(row) if nodes else NO_NODE for row, nodes in enumerate(self.order)])
@@ -159,26 +186,33 @@ class _Allocation:
         is_leaf = self.nodes[self.order[row][-1]].kind == "accumulate"
         return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
 
-    def _find_uses(self) -> None:
-        """The intermediate values that each row uses of rows above, where each is used last, and whose it is."""
-        nodes, last_use, row_of = self.nodes, self.last_use, dict[int | None, int]()  # row_of: operations above
-        for row, group in enumerate(self.order):
-            used = [edge for node in group for edge in nodes[node].edges if edge[0] in row_of]
-            if len(used) > 1:
-                used = list(dict.fromkeys(used))
-            self.operands.append(used)
-            for value in used:
-                last_use[value] = row
-            for node in group:
-                if nodes[node].kind != "accumulate":
-                    row_of[node] = row
-        for value in last_use:
-            self.outputs.setdefault(row_of[value[0]], []).append(value)
+    def _find_uses(self, uses: Uses) -> None:
+        """The values that each row uses of rows above, where each is used last, and whose it is.
+
+        A fold may hide thousands of nodes and be listed anew at every other step, so what goes on inside of a row is
+        put aside without a loop.
+        """
+        tape = np.fromiter(chain.from_iterable(self.order), np.int64)
+        place = np.full(len(self.nodes), len(tape))  # of a node in the rows from top to bottom
+        place[tape] = np.arange(len(tape))
+        row_at = np.append(np.repeat(np.arange(len(self.order)), [len(nodes) for nodes in self.order]), -1)
+        user_row, made_row = row_at[place[uses.user]], row_at[place[uses.node]]
+        seen = np.flatnonzero((made_row >= 0) & (made_row < user_row))
+        seen = seen[np.argsort(place[uses.user[seen]], kind="stable")]
+        made: dict[int, int] = {}
+        table = (uses.value[seen].tolist(), user_row[seen].tolist(), made_row[seen].tolist())
+        for value, row, made_in in zip(*table, strict=True):
+            if self.last_use.get(value) != row or value not in self.operands[row]:
+                self.operands[row].append(value)
+            self.last_use[value] = row
+            made[value] = made_in
+        for value, row in made.items():
+            self.outputs.setdefault(row, []).append(value)
         for values in self.outputs.values():
             if len(values) > 1:
                 values.sort()
 
-    def _hold(self, value: EdgeRecord, lane: int, row: int) -> int:
+    def _hold(self, value: int, lane: int, row: int) -> int:
         self.lane_of[value] = lane
         self.spans[lane].append((row, self.last_use[value]))
         return lane

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from tui.lanes import Lanes
+from tui.rows import Rows
 from tui.timeline import Timeline
 from viz.folds import WAYS, Fold, Item, folded, operations
 
@@ -97,7 +98,9 @@ class Listing:
     @cached_property
     def lanes(self) -> Lanes:
         """The lanes beside the rows."""
-        return Lanes.of(self.timeline.recording.nodes, self.groups)
+        if self.entries is self.timeline.rows:
+            return self.timeline.lanes
+        return Lanes.of(self.timeline.recording.nodes, self.groups, self.timeline.uses)
 
     @classmethod
     def of(cls, timeline: Timeline) -> Listing:
@@ -124,6 +127,7 @@ class FoldedTape:
         self._stands_above: dict[int, int] = {}  # leaf -> operation
         self._before: dict[int, list[int]] = {}  # item -> leaves above it, which several repetitions share
         self._place_leaves()
+        self._nodes_of: dict[Fold, tuple[tuple[int, ...], list[int]]] = {}  # and where each repetition begins
 
     @property
     def folds(self) -> bool:
@@ -190,8 +194,30 @@ class FoldedTape:
                 yield from self._run(part, depth + 1, opened, focused)
 
     def _nodes(self, run: Run) -> tuple[int, ...]:
-        inside = (node for k in range(run.start, run.stop) for item in run.fold.times[k] for node in operations(item))
-        return tuple(one for node in inside for one in (*self._above.get(node, ()), node))
+        """Cut out of those of all repetitions: a step from one to the next lists thousands of nodes anew."""
+        if run.fold not in self._nodes_of:
+            nodes: list[int] = []
+            starts = [0]
+            for inside in run.fold.times:
+                for node in (node for item in inside for node in operations(item)):
+                    nodes += (*self._above.get(node, ()), node)
+                starts.append(len(nodes))
+            self._nodes_of[run.fold] = tuple(nodes), starts
+        every, starts = self._nodes_of[run.fold]
+        return every[starts[run.start] : starts[run.stop]]
+
+
+class PassTape:
+    """What is worked out once of a pass to show its tape: the texts of its rows, and which rows there can be."""
+
+    def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
+        self.rows = Rows(timeline, ascii=ascii)
+        self.whole = Listing.of(timeline)
+
+    @cached_property
+    def folded(self) -> FoldedTape:
+        """With what repeats folded."""
+        return FoldedTape(self.rows.timeline)
 
 
 def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:

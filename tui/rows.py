@@ -33,11 +33,6 @@ class Rows:
         self.timeline = timeline
         self.ascii = ascii
 
-    @cached_property
-    def lanes(self) -> Lanes:
-        """The lanes beside the tape."""
-        return Lanes.of(self.timeline.recording.nodes, [(node,) for node in self.timeline.rows])
-
     def columns(self, width: int, lanes: Lanes | None = None) -> Columns:
         """The columns of a tape that many characters wide; see `share_out`."""
         number, lane_limit, lanes_width = self._before(width, lanes)
@@ -55,7 +50,7 @@ class Rows:
         last = str(self.timeline.rows[-1]) if self.timeline.rows else ""
         number = max(least_heading(HEADINGS[0]) if width < NARROW else len(HEADINGS[0]), len(last))
         limit = 4 if width < 90 else 8 if width < 120 else 16
-        return number, limit, max((lanes or self.lanes).width(limit), 1)
+        return number, limit, max((lanes or self.timeline.lanes).width(limit), 1)
 
     @cached_property
     def _text_needed(self) -> dict[str, int]:

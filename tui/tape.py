@@ -21,8 +21,9 @@ from textual.strip import Strip
 from tui.columns import GAP, HEADINGS, Columns, heading
 from tui.cursor import State, StepCursor
 from tui.line_view import LineView
-from tui.listing import FoldedTape, Listing, Run, RunRow
-from tui.rows import Cells, Rows, fit
+from tui.listing import Listing, PassTape, Run, RunRow
+from tui.rows import Cells, fit
+from tui.timeline import Timeline
 
 HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker
@@ -85,9 +86,10 @@ class TapeView(LineView, can_focus=True):
         self.border_title = "tape"
         self._ascii = ascii
         self._glyphs = ASCII_GLYPHS if ascii else GLYPHS
-        self._rows: Rows | None = None
+        self._tape: PassTape | None = None
+        self._known: dict[Timeline, PassTape] = {}  # of the passes that were looked at last
         self._listing: Listing | None = None
-        self._folded: FoldedTape | None = None  # while what repeats is folded
+        self._folds = False
         self._around: object = None  # the folds that are open because the current node is inside of them
         self._opened: set[Run] = set()  # those that were opened by hand
         self._only: frozenset[int] | None = None  # while rows are filtered
@@ -113,13 +115,14 @@ class TapeView(LineView, can_focus=True):
             return
         self._delivered = new.delivered_to
         if old is None or old.timeline is not new.timeline:
-            self._rows = Rows(new.timeline, ascii=self._ascii)
-            self._folded = FoldedTape(new.timeline) if self._folded is not None else None
+            self._known = {one: self._known[one] for one in new.timeline.known.values() if one in self._known}
+            self._tape = self._known.setdefault(new.timeline, PassTape(new.timeline, ascii=self._ascii))
             self._only, self._banner = None, ""
             self._list()
             self.post_message(self.Listed())
             return
-        if self._folded is not None and self._only is None and self._folded.around(new.focus) != self._around:
+        folded = self._tape.folded if self._tape is not None and self._folds and self._only is None else None
+        if folded is not None and folded.around(new.focus) != self._around:
             self._list()
             return
         changed = self._changed(old, new)
@@ -172,30 +175,28 @@ class TapeView(LineView, can_focus=True):
     @property
     def wanted_width(self) -> int:
         """The characters, its border included, with which no text of a row is cut."""
-        return self._rows.wanted(self.size.width) + MARKER + SCROLLBAR + BORDERS if self._rows is not None else 0
+        return self._tape.rows.wanted(self.size.width) + MARKER + SCROLLBAR + BORDERS if self._tape is not None else 0
 
     # Which rows there are
 
     @property
     def folds(self) -> bool:
         """Whether what repeats is folded."""
-        return self._folded is not None
+        return self._folds
 
     def turn_folds(self) -> bool:
         """Fold what repeats, or show every row again. Returns whether there is anything to fold."""
-        if self.cursor is None:
+        if self._tape is None:
             return False
-        self._folded = None if self._folded is not None else FoldedTape(self.cursor.timeline)
-        found = self._folded is None or self._folded.folds
-        if not found:
-            self._folded = None
+        found = self._folds or self._tape.folded.folds
+        self._folds = found and not self._folds
         self._opened.clear()
         self._list()
         return found
 
     def open_fold(self) -> bool:
         """Open the closed fold nearest to the current row, above it first; where none is closed, close all again."""
-        if self._listing is None or self._folded is None or self.cursor is None or self.cursor.focus is None:
+        if self._listing is None or not self._folds or self.cursor is None or self.cursor.focus is None:
             return False
         here = self._listing.row_of.get(self.cursor.focus, 0)
         closed = [(row > here, abs(row - here), one.run) for row, one in enumerate(self._listing.entries)
@@ -216,23 +217,25 @@ class TapeView(LineView, can_focus=True):
 
     def _list(self) -> None:
         """Decide anew which rows there are."""
-        if self.cursor is None:
+        tape = self._tape
+        if tape is None or self.cursor is None:
             return
-        timeline = self.cursor.timeline
         if self._only is not None:
-            self._listing = Listing.only(timeline, self._only)
-        elif self._folded is not None:
-            self._around = self._folded.around(self.cursor.focus)
-            self._listing = self._folded.listing(self._opened, self.cursor.focus)
+            self._listing = Listing.only(self.cursor.timeline, self._only)
+        elif self._folds:
+            self._around = tape.folded.around(self.cursor.focus)
+            self._listing = tape.folded.listing(self._opened, self.cursor.focus)
         else:
-            self._listing = Listing.of(timeline)
+            self._listing = tape.whole
         self._lay_out()
 
     def _lay_out(self) -> None:
-        if self._rows is None or self._listing is None or self.cursor is None or not self.size.width:
+        if self._tape is None or self._listing is None or not self.size.width:
             return
-        columns = self._rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
-        self._cells = Cells(self._rows, columns)
+        rows = self._tape.rows
+        columns = rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
+        if self._cells is None or self._cells.rows is not rows or self._cells.columns != columns:
+            self._cells = Cells(rows, columns)
         self._strips.clear()
         self.virtual_size = Size(self.size.width, len(self._listing.entries) + HEADER)
         self.refresh()

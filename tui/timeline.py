@@ -17,10 +17,12 @@ import numpy as np
 from microtape.recording import moment
 from microtape.recording.model import NodeRecord, TensorRef, Value
 from microtape.recording.moment import SEED
+from tui.lanes import Lanes, Uses
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+KEPT = 60_000  # rows of all passes of which what was worked out is kept
 SNAPSHOT_EVERY = 64  # steps between two remembered sets of waiting nodes: the rest is replayed
 
 
@@ -77,6 +79,23 @@ class Timeline(moment.Timeline):
     asks as well is in the class that this one extends.
     """
 
+    @cached_property
+    def known(self) -> dict[int, Timeline]:
+        """The passes of the recording that were looked at last, this one among them, by their index."""
+        return {self.pass_index: self}
+
+    def of_pass(self, index: int) -> Timeline:
+        """Another pass; if it was among the last that were looked at, with all that was worked out of it then."""
+        known = self.known
+        found = known.pop(index, None)
+        if found is None:
+            found = Timeline(self.recording, index)
+            vars(found)["known"] = known  # a cached property, which they share
+        known[index] = found
+        while len(known) > 1 and sum(len(one.rows) for one in known.values()) > KEPT:
+            del known[next(iter(known))]
+        return found
+
     @property
     def rows(self) -> tuple[int, ...]:
         """The nodes it evaluates, those of the user's since the pass before, and those that it records itself."""
@@ -86,6 +105,16 @@ class Timeline(moment.Timeline):
     def row_of(self) -> Mapping[int, int]:
         """Node id to index into `rows`."""
         return {node: row for row, node in enumerate(self.rows)}
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """The lanes beside the tape, a row a node."""
+        return Lanes.of(self.recording.nodes, [(node,) for node in self.rows], self.uses)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Which node of the tape uses which value."""
+        return Uses.of(self.recording.nodes, self.rows)
 
     @cached_property
     def forward(self) -> tuple[int, ...]:

@@ -197,7 +197,7 @@ class _Printer:
             yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, self.columns.widths)))}".rstrip()
         for row, node in enumerate(self.timeline.rows):
             mark = self._mark(cursor, node) if marks else " "
-            drawn = self.rows.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
+            drawn = self.rows.timeline.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
             yield f"{INDENT}{mark} {self._row(self._cells(cursor, node, drawn))}".rstrip()
 
     def step(self, cursor: StepCursor) -> Iterator[str]:

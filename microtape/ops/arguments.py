@@ -8,6 +8,8 @@ import numpy as np
 
 from microtape.tensor_state import TensorState
 
+INTEGERS = (int, np.integer)
+
 
 def plain(value: Any) -> Any:
     """The array of a tensor; anything else as it is."""
@@ -29,6 +31,8 @@ def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
     """
     if dim is None:
         return None
+    if isinstance(dim, int):
+        return (dim_index(dim, ndim),) if ndim else ()
     dims = tuple(dim) if isinstance(dim, tuple | list) else (dim,)
     if not dims:
         return None
@@ -60,7 +64,7 @@ def refuse_out(out: None) -> None:
 
 def int_tuple(value: Any, count: int) -> tuple[int, ...]:
     """`value` for each of `count` dimensions: `f(2)` and `f((2, 2))` mean the same."""
-    if isinstance(value, int | np.integer):
+    if isinstance(value, INTEGERS):
         return (int(value),) * count
     values = tuple(int(one) for one in value)
     return values * count if len(values) == 1 else values
@@ -68,6 +72,6 @@ def int_tuple(value: Any, count: int) -> tuple[int, ...]:
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(shape) == 1 and not isinstance(shape[0], int | np.integer):
+    if len(shape) == 1 and not isinstance(shape[0], INTEGERS):
         shape = tuple(shape[0])
     return tuple([int(size) for size in shape])

@@ -104,8 +104,7 @@ class TransposedConvolution(ConvolutionInputBackward0):
 
 def convolved(geometry: Geometry, x: Any, w: Any, bias: Any = None) -> Any:
     """The convolution; without a bias there is one of zeros."""
-    zeros = np.zeros(geometry.w_shape[0], x.dtype)
-    return call(ConvolutionBackward0(geometry), x, w, zeros if bias is None else bias)
+    return call(ConvolutionBackward0(geometry), x, w, np.zeros(geometry.w_shape[0], x.dtype) if bias is None else bias)
 
 
 def convolution(
@@ -170,14 +169,15 @@ def meeting(
 
 def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
     """Raise RuntimeError where input or weight has the wrong number of dimensions."""
+    if input.ndim == dims + 2 == weight.ndim:
+        return
     ranks = f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input"
     if input.ndim != dims + 2:
         raise RuntimeError(f"{ranks} to {name}, but got input of size: {list(input.shape)}")
-    if weight.ndim != dims + 2:
-        raise RuntimeError(
-            f"{ranks} and a {dims + 2}D weight to {name}, but got input of size: {list(input.shape)} and weight of "
-            f"size: {list(weight.shape)}"
-        )
+    raise RuntimeError(
+        f"{ranks} and a {dims + 2}D weight to {name}, but got input of size: {list(input.shape)} and weight of "
+        f"size: {list(weight.shape)}"
+    )
 
 
 def check_dtypes(input: Any, weight: Any, bias: Any) -> None:

@@ -153,6 +153,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     """The sum over all elements, or over the dimensions `dim`; whole numbers add up to int64."""
     if numpy_style:
         dim, keepdim = torch_style(dim, keepdim, **numpy_style)
+    if type(input) is np.ndarray:
+        return add_up(input, None if dim == () else dim, dtype, keepdims=keepdim)  # for a formula, in a plain pass
     dims = None if dim is None else dim_tuple(dim, input.ndim)
     return call((SumBackward0 if dim is None else SumBackward1)(dims, keepdim, dtype), input)
 

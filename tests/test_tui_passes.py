@@ -1,6 +1,8 @@
 """Several passes: the list of them, and two side by side; in the stepper and as text."""
 
 import json
+import re
+from pathlib import Path
 
 import handmade
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
 import microtape as mt
-from microtape import save
+import tui
+from microtape import load, save
 from tui.cli import main
 from tui.exits import Exit
 from tui.passes import compare, list_passes
@@ -106,6 +109,17 @@ async def test_s_lists_the_passes_and_enter_goes_to_one():
         assert shown(pilot.app, "#columns").split()[:2] == ["pass", "call"]
         await pilot.press("down", "down", "enter")
         assert "pass 3 of 3" in shown(pilot.app, "Heading")
+
+
+async def test_on_a_small_terminal_each_pass_has_one_line_and_no_word_is_cut():
+    recording = load(Path(tui.__file__).parent / "recordings" / "gradient_penalty.tape")
+    async with stepper(recording).run_test(size=SMALL) as pilot:
+        await pilot.press("s")
+        assert shown(pilot.app, "#columns").split() == ["pass", "call", "from", "line", "steps"]
+        assert [line.split()[0] for line in shown(pilot.app, "OptionList").splitlines() if line.strip()] == ["1", "2"]
+        await pilot.press("down", "c")
+        assert "second only" in shown(pilot.app, "OptionList")
+        assert not re.search(r"only in the (?!(first|second)\b)", shown(pilot.app, "OptionList"))
 
 
 async def test_c_compares_with_the_current_pass_and_enter_goes_to_the_node():

@@ -118,6 +118,18 @@ def test_in_a_recording_it_chooses_the_pass(program, capfd):
     assert main(["trace", "run.tape", "--until", "w +"]) == Exit.BAD_INPUT
 
 
+def test_who_fails_before_it_happens_is_shown_failing(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fails.py").write_text(
+        "import microtape as mt\nw = mt.tensor([1.0, 2.0], requires_grad=True)\nfor step in range(9):\n"
+        "    hidden = w.exp()\n    if step == 6:\n        hidden += 1\n    hidden.sum().backward()\n"
+    )
+    assert main(["trace", "fails.py", "--until", "nan"]) == Exit.SCRIPT_FAILED
+    out, err = capfd.readouterr()
+    assert "Pass 7 " in out
+    assert "microtape: fails.py computed no NaN in its 7 passes, but failed: here is its last one\n" in err
+
+
 async def test_the_stepper_opens_where_it_happened(program):
     _, recording = until(program(), "nan")
     async with stepper(recording, until="nan").run_test(size=LARGE) as pilot:

@@ -35,10 +35,11 @@ class Columns:
 
 
 class Need(NamedTuple):
-    """What a column of numbers needs: to say anything of each, to say it well, to say all there is to say."""
+    """What a column of numbers needs to say anything of each, to say it well, to list small arrays, to say it all."""
 
     least: int
     short: int
+    listed: int
     full: int
 
 
@@ -60,7 +61,7 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
     text the operands, which the lanes, the source and the sentence tell as well; then numbers are written shorter.
     """
     whole = {name: min(need, AT_MOST[name]) for name, need in texts.items()}
-    least, short, long = ({name: need[i] for name, need in numbers.items()} for i in range(3))
+    least, short, listed, full = ({name: need[i] for name, need in numbers.items()} for i in range(4))
     given = {name: min(need, AT_LEAST[name]) for name, need in whole.items()} | short
 
     def spare() -> int:
@@ -77,7 +78,7 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
     while spare() < 0:
         given[max(numbers, key=lambda name: given[name])] -= 1
     names = {name: whole.pop(name) for name in ("op", "name")}
-    for wanted in (short, names, whole, {name: len(name) for name in given}, long):
+    for wanted in (short, names, whole, {name: len(name) for name in given}, listed, full):
         while growing := [name for name in wanted if name in given and given[name] < wanted[name]]:
             if spare() <= 0:
                 break
@@ -86,6 +87,6 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
 
 
 def wanted(texts: Mapping[str, int], numbers: Mapping[str, Need]) -> int:
-    """The characters with which every text is whole, and every number says what it should."""
-    needed = [*(min(need, AT_MOST[name]) for name, need in texts.items()), *(need.short for need in numbers.values())]
+    """The characters with which every text is whole, and small arrays are listed."""
+    needed = [*(min(need, AT_MOST[name]) for name, need in texts.items()), *(need.listed for need in numbers.values())]
     return sum(needed) + GAP * (len(needed) - 1)

@@ -148,8 +148,11 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
         except ExpressionError as error:
             raise CommandError(f"--until: say nan, error or a condition: {error}") from None
         found = next((i for i in range(len(recording.passes)) if looked_for.happens_in(recording, i)), None)
-        if found is None and recording.error is None:
-            raise CommandError(f"{recording.title} {looked_for.never(len(recording.passes))}", Exit.NOTHING_RECORDED)
+        if found is None:
+            never = f"{recording.title} {looked_for.never(recording.passes[-1].index + 1)}"
+            if recording.error is None and recording.passes[-1].error is None:
+                raise CommandError(never, Exit.NOTHING_RECORDED)
+            say(f"{never}, but failed: here is its last one")
         return [found if found is not None else len(recording.passes) - 1]
     if passes is None:
         return list(range(len(recording.passes)))

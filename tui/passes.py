@@ -15,6 +15,8 @@ from tui.sentence import title
 from tui.spans import Line, Span, line, plain
 from tui.trace import pass_title, where
 
+NARROWEST = 12  # characters of a column that was cut
+
 
 @dataclass(frozen=True, slots=True)
 class PassRow:
@@ -44,10 +46,10 @@ def list_passes(recording: Recording) -> list[PassRow]:
     return found
 
 
-def pass_lines(recording: Recording, limit: int | None = None) -> Iterator[Line]:
+def pass_lines(recording: Recording, room: int | None = None) -> Iterator[Line]:
     """The list for reading: number, call, what it began at, how many steps, how it ended.
 
-    Columns are as wide as they need to be; at most `limit` characters, where there is no more room.
+    Columns are as wide as they need to be; in a `room` of so many characters, the widest are cut.
     """
     rows = list_passes(recording)
     cells = [("pass", "call", "from", "line", "steps", "")]
@@ -55,7 +57,10 @@ def pass_lines(recording: Recording, limit: int | None = None) -> Iterator[Line]
         (str(one.number), one.call, one.root, one.place, str(one.steps), one.failed and f"failed: {one.failed}")
         for one in rows
     ]
-    widths = [min(max(len(row[column]) for row in cells), limit or 10**6) for column in range(5)]
+    widths = [max(len(row[column]) for row in cells) for column in range(5)]
+    ends = max(len(row[5]) for row in cells)
+    while room is not None and sum(widths) + 2 * len(widths) + ends > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
     for number, row in enumerate(cells):
         texts = [_fit(cell, width) for cell, width in zip(row, widths, strict=False)]
         yield line(Span("  ".join(texts), "" if number else "label"), Span(f"  {row[5]}" if row[5] else "", "bad"))
@@ -85,7 +90,8 @@ class Pair:
         """The difference in a word or number: `same`, `-0.12`, `shape 3 became 4`, `only in the second`."""
         a, b, difference = self.first, self.second, self.difference
         if a is None or b is None:
-            return "no gradient in either" if a is b else f"only in the {'second' if a is None else 'first'}"
+            only = f"only in the {'second' if a is None else 'first'}"
+            return "no gradient in either" if a is b else only if len(only) <= width else only.split()[-1] + " only"
         if difference is None:
             changed = f"shape {format_shape(a.shape)} became {format_shape(b.shape)}"
             return changed if a.shape != b.shape else "only a summary was kept"

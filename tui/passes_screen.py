@@ -56,7 +56,9 @@ class PassesScreen(Dialog[PassChoice | None]):
 
     def compose(self) -> ComposeResult:
         """The headings, a line a pass."""
-        columns, *rows = [content(one, ascii=self._ascii) for one in pass_lines(self._recording, 34)]
+        columns, *rows = [
+            content(one, ascii=self._ascii) for one in pass_lines(self._recording, min(self.app.size.width, 130) - 5)
+        ]
         number = self._recording.passes[self._current].index + 1
         with Vertical() as box:
             box.border_title = "passes"

@@ -19,6 +19,7 @@ from tui.timeline import Timeline
 
 NOTHING = "·"
 TEXTS, NUMBERS = 1_000, 60  # how many rows the columns are measured by
+LISTED = 20  # characters: enough for `[-0.35, 0.71, -0.29]`
 BRIEF = 16  # characters: enough for `-8.4e-11 ± 0.017`
 BRIEFER = range(6, BRIEF, 2)
 LONGEST = 44  # characters: enough to list a small array, or to describe a large one
@@ -82,14 +83,15 @@ class Rows:
 
     def _need(self, name: str, numbers: Iterable[tuple[Value | None, int]]) -> Need:
         """What a column needs for these numbers, each with so many characters after it."""
-        least = short = full = least_heading(name)
+        need = Need(*[least_heading(name)] * len(Need._fields))
         for value, more in numbers:
-            texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, BRIEF, *BRIEFER)]
-            _, brief, *briefer = (text.removeprefix("mean ") for text in texts)
-            briefest = next((text for text in briefer if text not in ELLIPSES), brief)
-            least, full = max(least, len(briefest)), max(full, len(texts[0]) + more)
-            short = max(short, len(briefest) + more if more else len(brief))
-        return Need(least, short, full)
+            texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, LISTED, BRIEF, *BRIEFER)]
+            full, listed, brief, *briefer = map(len, (text.removeprefix("mean ") for text in texts))
+            told = [length for length, text in zip(briefer, texts[3:], strict=True) if text not in ELLIPSES]
+            least = told[0] if told else brief
+            one = Need(least, least + more if more else brief, listed + more, max(full, len(texts[0])) + more)
+            need = Need(*map(max, need, one))
+        return need
 
     @cached_property
     def _only_scalars(self) -> bool:

@@ -40,7 +40,8 @@ from tui.tape import TapeView
 from tui.watch_pane import WatchPane
 
 SMALLEST = (60, 18)
-TAPE_AT_LEAST, PANES_AT_LEAST = 80, 46  # columns, where they are side by side
+TAPE_AT_LEAST, PANES_AT_LEAST = 80, 50  # columns, where they are side by side
+SHARE = 0.64  # of the height for a tape above the graph, as in the style sheet
 VIEWS = ("tape", "boxes", "both")
 
 
@@ -149,8 +150,9 @@ class StepperScreen(ExplainingScreen):
         self.cursor = self._opening
         if self._until is not None:
             self.go_until(self._until)
-        if len(self._opening.timeline.rows) <= self.app.size.height // 2 - 6 and self.app.size.height >= 40:
-            self.view = "both"  # where the tape leaves half of its place empty
+        tape, room = len(self._opening.timeline.rows) + 3, self.app.size.height - 8  # with its frame; without the bars
+        if tape <= SHARE * room and self.app.size.height >= 40:
+            self.view = "both"  # where the tape leaves much of its place empty
         give_way(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
         self.call_after_refresh(self.set_timer, PAUSE, self._settle)

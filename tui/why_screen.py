@@ -125,6 +125,7 @@ class WhyScreen(Dialog[int | None]):
         arrow = " <- " if self._ascii else " ← "
         crumbs = [piece for about in self._trail for piece in (Span(arrow, "dim"), *label(self._cursor, about))]
         self.query_one("#crumbs", Static).update(content(line(*crumbs[1:]), ascii=self._ascii))
+        self.query_one("#crumbs", Static).display = bool(crumbs)
         self.query_one("#heading", Static).update(self._content(heading))
         keys = [("escape", "Esc")]
         if self._trail and self._trail[-1].index:

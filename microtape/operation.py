@@ -214,7 +214,7 @@ def unary(cls: type[Unary], x: Any) -> Any:
     if array.dtype.kind in "biu" and cls.floating:
         array = array.astype(dtypes.get_default_dtype())
     array = quietly().run(cls.forward, array)
-    output = new_tensor(type(x), array if type(array) is _ndarray else np.asarray(array))
+    output = new_tensor(type(x), array if type(array) is _ndarray else array.__array__())
     if mode.enabled:
         edge = x.edge or edge_of(x)
         if edge is not NO_EDGE:
@@ -247,7 +247,7 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         array = quietly().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:
         raise refusal(error, a, b) from None
-    output = new_tensor(type(x), array if type(array) is _ndarray else np.asarray(array))
+    output = new_tensor(type(x), array if type(array) is _ndarray else array.__array__())
     if mode.enabled:
         to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
         if to_x is not NO_EDGE or to_y is not NO_EDGE:

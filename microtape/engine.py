@@ -160,7 +160,8 @@ class GraphTask:
                     dependencies[receiver] = left = left - 1
                     term = gradients[output]
                     if term is not None:
-                        if term.shape != receiver.shape or term.dtype is not receiver.dtype:
+                        array = term.array if as_tensors else term
+                        if array.shape != receiver.shape or array.dtype is not receiver.dtype:
                             term = self.fit(term, node, output)
                         held = buffers.get(receiver)
                         if held is None:
@@ -298,18 +299,22 @@ class GraphTask:
 
     def leading_to_capture(self) -> set[Node]:
         """The nodes that have to run: what leads to a captured edge and, if that is to accumulate, its own node."""
+        users: dict[Node, list[Node]] = {}  # of each node: those that deliver to it
+        nodes: list[Node] = [self.root]
+        for node in nodes:  # it grows on the way
+            for receiver, _ in node.next_edges:
+                if receiver in users:
+                    users[receiver].append(node)
+                elif receiver is not None:
+                    users[receiver] = [node]
+                    nodes.append(receiver)
         running = set(self.captures) if self.accumulate else set()
-        seen: set[Node] = set()
-        stack: list[tuple[Node, bool]] = [(self.root, False)]
-        while stack:
-            node, decided = stack.pop()
-            if decided:  # whether what follows it is needed
-                if any([to in running or to in self.captures for to, _ in node.next_edges]):
-                    running.add(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                stack.extend([(following, False) for following, _ in node.next_edges if following is not None])
+        leading = list(self.captures)
+        for node in leading:  # so does this
+            for user in users.get(node, ()):
+                if user not in running:
+                    running.add(user)
+                    leading.append(user)
         return running
 
     def goes_on(self, node: Node, gradient: Any) -> bool:

@@ -159,9 +159,14 @@ def call(node: Operation, *operands: Any) -> Any:
     else:
         check_arrays(node.op, operands)
         return node.forward(*operands)
-    tensors = tuple([as_tensor(operand, like) for operand in operands])
+    single = len(operands) == 1  # spelled out to be quick
+    tensors = operands if single else tuple([as_tensor(operand, like) for operand in operands])
     output = new_tensor(like, compute(node, tensors))
     if mode.enabled and output.array.dtype.kind in "fc":
+        if single:
+            edge = operands[0].edge or edge_of(operands[0])
+            if edge is not NO_EDGE:
+                return record(node, operands, (edge,), _ONE, output, sys._getframe(2))
         edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
         for edge in edges:
             if edge is not NO_EDGE:

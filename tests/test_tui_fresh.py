@@ -47,7 +47,8 @@ async def opened_at(before, size):
     async with app.run_test(size=size) as pilot:
         screen = pilot.app.screen
         await pilot.pause()
-        screen.breakpoints, screen.view, screen.pane = before.breakpoints, before.view, before.pane
+        for name in ("breakpoints", "view", "pane", "found"):
+            setattr(screen, name, getattr(before, name))
         if before.focused is not None:
             screen.query_one(f"#{before.focused.id}").focus()
         await settled(pilot)

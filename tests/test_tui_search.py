@@ -50,6 +50,16 @@ async def test_slash_finds_n_goes_on_and_capital_n_back():
         assert bar(pilot.app) == "step 3 of 5"
 
 
+async def test_the_heading_says_which_match_this_is():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"mul", "enter")
+        assert shown(pilot.app, "Heading").endswith("mul: 1 of 2   step 1 of 5")
+        await pilot.press("N")
+        assert shown(pilot.app, "Heading").endswith("mul: 2 of 2   step 3 of 5")
+        await pilot.press("right")
+        assert "mul" not in shown(pilot.app, "Heading")
+
+
 async def test_what_is_nowhere_is_said():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("slash", *"conv", "enter")

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from tui.brush import Brush
 from tui.cursor import StepCursor
 from tui.pieces import Piece, Text
+from tui.spans import shown
 from tui.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "
@@ -26,11 +27,13 @@ STYLES = {"nan": "bold $text-warning", "stop": "bold $text-success", "failed": "
 class Heading(Widget):
     """The script, the pass, its outcome, and the count of steps."""
 
+    ALLOW_SELECT = False
     DEFAULT_CSS = "Heading { height: 1; }"
 
     cursor: reactive[StepCursor | None] = reactive(None)
     speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
     score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
+    found: reactive[str] = reactive("")  # while searching: which match this is, of how many
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,8 +52,9 @@ class Heading(Widget):
         playing = f"playing, {self.speed:g} a second   " if self.speed else ""
         right, asked = self.score or (0, 0)
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
+        says = playing + predicts + (f"{shown(self.found)}   " if self.found else "")
         left = brush.strip((Piece(" "), *_what(self.cursor)))
-        count = brush.strip((Piece(playing + predicts, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
+        count = brush.strip((Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
         room = width - count.cell_length - 1
         if left.cell_length > room:
             left = Strip.join([left.crop(0, room - 1), brush.strip((Piece("…"),))])
@@ -63,6 +67,7 @@ class TimeBar(Widget):
     Marks stand where something is to be seen, and a click goes there.
     """
 
+    ALLOW_SELECT = False
     DEFAULT_CSS = "TimeBar { height: 1; }"
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)

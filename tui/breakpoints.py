@@ -115,11 +115,10 @@ def _make(cursor: StepCursor, text: str, kind: Kind, evaluate: bool) -> Breakpoi
     if (nodes := cursor.find(text)) or kind == "watch":
         if not nodes:
             raise LookupError(f"there is no {text!r} here to watch")
-        moments = [moment for moment, node, _ in _moments(timeline) if node in nodes]
-        if kind == "watch":
-            moments += [start + i + 1 for i, step in enumerate(timeline.steps)
-                        if any(one.node in nodes for one in step.deliveries)]  # fmt: skip
-        return Breakpoint(text, kind, tuple(sorted(set(moments))), nodes)
+        forward, backward = timeline.moments_of(nodes)
+        came = (start + step + 1 for node in nodes for step, _ in timeline.received.get(node, ()))
+        moments = {*forward, *backward, *(came if kind == "watch" else ())}
+        return Breakpoint(text, kind, tuple(sorted(moments)), nodes)
     if text.isidentifier():
         raise LookupError(f"there is no {text!r} here")
     condition = Condition.read(text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.reactive import reactive
 
+from tui.cursor import StepCursor
 from tui.recording_again import AgainScreen
 from tui.search import found_nodes, matches
 from tui.tape import TapeView
@@ -24,7 +27,14 @@ class FindingScreen(AgainScreen):
         Binding("escape", "escape", "show all rows; stop recording", show=False),
     ]
 
+    found: reactive[str] = reactive("", repaint=False)  # which match is the present moment
+
     _wanted = ""  # what was looked for last
+
+    def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
+        """Anywhere else is no match."""
+        super().watch_cursor(old, new)
+        self.found = ""
 
     def find(self, text: str) -> None:
         """To the next match.
@@ -47,11 +57,9 @@ class FindingScreen(AgainScreen):
         if not found:
             self.notify(f"{self._wanted!r} is nowhere in this pass.", timeout=3, markup=False)
             return
-        later = [moment for moment in found if moment > position]
-        before = [moment for moment in found if moment < position]
-        moment = (later or found)[0] if by > 0 else (before or found)[-1]
-        self.notify(f"{self._wanted}: {found.index(moment) + 1} of {len(found)}", timeout=2, markup=False)
-        self.cursor = self.cursor.to_moment(moment)
+        at = (bisect_right(found, position) if by > 0 else bisect_left(found, position) - 1) % len(found)
+        self.cursor = self.cursor.to_moment(found[at])
+        self.found = f"{self._wanted}: {at + 1:,} of {len(found):,}"
 
     def filter(self, text: str) -> None:
         """Show only the rows in which a text is found; all of them for an empty one.

@@ -16,6 +16,7 @@ class LineView(ScrollView, inherit_bindings=False):
     everything is in view: so another length neither lays the screen out anew nor hides the end of a line.
     """
 
+    ALLOW_SELECT = False  # a click would paint all of the screen before what was clicked is shown
     DEFAULT_CSS = "LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
 
     # Left, right, Home and End belong to time, wherever the focus is.

@@ -21,12 +21,13 @@ def named(timeline: Timeline, text: str) -> frozenset[int]:
     if number := re.fullmatch(r"%?(\d{1,18})", target):
         node = int(number[1])
         return frozenset({node} if node in timeline.row_of else ())
-    nodes = [timeline.node(node) for node in timeline.rows]
+    nodes = (timeline.node(node) for node in timeline.rows)
     if line := re.fullmatch(r"(?::|line\s+|L)(\d{1,18})", target):
         at = int(line[1])
-        found = [one for one in nodes if one.place is not None and one.place.line <= at <= one.place.end_line]
-    else:
-        folded = target.casefold()
-        found = [one for one in nodes if target in names(timeline, one.id)]
-        found = found or [one for one in nodes if folded and folded in (one.op.casefold(), one.name.casefold())]
-    return frozenset(one.id for one in found)
+        return frozenset(
+            one.id for one in nodes if one.place is not None and one.place.line <= at <= one.place.end_line
+        )
+    if found := timeline.by_name.get(target):
+        return found
+    folded = target.casefold()
+    return frozenset(one.id for one in nodes if folded and folded in (one.op.casefold(), one.name.casefold()))

@@ -18,12 +18,8 @@ def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
     A line is written `:7`, a shape `24×3`, `24x3` or `(24, 3)`; anything else may stand in an operation, in a name or
     among the operands, in capitals or not. Where the part has none, those of the other part are given.
     """
-    timeline = cursor.timeline
-    found = found_nodes(cursor, text)
-    start = len(timeline.forward)
-    forward = tuple(i + 1 for i, node in enumerate(timeline.forward) if node in found)
-    backward = tuple(start + i + 1 for i, step in enumerate(timeline.steps) if step.node in found)
-    return (forward or backward) if cursor.is_forward else (backward or forward)
+    forward, backward = cursor.timeline.moments_of(found_nodes(cursor, text))
+    return tuple((forward or backward) if cursor.is_forward else (backward or forward))
 
 
 def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:
@@ -38,6 +34,7 @@ def _found(timeline: Timeline, text: str) -> frozenset[int]:
     shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
     if shape:
         wanted = format_shape(tuple(int(size) for size in shape[1].split(",") if size.strip()))
+    is_shape = shape is not None or re.fullmatch(r"\d+(×\d+)+", wanted) is not None
     line = re.fullmatch(r":(\d+)", wanted)
 
     def found(node: int) -> bool:
@@ -45,11 +42,11 @@ def _found(timeline: Timeline, text: str) -> frozenset[int]:
         if line:
             place = record.place
             return place is not None and place.line <= int(line[1]) <= place.end_line
-        if re.fullmatch(r"\d+(×\d+)+", wanted) or shape:
+        if is_shape:
             return rows.shape(record) == wanted
         # Everybody who looks for "mul" would find the leaves by their AccumulateGrad.
         kind = record.name if record.variable is None else ""
-        texts = (rows.op(record), kind, *names(timeline, node), rows.operands(record))
-        return any(wanted in one.casefold() for one in texts)
+        texts = (rows.op(record), kind, *names(timeline, node))
+        return any(wanted in one.casefold() for one in texts) or wanted in rows.operands(record).casefold()
 
     return frozenset(node for node in timeline.rows if found(node)) if wanted else frozenset()

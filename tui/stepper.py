@@ -121,7 +121,7 @@ class StepperScreen(ExplainingScreen):
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
-        yield Heading().data_bind(cursor, StepperScreen.speed, StepperScreen.score)
+        yield Heading().data_bind(cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found)
         yield Static(id="banner")
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Container(id="main"):

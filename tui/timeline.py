@@ -8,7 +8,7 @@ and nothing has been evaluated yet.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -121,6 +121,18 @@ class Timeline(moment.Timeline):
         """The operations before this pass began, in the order they ran."""
         return tuple(n for n in self.rows if self.node(n).kind != "accumulate" and n not in self.made_at)
 
+    @cached_property
+    def forward_at(self) -> Mapping[int, int]:
+        """Node id to the moment that records it, of the operations."""
+        return {node: moment for moment, node in enumerate(self.forward, 1)}
+
+    def moments_of(self, nodes: Iterable[int]) -> tuple[list[int], list[int]]:
+        """The moments that record these nodes, and those that evaluate them; ascending."""
+        start, forward_at, step_of = len(self.forward), self.forward_at, self.step_of
+        nodes = tuple(nodes)
+        forward = sorted(forward_at[node] for node in nodes if node in forward_at)
+        return forward, sorted(start + step_of[node].index + 1 for node in nodes if node in step_of)
+
     @property
     def last(self) -> int:
         """The last moment."""
@@ -130,6 +142,18 @@ class Timeline(moment.Timeline):
         """The index of the step that evaluates the node, None where none does."""
         step = self.step_of.get(node)
         return None if step is None else step.index
+
+    @cached_property
+    def by_name(self) -> Mapping[str, frozenset[int]]:
+        """The user's names to the nodes of the tape that they stand for."""
+        tensors, found = self.recording.tensors, dict[str, set[int]]()
+        for node in self.rows:
+            record = self.node(node)
+            outputs = (ref.tensor for ref in record.outputs if ref is not None)
+            for tensor in outputs if record.variable is None else (record.variable,):
+                for name in tensors[tensor].names:
+                    found.setdefault(name, set()).add(node)
+        return {name: frozenset(nodes) for name, nodes in found.items()}
 
     @cached_property
     def users(self) -> Mapping[int, tuple[int, ...]]:

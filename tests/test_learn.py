@@ -135,6 +135,14 @@ def test_an_unknown_lesson_is_one_clear_line(words, capfd):
     assert answer.err.count("\n") == 1
 
 
+def test_a_mistyped_command_says_which_there_are(capfd):
+    assert main(["learn", "hnit", "3"]) == Exit.BAD_INPUT
+    answer = capfd.readouterr().err
+    assert answer.endswith("Did you mean hint? Commands: list, check, hint, solution, reset, step, watch, engine, "
+                           "verify, grade\n")  # fmt: skip
+    assert answer.count("\n") == 1
+
+
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, capfd):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "file"))

@@ -368,6 +368,27 @@ class TestTheExercise:
             line = next(one for one in pilot.app.screen.query("#said > Static") if "overwrite" in one.render().plain)
             assert verdict.content_region.contains_region(line.region)
 
+    async def test_before_there_is_anything_to_say_the_file_has_the_room(self, workspace):
+        async with app(workspace).run_test(size=(160, 48)) as pilot:
+            await pilot.press("3")
+            heights = {name: pilot.app.screen.query_one(name).region.height for name in ("#file", "#verdict")}
+            assert heights["#verdict"] == 3, "a line in its frame"
+            assert heights["#file"] > 35
+
+    async def test_e_on_a_file_without_gaps_begins_where_the_learner_began(self, workspace):
+        path = workspace.exercise(FIRST)
+        shipped = path.read_text().splitlines()
+        gap = next(i for i, line in enumerate(shipped) if "raise NotImplementedError" in line)
+        path.write_text("\n".join(line.replace("raise NotImplementedError", "result = 0") for line in shipped))
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e")
+            editor = pilot.app.screen.query_one(TextArea)
+            assert editor.cursor_location == (gap, len(editor.document.get_line(gap)))
+            await pilot.press("ctrl+home")
+            assert editor.cursor_location == (0, 0)
+            await pilot.press("ctrl+end")
+            assert editor.cursor_location == editor.document.end
+
     async def test_e_edits_here_and_typing_replaces_the_gap(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
             await pilot.press("e")
@@ -435,7 +456,7 @@ class TestTheExercise:
         async with app(workspace).run_test(size=SMALL) as pilot:
             workspace.exercise(FIRST).write_text("theirs")
             await pilot.press("e", "x", "escape")
-        assert workspace.exercise(FIRST).read_text() == "xtheirs"
+        assert workspace.exercise(FIRST).read_text() == "theirsx"
 
     async def test_o_without_a_terminal_to_lend_says_where_the_file_is(self, workspace, monkeypatch):
         monkeypatch.setenv("EDITOR", "true")

@@ -3,6 +3,7 @@
 import handmade
 import pytest
 from test_tui_app import LARGE, bar, sentence, shown, stepper
+from textual.widgets import Input
 
 from tui.cursor import StepCursor
 from tui.predict import PredictScreen, Question, question_about
@@ -68,6 +69,17 @@ async def test_right_answers_count_and_skipped_ones_do_not():
         assert "Not quite" in shown(pilot.app, "#verdict")
         await pilot.press("enter")
         assert "predict: 1 of 2 right" in shown(pilot.app, "Heading")
+
+
+async def test_once_answered_it_takes_no_more_typing_and_right_goes_on():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("P", "right", "7", "enter", "8", "9")
+        assert pilot.app.screen.query_one(Input).value == "7"
+        await pilot.press("right")
+        assert bar(pilot.app) == "step 1 of 5"
+        await pilot.press("right", "7", "enter", "escape")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert "of 2 right" in shown(pilot.app, "Heading"), "an answer that was given counts"
 
 
 async def test_back_is_not_asked_about_and_p_ends_it():

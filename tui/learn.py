@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,7 +84,19 @@ def _run(desk: Desk, words: Words) -> int:
         return learn_commands.engine(desk, desk.lesson(" ".join(rest)), step)
     if command in COMMANDS:
         return COMMANDS[command](desk, desk.lesson(" ".join(rest)))
-    return learn_commands.text(desk, desk.lesson(" ".join([command, *rest])))
+    return learn_commands.text(desk, _lesson_of(desk, words))
+
+
+def _lesson_of(desk: Desk, words: Words) -> Lesson:
+    """The lesson that is named without a command. One that is not there may be a command that was mistyped."""
+    every = ("list", *COMMANDS, "engine", "verify", "grade")
+    try:
+        return desk.lesson(" ".join([words.command, *words.rest]))
+    except LookupError as problem:
+        close = get_close_matches(words.command, every, 1)
+        meant = f". Did you mean {close[0]}?" if close else "."
+        commands = f"{meant} Commands: {', '.join(every)}" if close or words.rest else ""
+        raise LookupError(f"{problem.args[0]}{commands}") from None
 
 
 def _list(desk: Desk) -> int:

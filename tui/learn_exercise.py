@@ -32,6 +32,8 @@ AT_ONCE: dict[str, Callable[[TextArea], None]] = {
     "down": TextArea.action_cursor_down,
     "home": TextArea.action_cursor_line_start,
     "end": TextArea.action_cursor_line_end,
+    "ctrl+home": lambda editor: editor.move_cursor((0, 0)),
+    "ctrl+end": lambda editor: editor.move_cursor(editor.document.end),
 }
 """Keys whose bindings would be looked up after what is typed next, where somebody types fast or the machine is slow."""
 
@@ -121,7 +123,7 @@ class ExerciseView(Vertical):
         self.add_class("-editing")
         self.remove_class("-said")
         editor.focus()
-        editor.selection = _first_gap(self._known)
+        editor.selection = _first_gap(self._known, self._lesson.exercise.path.read_text(encoding="utf-8"))
         editor.scroll_cursor_visible(center=True)
 
     def save(self) -> bool:
@@ -187,13 +189,19 @@ class ExerciseView(Vertical):
         box.scroll_home(animate=False)
 
 
-def _first_gap(code: str) -> Selection:
-    """The first thing to be replaced, selected, so that typing replaces it."""
-    for number, line in enumerate(code.splitlines()):
+def _first_gap(code: str, shipped: str) -> Selection:
+    """The first thing to be replaced, selected, so that typing replaces it. Where nothing is left of that, the end of
+    the first line that is not as it was shipped: there the learner has begun.
+    """
+    lines = code.splitlines()
+    for number, line in enumerate(lines):
         column = line.find(GAP)
         if column >= 0:
             return Selection((number, column), (number, column + len(GAP)))
-    return Selection((0, 0), (0, 0))
+    both = enumerate(zip(lines, shipped.splitlines(), strict=False))
+    at = next((number for number, (line, before) in both if line != before), 0)
+    end = (at, len(lines[at])) if lines else (0, 0)
+    return Selection(end, end)
 
 
 def _statics(lines: list[Said]) -> list[Static]:

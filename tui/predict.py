@@ -121,7 +121,10 @@ class PredictScreen(Dialog[bool | None]):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "skip", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "skip", show=False),
+        Binding("enter,right,l,space", "go_on", "go on", show=False),  # once it was answered: till then keys are typed
+    ]
 
     def __init__(self, question: Question) -> None:
         super().__init__()
@@ -138,10 +141,9 @@ class PredictScreen(Dialog[bool | None]):
             yield Static(id="verdict")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """First what is right, then on to the step."""
+        """Say what is right. There is nothing more to type: the keys are those of going on."""
         event.stop()
         if self._verdict is not None:
-            self.dismiss(self._verdict)
             return
         answer = event.value.strip()
         self._verdict = self._question.accepts(answer)
@@ -152,4 +154,14 @@ class PredictScreen(Dialog[bool | None]):
         self.query_one("#verdict", Static).update(
             Content.assemble(said, f": {self._question.right}. ", marked(self._question.because))
         )
+        event.input.disabled = True
         self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows it"))
+
+    def action_go_on(self) -> None:
+        """To the step, once there is an answer."""
+        if self._verdict is not None:
+            self.dismiss(self._verdict)
+
+    def action_leave(self) -> None:
+        """Skip the question; an answer that was given counts."""
+        self.dismiss(self._verdict)

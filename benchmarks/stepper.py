@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import termios
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -47,6 +47,7 @@ loss = (h * h).sum()
 loss.backward()
 """
 OPERATIONS = 6  # that a round of the loop records
+HOME, END, ENTER, INSIDE = b"\x1b[H", b"\x1b[F", b"\r", b"\x1b[1;2C"
 
 
 class Paint(NamedTuple):
@@ -133,18 +134,22 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             yield Finding(f"{opened}, computing alone", first.computed - imports.computed, "s", 1)
             _settle(terminal)
             steps = [terminal.press(key) for key in [b"l"] * (30 if quick else 200) + [b"h"] * 20]
-            jumps = []
-            for node in range(1_000, 30_000, 7_000 if quick else 1_000):
-                terminal.press(b"g")
-                for digit in str(node * 7_919 % 30_000):
-                    terminal.press(digit.encode())
-                jumps.append(terminal.press(b"\r"))
-            jumps += [terminal.press(key) for key in (b"\x1b[H", b"\x1b[F", b"\x1b[H", b"\x1b[F")]
+            inside = [terminal.press(INSIDE) for _ in range(10 if quick else 40)]
+            jumps = {kind: list(jump(terminal, quick)) for kind, jump in JUMPS.items()}
+            terminal.press(b"z")
+            folded = [terminal.press(b"l") for _ in range(2 * OPERATIONS if quick else 10 * OPERATIONS)]
             for kind, name in ((0, ""), (1, ", computing alone")):
-                stepped, jumped = (sorted(1e3 * paint[kind] for paint in paints) for paints in (steps, jumps))
+                stepped, within, over = (
+                    sorted(1e3 * paint[kind] for paint in paints) for paints in (steps, inside, folded)
+                )
                 yield Finding(f"stepper: a step, median{name}", statistics.median(stepped), "ms", 10)
                 yield Finding(f"stepper: a step, 95 %{name}", stepped[int(0.95 * len(stepped))], "ms", 16)
-                yield Finding(f"stepper: a jump, the slowest{name}", jumped[-1], "ms", 50)
+                yield Finding(f"stepper: inside of a step, 95 %{name}", within[int(0.95 * len(within))], "ms", 16)
+                yield Finding(f"stepper: a step between folds, the slowest{name}", over[-1], "ms", 50)
+                slowest = {how: max(1e3 * paint[kind] for paint in paints) for how, paints in jumps.items()}
+                for how, milliseconds in slowest.items():
+                    yield Finding(f"stepper: a jump {how}, the slowest{name}", milliseconds, "ms", 50)
+                yield Finding(f"stepper: a jump, the slowest{name}", max(slowest.values()), "ms", 50)
             yield Finding("stepper: memory", terminal.megabytes, "MB", 200)
         finally:
             terminal.close()
@@ -155,6 +160,54 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             yield Finding("`microtape demo`: from command to first paint, computing alone", first.computed, "s", 1)
         finally:
             terminal.close()
+
+
+def _by_number(terminal: Terminal, quick: bool) -> Iterator[Paint]:
+    for node in range(1_000, 30_000, 7_000 if quick else 1_000):
+        _type(terminal, b"g", str(node * 7_919 % 30_000))
+        yield terminal.press(ENTER)
+
+
+def _to_ends(terminal: Terminal, quick: bool) -> Iterator[Paint]:
+    for key in (HOME, END) * (1 if quick else 3):
+        yield terminal.press(key)
+
+
+def _by_click(terminal: Terminal, quick: bool) -> Iterator[Paint]:
+    """On the line of time, the second of the screen."""
+    for column in (20, 120) if quick else (20, 100, 40, 130, 60, 90, 12, 75):
+        yield terminal.press(b"\x1b[<0;%d;2M\x1b[<0;%d;2m" % (column, column))
+
+
+def _to_breakpoints(terminal: Terminal, quick: bool) -> Iterator[Paint]:
+    for node in (1_000, 15_000, 29_000):
+        _type(terminal, b"b", f"%{node}")
+        terminal.press(ENTER)
+    terminal.press(HOME)
+    _settle(terminal)  # what was said of the last breakpoint goes away
+    for key in b"ccC" if quick else b"cccCCC":
+        yield terminal.press(bytes([key]))
+
+
+def _to_matches(terminal: Terminal, quick: bool) -> Iterator[Paint]:
+    _type(terminal, b"/", "tanh")
+    terminal.press(ENTER)
+    for key in b"nN" if quick else b"nnnnnNNN":
+        yield terminal.press(bytes([key]))
+
+
+def _type(terminal: Terminal, key: bytes, text: str) -> None:
+    for letter in (key, *(letter.encode() for letter in text)):
+        terminal.press(letter)
+
+
+JUMPS: Mapping[str, Callable[[Terminal, bool], Iterator[Paint]]] = {
+    "to a number": _by_number,
+    "to an end": _to_ends,
+    "by a click": _by_click,
+    "to a breakpoint": _to_breakpoints,
+    "to a match": _to_matches,
+}
 
 
 def _environment(folder: str) -> dict[str, str]:

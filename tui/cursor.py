@@ -140,10 +140,8 @@ class StepCursor:
 
     def next_of(self, nodes: Collection[int]) -> int | None:
         """The next moment of any of these nodes, as in `goto`; None where they have none."""
-        timeline, start = self.timeline, len(self.timeline.forward)
-        forward = [i + 1 for i, node in enumerate(timeline.forward) if node in nodes]
-        backward = [start + i + 1 for i, step in enumerate(timeline.steps) if step.node in nodes]
-        moments = (forward or backward) if self.position < start else (backward or forward)
+        forward, backward = self.timeline.moments_of(nodes)
+        moments = (forward or backward) if self.is_forward else (backward or forward)
         return next((m for m in moments if m > self.position), moments[0]) if moments else None
 
     def to_moment(self, moment: int) -> StepCursor:

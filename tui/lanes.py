@@ -155,6 +155,7 @@ class _Allocation:
         self.free: list[int] = []
         self.spans: list[list[tuple[int, int]]] = []
         self.lane_of: dict[int, int] = {}
+        self.alike: dict[RowLanes, RowLanes] = {}  # most of a loop's rows are: they are kept once
 
     def run(self) -> Lanes:
         rows = tuple([self._row(row) if nodes else NO_NODE for row, nodes in enumerate(self.order)])
@@ -184,7 +185,8 @@ class _Allocation:
         else:
             heappush(self.free, own)
         is_leaf = self.nodes[self.order[row][-1]].kind == "accumulate"
-        return RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
+        found = RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
+        return self.alike.setdefault(found, found)
 
     def _find_uses(self, uses: Uses) -> None:
         """The values that each row uses of rows above, where each is used last, and whose it is.

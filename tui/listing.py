@@ -122,7 +122,8 @@ class FoldedTape:
         self._inside: dict[int, tuple[int, int]] = {}  # operation -> (item, repetition) at the top
         for at, item in enumerate(self._items):
             for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
-                self._inside.update((node, (at, k)) for one in inside for node in operations(one))
+                place = at, k
+                self._inside.update((node, place) for one in inside for node in operations(one))
         self._above: dict[int, list[int]] = {}  # operation -> leaves that stand right above it
         self._stands_above: dict[int, int] = {}  # leaf -> operation
         self._before: dict[int, list[int]] = {}  # item -> leaves above it, which several repetitions share

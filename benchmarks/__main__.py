@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import report
+from benchmarks.available import available
 from benchmarks.checks import CHECKS, Check, Finding
-from benchmarks.engines import Engine, available
+from benchmarks.engines import Engine
 from benchmarks.measure import OURS, DifferentError, Result, keep_freed_memory, run_workload
 from benchmarks.stepper import stepper
 from benchmarks.workloads import WORKLOADS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -257,29 +256,3 @@ class Tinygrad(Tape):
     def arrays(self, gradients: Sequence[Any]) -> list[Array]:
         """See Engine."""
         return [gradient.numpy() for gradient in gradients]
-
-
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "numpy": Numpy,
-    "microtape": lambda: Torch("microtape"),
-    "torch": lambda: Torch("torch"),
-    "autograd": Autograd,
-    "mygrad": MyGrad,
-    "micrograd": Micrograd,
-    "tinygrad": Tinygrad,
-}
-"""In the order in which tables show them."""
-
-
-def available() -> tuple[dict[str, Engine], dict[str, str]]:
-    """The engines that are there, and for each that is not, why."""
-    engines, missing = {}, {}
-    for name, make in ENGINES.items():
-        if importlib.util.find_spec(name) is None:
-            missing[name] = "not installed"
-            continue
-        try:
-            engines[name] = make()
-        except MissingError as error:
-            missing[name] = str(error).splitlines()[0]
-    return engines, missing

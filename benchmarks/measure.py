@@ -66,7 +66,7 @@ def run_workload(workload: Workload, engines: Mapping[str, Engine], rounds: int,
     skipped: dict[str, str] = {}
     expected: list[Array] | None = None
     for name, engine in engines.items():
-        if name not in ("numpy", OURS, *workload.peers):
+        if name not in ("numpy", "formulas", OURS, *workload.peers):
             continue
         try:
             runs[name] = engine.prepare(workload)

@@ -9,14 +9,16 @@ from html import escape
 from math import log2
 from pathlib import Path
 
+from benchmarks.available import ENGINES
 from benchmarks.checks import Finding
-from benchmarks.engines import ENGINES, Engine
+from benchmarks.engines import Engine
 from benchmarks.measure import OURS, Ratio, Result
 
 PEERS = [name for name in ENGINES if name != OURS]
-TITLES = {"numpy": "numpy by hand", "autograd": "HIPS autograd", "mygrad": "MyGrad"}
+TITLES = {"numpy": "numpy by hand", "formulas": "formulas alone", "autograd": "HIPS autograd", "mygrad": "MyGrad"}
 COLORS = {  # Okabe and Ito's, which the colour-blind can tell apart
     "numpy": "#000000",
+    "formulas": "#56B4E9",
     "torch": "#D55E00",
     "autograd": "#0072B2",
     "mygrad": "#009E73",
@@ -27,7 +29,9 @@ COLORS = {  # Okabe and Ito's, which the colour-blind can tell apart
 
 def machine(engines: Mapping[str, Engine]) -> str:
     """What it was measured on, in words that name no computer."""
-    versions = ", ".join(f"{name} {engine.version}" for name, engine in engines.items() if name != OURS)
+    versions = ", ".join(
+        f"{name} {engine.version}" for name, engine in engines.items() if name != OURS and engine.version
+    )
     return (
         f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
         f"{versions}; one thread. Times are those that the process has spent computing; {load()}"
@@ -70,6 +74,10 @@ def markdown(
         f"over {rounds} rounds (3 for long ones) in which all engines ran one after the other, with the quartiles in "
         "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all "
         "engines agreed on every gradient.",
+        "",
+        "*Formulas alone* are the calls that our operations and formulas make, with the arrays of a real run, and "
+        "nothing around them: no tensors, nodes or sums. What we take beyond them is the tape; what they take beyond "
+        "numpy by hand is the price of computing one operation at a time.",
         *(["", "A quick run: short timings, small sizes in the second table, no chain of 1,000,000."] if quick else []),
         "",
         machine(engines),
@@ -83,7 +91,7 @@ def markdown(
             f"- {TITLES.get(name, name)}, {result.workload.title}: {why}."
             for result in results
             for name, why in result.skipped.items()
-            if name != "numpy"
+            if name not in ("numpy", "formulas")
         ),
         "",
         "## Also",

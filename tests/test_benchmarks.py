@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import microtape as mt
 from benchmarks import __main__ as command
 from benchmarks import report
+from benchmarks.available import ENGINES
 from benchmarks.checks import Finding
-from benchmarks.engines import ENGINES
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
 from benchmarks.workloads import WORKLOADS
 
@@ -126,3 +127,19 @@ def test_a_check_that_breaks_off_leaves_what_it_has_found():
     first, broken = command.attempted("stepper", check())
     assert first.what == "first"
     assert (broken.what, broken.value, broken.note) == ("stepper", None, "broken off: nothing came")
+
+
+def test_formulas_alone_make_the_calls_of_the_engine():
+    calls = []
+    workload = BY_NAME["mlp"]
+    node = type(mt.relu(mt.ones(1, requires_grad=True)).grad_fn)
+    forward, grad_x = node.forward, node.grad_x
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(node, "forward", staticmethod(lambda x: (calls.append("forward"), forward(x))[1]))
+        patch.setattr(node, "grad_x", lambda self, *args: (calls.append("backward"), grad_x(self, *args))[1])
+        run = ENGINES["formulas"]().prepare(workload)
+        calls.clear()
+        run()
+    assert calls == ["forward", "backward"]
+    engine = ENGINES["microtape"]()
+    compare("formulas", engine.arrays(run()), engine.arrays(engine.prepare(workload)()), 0.0)

@@ -1,0 +1,68 @@
+"""What is left of us without the tape: the calls that a program's operations and formulas make, one after the other.
+
+Our time over theirs is what the tape costs. Their time over the floor's is what it costs to compute one operation at a
+time, whoever records it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.engines import Engine, MissingError, Torch
+from benchmarks.workloads import Run, Workload
+from microtape.tensor_state import as_number
+from microtape.watch import Watcher, watch
+
+
+class Calls(Watcher):
+    """Writes down the calls of forwards and formulas, with their arrays."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Callable[..., Any], Sequence[Any]]] = []
+        self.saved: list[tuple[Any, Any]] = []
+
+    def operation(self, node: Any, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
+        """See Watcher."""
+        self.calls.append((node.forward, [as_number(array) for array in node.arrays(operands)]))
+
+    def unrecorded(self, node: Any, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
+        """See Watcher."""
+        self.operation(node, operands, outputs, in_place)
+
+    def node_started(self, task: Any, node: Any, gradient: Any) -> None:
+        """See Watcher. Where a pass is recorded itself, its formulas' operations come one by one."""
+        if node.kind == "operation" and not task.as_tensors:
+            self.calls.append((node.apply, (as_number(np.array(gradient)), False)))
+            self.saved.append((node, node.saved))
+
+
+class Formulas(Engine):
+    """Forwards and formulas alone: no tensors, nodes or order, and no gradients added up."""
+
+    name = "formulas"
+    version = ""
+
+    def prepare(self, workload: Workload) -> Run:
+        """See Engine."""
+        if workload.operations > 10_000:
+            raise MissingError("too much to keep")
+        run = Torch("microtape").prepare(workload)
+        calls = Calls()
+        watch.join(calls)
+        try:
+            gradients = run()
+        finally:
+            watch.leave(calls)
+        for node, saved in calls.saved:
+            node.saved = saved  # the pass has freed it
+
+        def replay() -> Sequence[Any]:
+            with np.errstate(all="ignore"):
+                for function, arguments in calls.calls:
+                    function(*arguments)
+            return gradients
+
+        return replay

@@ -5,6 +5,7 @@ import math
 import handmade
 import numpy as np
 import pytest
+from rich.color import ColorType
 from test_tui_app import LARGE, SMALL, shown, stepper
 from textual.app import App
 
@@ -135,6 +136,27 @@ async def test_without_colours_the_map_says_sign_and_size():
         pilot.app.no_color = True
         await pilot.press("m")
         assert grid(pilot.app)[1].split(maxsplit=1)[1] == "+5-9 ."
+
+
+@pytest.mark.parametrize("theme", ["ansi", "ansi-light"])
+async def test_a_terminal_of_sixteen_colours_is_asked_for_no_others(theme):
+    value = np.array([[0.1, -1.0], [math.nan, 2.0]])
+    recording = handmade.Tape("some.py", "")
+    recording.backward(recording.op("exp", "", [recording.tensor("x", value)], value, [lambda g: g], name="y"),
+                       seed=value)  # fmt: skip
+    async with stepper(recording.recording(), theme=theme).run_test(size=LARGE) as pilot:
+        await pilot.press("right", "a")
+        drawn = [segment for y in range(1, 3) for segment in pilot.app.screen.query_one("Grid").render_line(y)]
+        colours = [colour for segment in drawn for colour in (segment.style.color, segment.style.bgcolor) if colour]
+        assert {"red", "blue", "magenta"} <= {colour.name.removeprefix("bright_") for colour in colours}
+        assert all(colour.type in (ColorType.STANDARD, ColorType.DEFAULT) for colour in colours)
+
+
+async def test_a_small_array_leaves_the_stepper_in_sight():
+    async with stepper(handmade.chain(2, 5)).run_test(size=SMALL) as pilot:
+        await pilot.press("end", "a")
+        assert pilot.app.screen.query_one("Grid").region.height == 3
+        assert pilot.app.screen.query("Vertical").first().region.height < 12
 
 
 async def test_a_slice_of_more_axes_says_which():

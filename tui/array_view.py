@@ -33,13 +33,14 @@ from tui.dialog import Dialog, keys_below
 from tui.look import content
 from tui.rule import index_text
 
+AROUND = 9  # lines of the page around the numbers
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)
 
 
 class Grid(ScrollView, can_focus=True, inherit_bindings=False):
     """A matrix of numbers with a cell chosen. It draws the lines that are seen, so its size does not matter."""
 
-    DEFAULT_CSS = "Grid { height: 1fr; scrollbar-size: 1 1; }"
+    DEFAULT_CSS = "Grid { height: 4; scrollbar-size: 1 1; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,6 +118,8 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
     def _style(self, x: Any, chosen: bool) -> Style:
         if chosen:
             return Style(reverse=True, bold=True)
+        if self.app.native_ansi_color:
+            return heat_of_sixteen(x, self.largest, dark=self.app.current_theme.dark)
         return heat(x, self.largest, self.background_colors[1].rgb)
 
 
@@ -144,13 +147,24 @@ def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
     return Style(bgcolor=Color.from_rgb(*(round(a + (b - a) * share) for a, b in zip(ground, hue, strict=True))))
 
 
+def heat_of_sixteen(x: Any, largest: float, *, dark: bool) -> Style:
+    """The same in the terminal's own colours, which cannot be mixed: in the digits, bold in the upper half."""
+    size = abs(x)
+    if not math.isfinite(size):
+        return Style(color="magenta", bold=True, reverse=True)
+    if not size:
+        return Style()
+    hue = "red" if isinstance(x, complex) or x > 0 else "blue"
+    return Style(color=f"bright_{hue}" if dark else hue, bold=bool(largest) and 2 * size > largest)
+
+
 class ArrayScreen(Dialog[tuple[int, ...] | None]):
     """One array at a time of a moment's. Closes with the element to explain, or None."""
 
     DEFAULT_CSS = """
     ArrayScreen { align: center middle; }
     ArrayScreen > Vertical {
-        width: 96%; height: 92%; border: round $accent; background: $surface; padding: 0 1;
+        width: 96%; height: auto; max-height: 92%; border: round $accent; background: $surface; padding: 0 1;
     }
     ArrayScreen #about, ArrayScreen #here { height: auto; }
     ArrayScreen #which { height: 1; color: $text-muted; }
@@ -294,6 +308,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         largest = max((abs(x) for x in (about.min, about.max) if x is not None), default=0.0)
         scale = largest if largest else float(finite.max(initial=0.0))
         at = (self._index[-2] if len(self._index) > 1 else 0, self._index[-1] if self._index else 0)
+        grid.styles.height = min(matrix.shape[0] + 2, max(int(0.92 * self.app.size.height) - AROUND, 4))
         grid.show(matrix, at if not isinstance(value, Summary) else (-1, -1), scale, numbers=self._numbers)
 
 

@@ -240,12 +240,12 @@ class Describer:
             "waiting": (f"{'all ' if status.expected > 1 else ''}{terms}, not added yet", ""),
             "complete": ("complete", "good"),
         }
-        coming = status.state in ("partial", "waiting")
-        so_far = line(Span(": ", "dim"), self._value(status.total, room)) if coming else ()
         kind = " asked for  " if returned else ".grad  "
-        return line(
-            Span(name, "leaf"), Span(kind, "dim"), self._value(value, room), "  ", Span(*words[status.state]), *so_far
-        )
+        begin = line(Span(name, "leaf"), Span(kind, "dim"), self._value(value, room), "  ", Span(*words[status.state]))
+        if status.state not in ("partial", "waiting"):
+            return begin
+        left = max(self.width - sum(len(span.text) for span in begin) - 2, SUMMED)  # else it has a row of its own
+        return line(*begin, Span(": ", "dim"), self._value(status.total, left))
 
     # The engine pane
 

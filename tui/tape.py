@@ -45,6 +45,7 @@ class TapeView(LineView, can_focus=True):
         & > .tape--future { color: $text-muted; }
         & > .tape--outside { color: $text-disabled; }
         & > .tape--current { background: $accent-muted; text-style: bold; }
+        &:ansi > .tape--current { color: $text; }  /* not every colour can be read on this one */
         & > .tape--delivered { background: $primary-muted; }
         & > .tape--failed { background: $error-muted; text-style: bold; }
         & > .tape--marker { color: $text-accent; text-style: bold; }
@@ -350,7 +351,7 @@ class TapeView(LineView, can_focus=True):
         style = self._styles.get(names)
         if style is None:
             style = self.rich_style
-            for name in names:
+            for name in (*names, *names[:1]):  # a ground has the last word on what it says anything of
                 style += self.get_component_rich_style(name, partial=True)
             self._styles[names] = style
         return style

@@ -8,8 +8,8 @@ ready. That is all of `GraphTask.evaluate`; the rest of this file is care.
 Note [The ready queue]
   Numbers fall along every edge, so of the nodes that have not run the one with the highest number is always ready:
   to sort them once does what a queue would do. Only where a user has set numbers by hand may it have to wait for
-  another. AccumulateGrad nodes come before all others, in the order in which they became ready, so they stand in a
-  line of their own.
+  another, and then the nodes do go through a queue. AccumulateGrad nodes come before all others, in the order in which
+  they became ready, so they stand in a line of their own.
 
 Note [Who owns a gradient]
   The first gradient to arrive in a buffer is borrowed: somebody else may hold the same array. The first addition makes
@@ -24,6 +24,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from operator import attrgetter
 from typing import Any
 
@@ -138,7 +139,7 @@ class GraphTask:
             elif not dependencies[waiting[-1]]:
                 node = waiting.pop()
             else:
-                node = highest_ready(waiting, dependencies)
+                node = next_waiting(waiting, dependencies)
             gradient, dtype, watcher = buffers.pop(node, None), node.dtype, watch.watcher
             if (
                 (dtype is _float32 or dtype is _float64)
@@ -330,9 +331,28 @@ class GraphTask:
         return runs
 
 
-def highest_ready(waiting: list[Node], dependencies: Mapping[Node, int]) -> Node:
-    """Take the first node whose deliveries have all come; see Note [The ready queue]."""
-    return waiting.pop(next(i for i in range(len(waiting) - 1, -1, -1) if not dependencies[waiting[i]]))
+def next_waiting(waiting: list[Node], dependencies: Mapping[Node, int]) -> Node:
+    """Take the waiting node whose turn it is; see Note [The ready queue]."""
+    if dependencies[waiting[-1]]:
+        queue(waiting, dependencies)
+    return waiting.pop()
+
+
+def queue(waiting: list[Node], dependencies: Mapping[Node, int]) -> None:
+    """Sort the nodes as a queue would let them go: each when it is ready, of those the highest number first."""
+    left = {node: dependencies[node] for node in waiting}
+    ready = [node for node, count in left.items() if not count]
+    heapify(ready)  # Node.__lt__ compares the numbers
+    waiting.clear()
+    while ready:
+        node = heappop(ready)
+        waiting.append(node)
+        for receiver, _ in node.next_edges:
+            if receiver is not None and receiver in left:
+                left[receiver] -= 1
+                if not left[receiver]:
+                    heappush(ready, receiver)
+    waiting.reverse()
 
 
 def is_fresh(node: Node, term: Any, arrived: Any) -> bool:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-from microtape.engine import GraphTask, highest_ready
+from microtape.engine import GraphTask, next_waiting
 from microtape.node import Node
 
 _RUN = GraphTask.run.__code__
@@ -90,4 +90,4 @@ def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
                     first.append(receiver)
         if not first and not waiting:
             return order
-        order.append(first.popleft() if first else highest_ready(waiting, left))
+        order.append(first.popleft() if first else next_waiting(waiting, left))

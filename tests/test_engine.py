@@ -7,6 +7,8 @@ import threading
 import weakref
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.errors import FreedGraphError, InPlaceError, ModifiedInPlaceError, NoGraphError, UnusedInputError
@@ -257,3 +259,24 @@ def test_sequence_numbers_set_by_hand_change_the_order():
     assert order_of(lambda: c.backward(retain_graph=True))[1] == "ExpBackward0"
     a.grad_fn._set_sequence_nr(b.grad_fn._sequence_nr() + 1)
     assert order_of(c.backward)[1] == "SinBackward0"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=12), st.permutations(range(1, 14))
+)
+def test_whatever_the_numbers_the_highest_ready_node_is_next(operands, numbers):
+    made = [leaf(1.0) * 2]
+    for i, j in operands:
+        made.append(made[i % len(made)] + made[j % len(made)])
+    total = mt.stack(made).sum()
+    nodes = {one.grad_fn: number for one, number in zip(made, numbers, strict=False)}
+    ran = []
+    for node, number in nodes.items():
+        node._set_sequence_nr(number)
+        node.register_prehook(lambda _, node=node: ran.append(node))
+    total.backward()
+    assert set(ran) == set(nodes)
+    for position, node in enumerate(ran):
+        later = ran[position:]
+        waited_for = {following for one in later for following, _ in one.next_functions}
+        assert node == max((one for one in later if one not in waited_for), key=nodes.get)

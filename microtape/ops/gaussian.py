@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -12,8 +13,30 @@ from microtape.ops.exponential import exp
 from microtape.ops.kinds import in_place, named, refusing
 from microtape.ops.trigonometric import tanh
 
-_erf = np.vectorize(math.erf, otypes=[np.float64])  # numpy has none of its own
-_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])  # numpy has none of its own
+
+STEPS, FURTHEST = 32, 6  # points for each 1 of x, at which erf is looked up; where it is 1 to the last bit
+GAUSS = ((-math.sqrt(0.6), 5 / 9), (0, 8 / 9), (math.sqrt(0.6), 5 / 9))  # places within [-1, 1], and their shares
+
+
+@functools.cache
+def erf_table(dtype: Any) -> Any:
+    """erf at points from 0 to the furthest."""
+    return np.array([math.erf(i / STEPS) for i in range(FURTHEST * STEPS + 1)], dtype)
+
+
+def erf_of(x: Any) -> Any:
+    """erf for an array of floats: its value at the nearest point of a table, and the integral from there to x.
+
+    Gauss's rule with three places is exact to the last bits over so short a way. NaN stays NaN.
+    """
+    size = np.abs(x.astype(np.float32) if x.dtype == np.float16 else x).clip(0, FURTHEST)
+    nearest = np.rint(size * STEPS)
+    point = nearest / STEPS
+    half = (size - point) / 2
+    density = sum([np.exp(-np.square(point + half * (1 + place))) * share for place, share in GAUSS])
+    start = erf_table(size.dtype).take(nearest.astype(np.intp), mode="clip")
+    return np.copysign(start + half * density * (2 / math.sqrt(math.pi)), x).astype(x.dtype, copy=False)
 
 
 @refusing(c="erf_vml_cpu")
@@ -22,7 +45,7 @@ class ErfBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return _erf(x).astype(x.dtype)
+        return erf_of(x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (2 / math.sqrt(math.pi) * exp(-x * x))

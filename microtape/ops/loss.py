@@ -9,7 +9,8 @@ import numpy as np
 
 from microtape.operation import call
 from microtape.ops.activation import sigmoid, softplus
-from microtape.ops.exponential import exp, log, xlogy
+from microtape.ops.choice import choose
+from microtape.ops.exponential import exp, log, log_of_one_plus_exp, xlogy
 from microtape.ops.kinds import Promoting, refusing
 from microtape.ops.reduction import mean, sum
 from microtape.ops.rounding import abs
@@ -99,7 +100,7 @@ class SmoothL1LossBackward0(PairLoss):
 
     def value(self, x: Any, y: Any) -> Any:
         away = np.abs(x - y)
-        return np.where(away < self.beta, 0.5 * away * away / self.beta, away - 0.5 * self.beta)
+        return choose(away < self.beta, 0.5 * away * away / self.beta, away - 0.5 * self.beta)
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
         return g * (self.share * clamp((x - y) / self.beta, -1, 1))
@@ -119,7 +120,7 @@ class HuberLossBackward0(PairLoss):
 
     def value(self, x: Any, y: Any) -> Any:
         away = np.abs(x - y)
-        return np.where(away < self.delta, 0.5 * away * away, self.delta * (away - 0.5 * self.delta))
+        return choose(away < self.delta, 0.5 * away * away, self.delta * (away - 0.5 * self.delta))
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
         return g * (self.share * clamp(x - y, -self.delta, self.delta))
@@ -167,7 +168,7 @@ class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
         self.weight, self.pos_weight = weight, pos_weight
 
     def value(self, x: Any, y: Any) -> Any:
-        losses = (1 - y) * x + self.steepness(y) * np.logaddexp(-x, x.dtype.type(0))
+        losses = (1 - y) * x + self.steepness(y) * log_of_one_plus_exp(-x)
         return losses if self.weight is None else losses * self.weight
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:

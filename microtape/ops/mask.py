@@ -11,6 +11,7 @@ from microtape.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
 from microtape.operation import Operation, as_tensor, call
 from microtape.ops.arguments import plain
+from microtape.ops.choice import choose
 from microtape.ops.shape import expand
 from microtape.several import zeros_like
 from microtape.tensor_state import TensorState
@@ -30,7 +31,7 @@ class MaskedFillBackward0(Operation):
         self.mask, self.number = mask, number
 
     def forward(self, x: Any) -> Any:
-        return np.where(plain(self.mask), np.asarray(self.number).astype(x.dtype), x)
+        return choose(plain(self.mask), np.asarray(self.number).astype(x.dtype), x)
 
     def grad_x(self, g: Any, mask: Any) -> Any:
         return masked_fill(g, mask, 0)
@@ -49,7 +50,7 @@ class MaskedFillBackward1(Operation):
         self.mask = mask
 
     def forward(self, x: Any, y: Any) -> Any:
-        return np.where(plain(self.mask), y.astype(x.dtype), x)
+        return choose(plain(self.mask), y.astype(x.dtype), x)
 
     def grad_x(self, g: Any, mask: Any) -> Any:
         return masked_fill(g, mask, 0)

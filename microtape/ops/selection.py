@@ -10,6 +10,7 @@ from microtape.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Binary, Operation, as_operand, as_tensor, binary, call, refusal
 from microtape.ops.arguments import plain, refuse_out
+from microtape.ops.choice import choose
 from microtape.ops.kinds import Promoting, WithNumber, refusing
 from microtape.ops.undefined import call_undefined
 from microtape.tensor_state import TensorState, new_tensor
@@ -27,7 +28,7 @@ class WhereBackward0(Promoting):
     def forward(self, x: Any, y: Any) -> Any:
         condition = plain(self.condition)
         try:
-            return np.where(condition, x, y)
+            return choose(condition, x, y)
         except ValueError as error:
             for one in (x, y):
                 if fits(condition.shape, one.shape):
@@ -165,7 +166,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         return tuple([new_tensor(type(condition), indices) for indices in np.nonzero(np.atleast_1d(condition.array))])
     tensor = next((one for one in (input, other, condition) if isinstance(one, TensorState)), None)
     if tensor is None:
-        return np.where(condition, input, other)
+        return choose(condition, input, other)
     condition = as_tensor(condition, type(tensor))
     if condition.array.dtype.kind != "b":
         raise RuntimeError(

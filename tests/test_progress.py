@@ -15,7 +15,7 @@ from microtape import load, save
 from tui import progress
 from tui.cli import main
 from tui.exits import Exit
-from tui.progress import Bar, telling
+from tui.progress import Bar, awaited, telling
 
 ROOT = Path(__file__).parent.parent
 
@@ -75,6 +75,31 @@ def test_a_bar_says_how_far_and_how_to_stop(monkeypatch):
         bar.show(0.5, "1 of 2")
         assert "[############............] 1 of 2   Ctrl-C stops" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def slowly(terminal):
+    wait_for("working it out", terminal)
+    yield from ("one", "two", "three")
+
+
+def test_lines_that_go_elsewhere_are_counted_on_the_terminal(monkeypatch):
+    terminal = on_a_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "SOME", 1)
+    assert list(awaited(slowly(terminal))) == ["one", "two", "three"]
+    assert "2 lines ...   Ctrl-C stops" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_lines_on_the_terminal_are_not_mixed_with_their_count(monkeypatch):
+    terminal = on_a_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "SOME", 1)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    coming = awaited(slowly(terminal))
+    assert next(coming) == "one"
+    told = terminal.getvalue()
+    assert told.endswith("\r\x1b[K")
+    assert list(coming) == ["two", "three"]
+    assert terminal.getvalue() == told
 
 
 def test_commands_tell(tmp_path, monkeypatch):

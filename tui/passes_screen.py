@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from microtape.recording.model import Recording
 from tui.dialog import Dialog, keys_below
 from tui.look import content
-from tui.passes import compare, headings, pass_lines, row
+from tui.passes import Pair, compare, headings, pass_lines, row
 from tui.spans import plain
 
 STYLE = """
@@ -29,6 +35,25 @@ STYLE = """
         height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
     }}
 """
+
+
+class OnSight(Visual):
+    """A line of a list, worked out when it is seen: passes may have thousands of them."""
+
+    def __init__(self, line: Callable[[], Content]) -> None:
+        self._line = line
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """See `Content`."""
+        return self._line().render_strips(width, height, style, options)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """All that there is."""
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """One line."""
+        return 1
 
 
 class PassChoice(NamedTuple):
@@ -115,8 +140,11 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
             yield Static(Content("\n").join(lines))
             yield Static("  ".join([" " * names, *labels, "difference"]), id="columns")
             rest = width - names - 2 * room - 6
-            rows = [content(row(one, names, room, rest), ascii=self._ascii) for one in self._pairs]
-            yield OptionList(*(Option(one.truncate(width)) for one in rows))
+
+            def line(pair: Pair) -> Content:
+                return content(row(pair, names, room, rest), ascii=self._ascii).truncate(width)
+
+            yield OptionList(*(Option(OnSight(partial(line, one))) for one in self._pairs))
 
     def on_mount(self) -> None:
         """The list takes the keys."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from textual import work
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -13,6 +15,7 @@ from tui.cursor import StepCursor
 from tui.key_names import KeyNames
 from tui.keys import actions_of
 from tui.stops_screen import StopsScreen
+from tui.timeline import Timeline
 
 SHORT = 2_000  # moments within which a condition is evaluated at once
 PAUSE = 0.3  # seconds before anything long is worked out, as where NaNs are: the first paint comes first
@@ -34,6 +37,7 @@ class RunningScreen(Screen[None]):
         self._ascii = ascii
         self._chosen_speed = 2
         self._timer: Timer | None = None
+        self._looked_at: WeakKeyDictionary[Timeline, tuple[int, ...]] = WeakKeyDictionary()  # for NaN
 
     def key(self, action: str) -> str:
         """What the key of an action is called."""
@@ -53,8 +57,9 @@ class RunningScreen(Screen[None]):
         known = self.breakpoints
         self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new, evaluate=_is_short(new))
         self._evaluate(new, self.breakpoints.unknown)
-        self.not_finite = None
-        self.set_timer(PAUSE, lambda: self._look_for_nan(new))
+        self.not_finite = self._looked_at.get(new.timeline)
+        if self.not_finite is None:
+            self.set_timer(PAUSE, lambda: self._look_for_nan(new))
 
     def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
         """Show where they are."""
@@ -67,6 +72,7 @@ class RunningScreen(Screen[None]):
         self.call_later(self._found_nan, cursor, not_finite(cursor.timeline))
 
     def _found_nan(self, cursor: StepCursor, moments: tuple[int, ...]) -> None:
+        self._looked_at[cursor.timeline] = moments
         if self.cursor is not None and self.cursor.timeline is cursor.timeline:
             self.not_finite = moments
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from tui.exits import CommandError, is_ascii
 from tui.marks import Mark, all_marks, mark_lines, stops
 from tui.opening import Origin, choose_passes, open_origin
 from tui.passes import comparison_lines, pass_lines
+from tui.progress import awaited, telling
 from tui.search import found_nodes
 from tui.spans import Line, plain
 from tui.trace import trace as all_lines
@@ -54,7 +54,7 @@ def trace(arguments: argparse.Namespace) -> int:
             except (LookupError, ExpressionError) as problem:
                 raise CommandError(str(problem.args[0])) from None
     elif arguments.json:
-        _print_json(machine.as_json(recording, passes))
+        _print_json(lambda: machine.as_json(recording, passes))
     else:
         print_trace(recording, passes, arguments)
     return code
@@ -160,19 +160,21 @@ def _plain(lines: Iterable[Line], ascii: bool) -> Iterator[str]:
 
 def _show(view: View, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        _print_json(view.data())
+        _print_json(view.data)
     else:
         _print(view.lines(_width(), is_ascii(arguments)))
 
 
 def _print(lines: Iterable[str]) -> None:
-    for line in lines:
+    for line in awaited(lines):
         print(line)
 
 
-def _print_json(data: object) -> None:
-    json.dump(data, sys.stdout, separators=(",", ":"), allow_nan=False)
-    print()
+def _print_json(data: Callable[[], object]) -> None:
+    """On one line. In one go: writing it bit by bit takes three times as long."""
+    with telling("working it out ...   Ctrl-C stops"):
+        text = json.dumps(data(), separators=(",", ":"), allow_nan=False)
+    print(text)
 
 
 def _width() -> int:

@@ -8,6 +8,7 @@ Note [What a key becomes]
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -126,8 +127,18 @@ def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
     if z.size and whole_rows(key):
         add_rows(z, key[0], y)
     else:
-        places = np.arange(z.size).reshape(z.shape)[key]
+        places = places_of(key, z.shape)
         add_flat(z, places, np.broadcast_to(y, places.shape))
+
+
+def places_of(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """The places of what a key picks from an array of that shape, counted along its rows."""
+    if len(key) < len(shape) or any([isinstance(one, slice) for one in key]):
+        return np.arange(math.prod(shape)).reshape(shape)[key]
+    places: Any = 0
+    for one, size in zip(key, shape, strict=True):
+        places = places * size + (one % size if np.min(one, initial=0) < 0 else one)
+    return places
 
 
 PAIRS = {"f": "F", "d": "D"}

@@ -60,16 +60,16 @@ class Window(Operation):
         """The shape of the result."""
         return (*self.x_shape[:-2], *self.geometry.out_size)
 
-    def windows(self, x: Array, outside: Any) -> Any:
-        """The elements of each window in a row: (pictures, rows, columns, kernel)."""
+    def padded(self, x: Array, outside: Any) -> Array:
+        """The pictures with their padding."""
         geometry = self.geometry
         padded = np.full(geometry.padded_shape, outside, x.dtype)
         padded[geometry.inside] = x.reshape(geometry.x_shape)
-        return self.windows_of(padded)
+        return padded
 
-    def windows_of(self, padded: Array) -> Any:
-        """The windows of an array that has its padding."""
-        g = self.geometry
+    def windows(self, x: Array, outside: Any) -> Any:
+        """The elements of each window in a row: (pictures, rows, columns, kernel)."""
+        g, padded = self.geometry, self.padded(x, outside)
         count, _, down, right = padded.strides
         (i, j), (a, b) = self.dilation, self.stride
         view = as_strided(
@@ -175,17 +175,27 @@ class AvgPool2DBackward0(Window):
         if self.divisor is not None:
             return self.divisor
         geometry = self.geometry
-        counted = np.zeros(geometry.padded_shape, dtype)
+        counted = np.zeros((1, 1, *geometry.padded_shape[2:]), dtype)
         if self.count_padding:
             (height, width), (p, q) = self.x_shape[-2:], self.padding
             counted[..., : height + 2 * p, : width + 2 * q] = 1
         else:
             counted[geometry.inside] = 1
-        return self.windows_of(counted).sum(-1).reshape(self.z_shape)
+        return self.added_up(counted)[0, 0]
+
+    def added_up(self, padded: Array) -> Any:
+        """The sum of each window of pictures that have their padding."""
+        geometry = self.geometry
+        total = np.zeros((len(padded), 1, *geometry.out_size), padded.dtype)
+        for _, met in geometry.meetings:
+            total += padded[met]
+        return total
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
-        return (self.windows(x, 0).sum(-1).reshape(self.z_shape) / self.divisors(x.dtype)).astype(x.dtype, copy=False)
+        wide = x.astype(np.float64) if x.dtype.kind in "iu" or x.dtype == np.float16 else x
+        total = self.added_up(self.padded(wide, 0)).reshape(self.z_shape)
+        return (total / self.divisors(wide.dtype)).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any) -> Any:
         return call(AvgPool2DBackwardBackward0(self), g)

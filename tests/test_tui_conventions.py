@@ -4,7 +4,7 @@ import re
 
 import handmade
 import pytest
-from test_tui_app import LARGE, SMALL, bar, row, stepper
+from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
 from test_tui_out import notices
 from textual.color import Color
 from waiting import until
@@ -101,6 +101,14 @@ async def test_the_prompt_lies_over_the_footer_and_moves_nothing():
 async def test_no_footer_has_more_keys_than_one_can_take_in():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         assert len(pilot.app.screen.query_one("Footer").keys) <= 9
+
+
+async def test_on_the_smallest_terminal_the_footer_keeps_its_ends():
+    async with stepper(handmade.diamond()).run_test(size=SMALLEST) as pilot:
+        footer = shown(pilot.app, "Footer")
+        assert footer.startswith(" Tab pane")
+        assert footer.rstrip().endswith("^p menu ? help q quit")
+        assert "Enter why" in footer
 
 
 EVERYWHERE = {

@@ -27,11 +27,14 @@ class Footer(Widget):
         self.screen.bindings_updated_signal.subscribe(self, self._follow)
 
     def render(self) -> Content:
-        """One line, cut off where there is no more room."""
+        """One line, with less between the keys, and then without those in the middle, where there is no room."""
+        keys = list(self.keys)
+        while len(keys) > 2 and sum(len(shown) + len(does) + 2 for _, shown, does in keys) > self.size.width:
+            del keys[len(keys) // 2]
+        roomy = sum(len(shown) + len(does) + 3 for _, shown, does in keys) <= self.size.width
+        looks = "bold $footer-key-foreground on $footer-key-background"
         pieces: list[Content] = []
-        roomy = sum(len(shown) + len(does) + 3 for _, shown, does in self.keys) <= self.size.width
-        for key, shown, does in self.keys:
-            looks = "bold $footer-key-foreground on $footer-key-background"
+        for key, shown, does in keys:
             one = Content.assemble((f" {shown} ", looks), f"{does} " if roomy else does)
             pieces.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
         return Content.assemble(*pieces)

@@ -6,8 +6,8 @@ import handmade
 import pytest
 
 from tui.app import StepperApp
+from tui.arranging import SMALLEST
 from tui.panes import SentencePane
-from tui.stepper import SMALLEST
 from tui.tape import TapeView
 
 SMALL, LARGE = (80, 24), (140, 50)

@@ -9,6 +9,7 @@ from test_tui_out import notices
 from textual.color import Color
 from waiting import until
 
+from tui.arranging import SMALLEST
 from tui.explained import EXPLAINED
 from tui.help import KEYS, HelpScreen
 from tui.key_names import key_name
@@ -258,3 +259,33 @@ async def test_a_theme_is_chosen_from_the_palette_and_steps_on(theme):
         await until(pilot, lambda: pilot.app.theme == name and isinstance(pilot.app.screen, StepperScreen))
         await pilot.press("right")
         assert bar(pilot.app) == "step 1 of 5"
+
+
+async def test_resizing_lays_a_page_out_anew_with_the_same_row_chosen():
+    async with stepper(handmade.twice()).run_test(size=LARGE) as pilot:
+        await pilot.press("y", "down", "down")
+        rows = pilot.app.screen.query_one("OptionList")
+        chosen, wide = rows.highlighted, shown(pilot.app, "OptionList")
+        await pilot.resize_terminal(*SMALL)
+        await until(pilot, lambda: shown(pilot.app, "OptionList") != wide)
+        lines = shown(pilot.app, "OptionList").splitlines()
+        assert len([line for line in lines if line.strip()]) == pilot.app.screen.query_one("OptionList").option_count
+        assert pilot.app.screen.query_one("OptionList").highlighted == chosen
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, StepperScreen)
+
+
+async def test_the_graph_is_there_where_there_is_room_until_a_view_is_chosen():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        screen = pilot.app.screen
+        assert screen.view == "both"
+        await pilot.resize_terminal(*SMALL)
+        await until(pilot, lambda: screen.view == "tape")
+        await pilot.resize_terminal(*LARGE)
+        await until(pilot, lambda: screen.view == "both")
+        await pilot.press("v")
+        await pilot.resize_terminal(*SMALL)
+        await pilot.pause()
+        await pilot.resize_terminal(*LARGE)
+        await pilot.pause()
+        assert screen.view == "tape"

@@ -121,5 +121,5 @@ class StepperApp(MicrotapeApp):
             places = self._known.at(key_of(cursor.recording), place)
             # Only what was chosen: what fitted this terminal need not fit the next one.
             theme = self.theme if self.theme != self._opened_with else self._known.theme
-            view = self._stepper.view if self._stepper.view != self._stepper.first_view else self._known.view
+            view = self._stepper.chosen_view or self._known.view
             Remembered(theme, view, self._stepper.pane, places).save()

@@ -20,6 +20,8 @@ from tui.spans import shown
 class CopyScreen(Dialog[Piece | None]):
     """Closes with the piece to copy, or None."""
 
+    FITTED = True
+
     DEFAULT_CSS = """
     CopyScreen { align: center middle; }
     CopyScreen > Vertical {

@@ -88,6 +88,8 @@ PREFACE = (
 class HelpScreen(Dialog[None]):
     """Shown over the stepper until a key is pressed."""
 
+    FITTED = True
+
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
     HelpScreen > VerticalScroll {

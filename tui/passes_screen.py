@@ -66,6 +66,8 @@ class PassChoice(NamedTuple):
 class PassesScreen(Dialog[PassChoice | None]):
     """Every pass: number, call, root, steps, what failed."""
 
+    FITTED = True
+
     DEFAULT_CSS = STYLE.format("PassesScreen")
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -115,6 +117,8 @@ class PassesScreen(Dialog[PassChoice | None]):
 
 class CompareScreen(Dialog[tuple[int, int] | None]):
     """Two passes. Closes with the pass and the node to go to, or None."""
+
+    FITTED = True
 
     DEFAULT_CSS = STYLE.format("CompareScreen")
 

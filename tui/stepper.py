@@ -12,18 +12,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.events import Resize
 from textual.reactive import reactive
-from textual.widget import Widget
 from textual.widgets import Static
 
 from microtape.recording.condition import ExpressionError
 from microtape.recording.model import Recording
+from tui.arranging import VIEWS, ArrangingScreen
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
-from tui.breakpoints import Breakpoints
 from tui.cursor import StepCursor
-from tui.explaining import ExplainingScreen
 from tui.first_steps import hint_after
 from tui.footer import Footer
 from tui.keys import give_way
@@ -39,11 +36,6 @@ from tui.spans import shown
 from tui.tape import TapeView
 from tui.watch_pane import WatchPane
 
-SMALLEST = (60, 18)
-TAPE_AT_LEAST, PANES_AT_LEAST = 80, 50  # columns, where they are side by side
-SHARE = 0.64  # of the height for a tape above the graph, as in the style sheet
-VIEWS = ("tape", "boxes", "both")
-
 
 class StepperOptions(TypedDict, total=False):
     """How a stepper opens: on which pass, in ASCII, without telling what runs next; of which program, whether
@@ -58,7 +50,7 @@ class StepperOptions(TypedDict, total=False):
     guides: bool
 
 
-class StepperScreen(ExplainingScreen):
+class StepperScreen(ArrangingScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -96,9 +88,6 @@ class StepperScreen(ExplainingScreen):
         Binding("q", "leave", "quit"),
     ]
 
-    pane: reactive[str] = reactive("node", repaint=False)
-    view: reactive[str] = reactive("tape", repaint=False)
-    first_view = "tape"  # what it opened with
     score: reactive[tuple[int, int] | None] = reactive(None, repaint=False)  # right and asked; None: not predicting
 
     def __init__(
@@ -150,9 +139,7 @@ class StepperScreen(ExplainingScreen):
         self.cursor = self._opening
         if self._until is not None:
             self.go_until(self._until)
-        tape, room = len(self._opening.timeline.rows) + 3, self.app.size.height - 8  # with its frame; without the bars
-        if tape <= SHARE * room and self.app.size.height >= 40:
-            self.view = "both"  # where the tape leaves much of its place empty
+        self.choose_view(self.app.size.height)
         give_way(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
         self.call_after_refresh(self.set_timer, PAUSE, self._settle)
@@ -173,9 +160,8 @@ class StepperScreen(ExplainingScreen):
 
     def return_to(self, known: Remembered) -> None:
         """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""
-        self.first_view = self.view
         if known.view in VIEWS:
-            self.view = self.first_view = known.view
+            self.view = self.chosen_view = known.view
         if known.pane in PANES:
             self.pane = known.pane
         cursor = self.cursor
@@ -198,61 +184,6 @@ class StepperScreen(ExplainingScreen):
         banner.display = bool(text)
         banner.set_class(bad, "-bad")
         banner.update(Content(shown(text, ascii=self._ascii)))
-
-    def watch_pane(self, pane: str) -> None:
-        """On a small terminal one pane shows at a time, under a line of tabs."""
-        for name in PANES:
-            self.query_one(f"#{name}").set_class(name == pane, "-chosen")
-        chosen = "b on $accent-muted"
-        tabs = "  ".join(
-            f"[@click=screen.show_pane('{name}')][{chosen if name == pane else '$text-muted'}] {i} {name} [/][/]"
-            for i, name in enumerate(PANES, 1)
-        )
-        self.query_one("#tabs", Static).update(tabs, layout=False)
-        self._show_watch()
-
-    def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
-        """The pane of what is watched comes with the first breakpoint and goes with the last."""
-        super().watch_breakpoints(breakpoints)
-        self._show_watch()
-
-    def _show_watch(self) -> None:
-        self.query_one("#watch").set_class("watch" not in self._panes, "-empty")
-
-    @property
-    def _panes(self) -> tuple[str, ...]:
-        """The panes that there are: that of watches only while it has something to say, or was asked for."""
-        some = self.pane == "watch" or (self.breakpoints is not None and bool(self.breakpoints.every))
-        return PANES if some else PANES[:-1]
-
-    def watch_view(self, view: str) -> None:
-        """The tape, the boxes, or one above the other."""
-        for name in VIEWS:
-            self.set_class(name == view, f"-view-{name}")
-
-    def action_turn_view(self) -> None:
-        """The tape, the graph as boxes, both."""
-        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
-        self.query_one("#boxes" if self.view == "boxes" else "#tape").focus()
-
-    def on_resize(self, event: Resize) -> None:
-        """A terminal that is too small says so and waits."""
-        too_small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
-        self.set_class(too_small, "-too-small")
-        self.query_one("#too-small", Static).update(
-            f"This terminal has {event.size.width}×{event.size.height} characters.\n"
-            f"The stepper needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake it larger: nothing is lost. q quits."
-        )
-        self._share_out(event.size.width)
-
-    def on_tape_view_listed(self) -> None:
-        """Another pass has names of other lengths."""
-        self._share_out(self.size.width)
-
-    def _share_out(self, width: int) -> None:
-        """Beside the tape, panes have more than they need where the screen is wide: it gets what its names take."""
-        room = max(TAPE_AT_LEAST, min(self.query_one(TapeView).wanted_width, width - PANES_AT_LEAST))
-        self.query_one("#left").styles.min_width = room if self.has_class("-wide") else 0
 
     # Moving in time
 
@@ -362,23 +293,6 @@ class StepperScreen(ExplainingScreen):
         """The bar was clicked, or what a pane names."""
         if self.cursor is not None:
             self.cursor = self.cursor.to_moment(message.moment)
-
-    # Moving between panes
-
-    def action_show_pane(self, name: str) -> None:
-        """Choose a pane, and focus it."""
-        self.pane = name
-        self.query_one(f"#{name}").focus()
-
-    def action_turn_focus(self, by: int) -> None:
-        """Tab: from the tape through the panes and back; Shift+Tab: the other way."""
-        views = [name for name in ("tape", "boxes") if self.query_one(f"#{name}").display]
-        order = (*views, *self._panes, *(["sentence"] if self.query_one(SentencePane).overflows else []))
-        at = order.index(self.focused.id) if self.focused is not None and self.focused.id in order else 0
-        name = order[(at + by) % len(order)]
-        if name in PANES:
-            self.pane = name
-        self.query_one(f"#{name}", Widget).focus()
 
     def action_leave(self) -> None:
         """Back to where the stepper was opened from."""

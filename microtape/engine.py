@@ -142,18 +142,20 @@ class GraphTask:
                 node = next_waiting(waiting, dependencies)
             gradient, dtype, watcher = buffers.pop(node, None), node.dtype, watch.watcher
             if (
-                (dtype is _float32 or dtype is _float64)
-                and gradient is not None
-                and node.hooks is None
-                and type(node) is not AccumulateGrad
-                and node not in stops
-                and watcher is None
+                not (dtype is _float32 or dtype is _float64)
+                or gradient is None
+                or node.hooks is not None
+                or node in stops
+                or watcher is not None
             ):
-                gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
-            else:
                 gradient, gradients = self.step(node, gradient)
                 if gradients is None:
                     continue
+            elif type(node) is AccumulateGrad:
+                self.accumulate_grad(node, gradient)
+                continue
+            else:
+                gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
             output = 0
             for receiver, input_nr in node.next_edges:
                 left = dependencies.get(receiver)

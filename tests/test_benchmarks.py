@@ -119,6 +119,12 @@ def test_the_page_says_by_how_much_a_target_is_missed():
     assert "- recording: 9 where 8 is aimed at, 12 % more." in page
 
 
+def test_the_page_says_what_the_formulas_alone_take_where_a_floor_is_missed():
+    result = replace(result_with(1.5), seconds={"microtape": 3.0, "formulas": 2.6, "numpy": 2.0})
+    page = report.markdown([result], [], {}, {}, "ratios.svg")
+    assert "to numpy by hand: 1.5 where 1.42 is aimed at, 6 % more; formulas alone take 1.30." in page
+
+
 def test_a_check_that_breaks_off_leaves_what_it_has_found():
     def check():
         yield Finding("first", 1.0)

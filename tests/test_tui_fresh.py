@@ -47,7 +47,7 @@ async def opened_at(before, size):
     async with app.run_test(size=size) as pilot:
         screen = pilot.app.screen
         await pilot.pause()
-        for name in ("breakpoints", "view", "pane", "found"):
+        for name in ("breakpoints", "chosen_view", "view", "pane", "found"):
             setattr(screen, name, getattr(before, name))
         if before.focused is not None:
             screen.query_one(f"#{before.focused.id}").focus()

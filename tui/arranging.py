@@ -56,10 +56,15 @@ class ArrangingScreen(ExplainingScreen):
         for name in VIEWS:
             self.set_class(name == view, f"-view-{name}")
 
+    @property
+    def main_view(self) -> str:
+        """The view that has the focus where no pane has it."""
+        return "boxes" if self.view == "boxes" else "tape"
+
     def action_turn_view(self) -> None:
         """The tape, the graph as boxes, both."""
         self.view = self.chosen_view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
-        self.query_one("#boxes" if self.view == "boxes" else "#tape").focus()
+        self.query_one(f"#{self.main_view}").focus()
 
     def on_resize(self, event: Resize) -> None:
         """A terminal that is too small says so and waits."""

@@ -33,6 +33,7 @@ class Heading(Widget):
     cursor: reactive[StepCursor | None] = reactive(None)
     speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
     score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
+    working: reactive[str] = reactive("")  # at what
     found: reactive[str] = reactive("")  # while searching: which match this is, of how many
 
     def __init__(self) -> None:
@@ -52,7 +53,7 @@ class Heading(Widget):
         playing = f"playing, {self.speed:g} a second   " if self.speed else ""
         right, asked = self.score or (0, 0)
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
-        says = playing + predicts + (f"{shown(self.found)}   " if self.found else "")
+        says = playing + predicts + "".join(f"{shown(one)}   " for one in (self.found, self.working) if one)
         left = brush.strip((Piece(" "), *_what(self.cursor)))
         count = brush.strip((Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
         room = width - count.cell_length - 1

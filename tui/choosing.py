@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.outward import OutwardScreen
+from tui.passes import Pair, compare
 from tui.passes_screen import CompareScreen, PassChoice, PassesScreen
 
 
@@ -42,9 +43,18 @@ class ChoosingScreen(OutwardScreen):
             if place is not None and self.cursor is not None:
                 self.cursor = self.cursor.to_pass(place[0]).goto_node(place[1])
 
+        def compare_with(other: int) -> None:
+            pairs: list[Pair] = []
+
+            def show() -> None:
+                self.app.push_screen(CompareScreen(recording, current, other, pairs, ascii=self._ascii), go)
+
+            if self.prepared("comparing", lambda: pairs.extend(compare(recording, current, other)), show):
+                show()
+
         def chosen(choice: PassChoice | None) -> None:
             if choice is not None and choice.compares:
-                self.app.push_screen(CompareScreen(recording, current, choice.position, ascii=self._ascii), go)
+                compare_with(choice.position)
             elif choice is not None and self.cursor is not None:
                 self.cursor = self.cursor.to_pass(choice.position)
 

@@ -81,6 +81,10 @@ class FindingScreen(AgainScreen):
 
     def action_fold(self) -> None:
         """Fold what repeats, or unfold it."""
+        if self.prepared("looking for what repeats", self.query_one(TapeView).prepare_folds, self._fold):
+            self._fold()
+
+    def _fold(self) -> None:
         tape = self.query_one(TapeView)
         if not tape.turn_folds():
             self.notify("Nothing repeats in this tape.", timeout=3)
@@ -95,8 +99,10 @@ class FindingScreen(AgainScreen):
             self.notify(f"Nothing is folded: {self.key('fold')} folds what repeats.", timeout=3, markup=False)
 
     def action_escape(self) -> None:
-        """Show the rows again that a filter hides; else stop what runs."""
+        """Stop what is being worked out; show the rows again that a filter hides; else stop what runs."""
         tape = self.query_one(TapeView)
+        if self.stop_working():
+            return
         if tape.is_filtered:
             tape.filter(None)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from microtape.recording.model import Recording
 from tui.dialog import Dialog, keys_below
 from tui.look import content
-from tui.passes import Pair, compare, headings, pass_lines, row
+from tui.passes import Pair, headings, pass_lines, row
 from tui.spans import plain
 
 STYLE = """
@@ -124,11 +124,13 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "close", show=False)]
 
-    def __init__(self, recording: Recording, first: int, second: int, *, ascii: bool = False) -> None:
+    def __init__(
+        self, recording: Recording, first: int, second: int, pairs: Sequence[Pair], *, ascii: bool = False
+    ) -> None:
         super().__init__()
         self._recording = recording
         self._which = first, second
-        self._pairs = compare(recording, first, second)
+        self._pairs = pairs
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:

@@ -6,14 +6,12 @@ from weakref import WeakKeyDictionary
 
 from textual import work
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.timer import Timer
 
 from microtape.recording.condition import Condition
 from tui.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
 from tui.cursor import StepCursor
-from tui.key_names import KeyNames
-from tui.keys import actions_of
+from tui.patience import PatientScreen
 from tui.stops_screen import StopsScreen
 from tui.timeline import Timeline
 
@@ -22,10 +20,9 @@ PAUSE = 0.3  # seconds before anything long is worked out, as where NaNs are: th
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
 
 
-class RunningScreen(Screen[None]):
+class RunningScreen(PatientScreen):
     """A screen with a cursor that can run: what the keys c, C, b, w, space, + and - do."""
 
-    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
     stops: reactive[tuple[int, ...]] = reactive((), repaint=False)  # the moments that a run stops at
     stop_nodes: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)
@@ -33,20 +30,10 @@ class RunningScreen(Screen[None]):
     speed: reactive[float] = reactive(0.0, repaint=False)
 
     def __init__(self, *, ascii: bool = False) -> None:
-        super().__init__()
-        self._ascii = ascii
+        super().__init__(ascii=ascii)
         self._chosen_speed = 2
         self._timer: Timer | None = None
         self._looked_at: WeakKeyDictionary[Timeline, tuple[int, ...]] = WeakKeyDictionary()  # for NaN
-
-    def key(self, action: str) -> str:
-        """What the key of an action is called."""
-        return self.key_names.first(action)
-
-    @property
-    def key_names(self) -> KeyNames:
-        """What the keys of all actions are called."""
-        return KeyNames(actions_of(self), ascii=self._ascii)
 
     # Breakpoints
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from dataclasses import replace
 from typing import ClassVar, Literal, TypedDict
@@ -15,9 +14,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from microtape.recording.condition import ExpressionError
 from microtape.recording.model import Recording
-from tui.arranging import VIEWS, ArrangingScreen
+from tui.arranging import VIEWS
+from tui.asking import AskingScreen
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
 from tui.cursor import StepCursor
@@ -28,7 +27,7 @@ from tui.opening import Origin
 from tui.pane import Pane
 from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
-from tui.prompt import Prompt, Purpose
+from tui.prompt import Prompt
 from tui.remembered import Remembered, key_of
 from tui.running import PAUSE
 from tui.source_pane import SourcePane
@@ -50,7 +49,7 @@ class StepperOptions(TypedDict, total=False):
     guides: bool
 
 
-class StepperScreen(ArrangingScreen):
+class StepperScreen(AskingScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
@@ -110,7 +109,9 @@ class StepperScreen(ArrangingScreen):
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
-        yield Heading().data_bind(cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found)
+        yield Heading().data_bind(
+            cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found, StepperScreen.working
+        )
         yield Static(id="banner")
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Container(id="main"):
@@ -235,44 +236,6 @@ class StepperScreen(ArrangingScreen):
         """To the end of the pass."""
         if self.cursor is not None:
             self.cursor = self.cursor.end()
-
-    def action_ask(self, purpose: Purpose) -> None:
-        """Ask where to go, or where to stop."""
-        self.stop_playing()
-        self.query_one(Prompt).open(purpose)
-
-    async def on_prompt_asked(self, message: Prompt.Asked) -> None:
-        """Do it, or say why not. What was asked for, the prompt and the focus change in one paint, not in three."""
-        prompt = self.query_one(Prompt)
-        with self.app.batch_update():
-            try:
-                if message.purpose == "go to" and self.cursor is not None:
-                    self.cursor = self.cursor.goto(message.target)
-                elif message.purpose == "find":
-                    self.find(message.target)
-                elif message.purpose == "filter":
-                    self.filter(message.target)
-                elif message.purpose == "why of":
-                    self.explain(message.target)
-                elif message.purpose in ("break at", "watch"):
-                    self.toggle_stop(message.target, "watch" if message.purpose == "watch" else "break")
-            except (LookupError, ExpressionError) as problem:
-                prompt.refuse(str(problem.args[0]))
-            else:
-                prompt.close()
-                await self._return_focus()
-
-    async def on_prompt_closed(self) -> None:
-        """Back to the tape."""
-        await self._return_focus()
-
-    async def _return_focus(self) -> None:
-        """Focus the tape or the boxes; over once the view knows."""
-        view, knows = self.query_one("#boxes" if self.view == "boxes" else "#tape"), asyncio.Event()
-        self.set_focus(view)
-        self.refresh_bindings()
-        if view.call_later(knows.set):
-            await knows.wait()
 
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
         """A row was clicked."""

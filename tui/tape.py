@@ -185,6 +185,11 @@ class TapeView(LineView, can_focus=True):
         """Whether what repeats is folded."""
         return self._folds
 
+    def prepare_folds(self) -> None:
+        """Look for what repeats, which takes its time in a long tape. It may go on in a thread."""
+        if self._tape is not None and self.cursor is not None:
+            _ = self._tape.folded.listing((), self.cursor.focus).lanes
+
     def turn_folds(self) -> bool:
         """Fold what repeats, or show every row again. Returns whether there is anything to fold."""
         if self._tape is None:

@@ -1,0 +1,75 @@
+"""What takes long goes on beside the keys: it says so, and can be stopped."""
+
+import threading
+
+import handmade
+import pytest
+from test_tui_app import LARGE, bar, shown, stepper
+from waiting import until
+
+from tui import patience, search
+from tui.listing import FoldedTape
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Every tape is long, nobody is patient, and what is worked out ends when the test says so."""
+    may_end = threading.Event()
+
+    def waiting(method):
+        def waits(*args):
+            if threading.current_thread() is not threading.main_thread():
+                assert may_end.wait(60)
+            return method(*args)
+
+        return waits
+
+    monkeypatch.setattr(patience, "AT_ONCE", 0)
+    monkeypatch.setattr(patience, "PATIENCE", 0.01)
+    monkeypatch.setattr(FoldedTape, "__init__", waiting(FoldedTape.__init__))
+    monkeypatch.setattr(search, "_found", waiting(search._found))
+    yield may_end
+    may_end.set()
+
+
+async def test_one_can_step_while_what_repeats_is_looked_for(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("z")
+        await until(pilot, lambda: "looking for what repeats ... Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("right")
+        assert bar(pilot.app).startswith("step 1 of")
+        slow.set()
+        await until(pilot, lambda: "▸" in shown(pilot.app, "#tape"))
+        assert "Esc stops" not in shown(pilot.app, "Heading")
+
+
+async def test_escape_stops_it(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("z")
+        await until(pilot, lambda: "Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("escape")
+        assert "Esc stops" not in shown(pilot.app, "Heading")
+        slow.set()
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "▸" not in shown(pilot.app, "#tape")
+
+
+async def test_a_long_search_is_given_up_with_its_prompt(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"mul", "enter")
+        await until(pilot, lambda: "searching ... Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("escape")
+        slow.set()
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+        assert bar(pilot.app).startswith("step 0 of")
+
+
+async def test_a_long_search_finds(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"mul", "enter")
+        slow.set()
+        await until(pilot, lambda: "mul: 1 of" in shown(pilot.app, "Heading"))
+        await pilot.press("f", *"conv", "enter")
+        await until(pilot, lambda: "'conv' is in no row of this pass" in shown(pilot.app, "#problem"))

@@ -16,7 +16,7 @@ import numpy as np
 from microtape.dtypes import cpp_name, scalar_name
 from microtape.operation import call
 from microtape.ops.arguments import int_tuple, plain
-from microtape.ops.geometry import Geometry
+from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.kinds import Promoting, named
 from microtape.ops.padding import pad
 from microtape.ops.reduction import sum
@@ -234,7 +234,7 @@ def transposed_convolution(
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + extra + 1 for n, k, s, p, extra, d in each])
     channels, places = weight.shape[1] * groups, tuple(input.shape[2:])
     x_shape = (input.shape[0], channels, *size)
-    geometry = Geometry(steps, paddings, dilations, groups, x_shape, tuple(weight.shape), places)
+    geometry = geometry_of(steps, paddings, dilations, groups, x_shape, tuple(weight.shape), places)
     zeros = np.zeros(channels, input.dtype)
     return call(TransposedConvolution(geometry), input, weight, zeros if bias is None else bias)
 

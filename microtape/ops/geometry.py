@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,3 +113,7 @@ class Geometry:
     def ungrouped(self, matrices: Array) -> Array:
         """The reverse of `grouped`."""
         return matrices.reshape((self.x_shape[0], self.w_shape[0], *self.out_size))
+
+
+geometry_of = lru_cache(maxsize=256)(Geometry)
+"""A Geometry; for the same sizes the same one, in which everything has been worked out before."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
-from microtape.ops.geometry import Geometry
+from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.tensor_state import Array
@@ -65,7 +65,7 @@ class Window(NamedTuple):
     def over(self, count: int, channels: int, size: Sequence[int]) -> Geometry:
         """What it meets on `count` pictures."""
         shape = (count, channels, *size)
-        return Geometry(
+        return geometry_of(
             self.stride, self.padding, self.dilation, 1, shape, (1, channels, *self.kernel), self.blocks(size)
         )
 

@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
-from microtape.ops.geometry import Geometry
+from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.tensor_state import Array, TensorState, new_tensor
@@ -44,7 +44,7 @@ class Window(Operation):
                 f"({by((*self.x_shape[-3:-2], *size))}). Output size is too small"
             )
         pictures = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
-        return Geometry(self.stride, self.padding, self.dilation, 1, pictures, (1, 1, *self.kernel), size)
+        return geometry_of(self.stride, self.padding, self.dilation, 1, pictures, (1, 1, *self.kernel), size)
 
     def count(self, dim: int) -> int:
         """How many windows there are in a direction; with `ceil` also one that only begins inside."""

@@ -1,6 +1,8 @@
 """What one expects of a terminal program: help where one is, every action by its words, the mouse, resizing."""
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import handmade
 import pytest
@@ -9,6 +11,8 @@ from test_tui_out import notices
 from textual.color import Color
 from waiting import until
 
+import tui
+from microtape import load
 from tui.arranging import SMALLEST
 from tui.explained import EXPLAINED
 from tui.help import KEYS, HelpScreen
@@ -157,6 +161,18 @@ async def test_in_ascii_mode_everything_is_ascii(name, size):
         text = everything(pilot.app)
         strange = {one for one in text if not one.isascii()}
         assert not strange, (strange, text)
+
+
+async def test_in_ascii_mode_long_titles_and_columns_keep_their_places():
+    recording = load(Path(tui.__file__).parent / "recordings" / "gradient_penalty.tape")
+    async with stepper(replace(recording, title="a very " * 9 + "long.py"), ascii=True).run_test(size=SMALL) as pilot:
+        assert shown(pilot.app, "Heading").isascii()
+        assert "... step 0 of 4" in shown(pilot.app, "Heading")
+        await pilot.press("s", "down", "c")
+        at = shown(pilot.app, "#columns").index("difference")
+        rows = [line for line in shown(pilot.app, "OptionList").splitlines() if line.strip()]
+        assert len(rows) == 17
+        assert all(line[at - 1] == " " != line[at] for line in rows)
 
 
 OWN = {"move(1)": ("j", "ctrl+n"), "help": ("t",), "ask('why of')": ("u",), "edit": (), "faster(1)": ("shift+up",)}

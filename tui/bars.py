@@ -36,8 +36,9 @@ class Heading(Widget):
     working: reactive[str] = reactive("")  # at what
     found: reactive[str] = reactive("")  # while searching: which match this is, of how many
 
-    def __init__(self) -> None:
+    def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
+        self._ascii = ascii
         self._brush = Brush(self)
 
     def notify_style_update(self) -> None:
@@ -53,12 +54,15 @@ class Heading(Widget):
         playing = f"playing, {self.speed:g} a second   " if self.speed else ""
         right, asked = self.score or (0, 0)
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
-        says = playing + predicts + "".join(f"{shown(one)}   " for one in (self.found, self.working) if one)
-        left = brush.strip((Piece(" "), *_what(self.cursor)))
+        more = [shown(one, ascii=self._ascii) for one in (self.found, self.working) if one]
+        says = playing + predicts + "".join(f"{one}   " for one in more)
+        what = (piece._replace(text=shown(piece.text, ascii=self._ascii)) for piece in _what(self.cursor))
+        left = brush.strip((Piece(" "), *what))
         count = brush.strip((Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
         room = width - count.cell_length - 1
         if left.cell_length > room:
-            left = Strip.join([left.crop(0, room - 1), brush.strip((Piece("…"),))])
+            cut = "..." if self._ascii else "…"
+            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((Piece(cut),))])
         return Strip.join([left.adjust_cell_length(room + 1, brush.style("")), count]).crop(0, width)
 
 

@@ -86,18 +86,19 @@ class Pair:
             return changed
         return None
 
-    def verdict(self, width: int = 26) -> str:
+    def verdict(self, width: int = 26, *, ascii: bool = False) -> str:
         """The difference in a word or number: `same`, `-0.12`, `shape 3 became 4`, `only in the second`."""
         a, b, difference = self.first, self.second, self.difference
         if a is None or b is None:
             only = f"only in the {'second' if a is None else 'first'}"
             return "no gradient in either" if a is b else only if len(only) <= width else only.split()[-1] + " only"
         if difference is None:
-            changed = f"shape {format_shape(a.shape)} became {format_shape(b.shape)}"
+            before, after = (format_shape(one.shape, ascii=ascii) for one in (a, b))
+            changed = f"shape {before} became {after}"
             return changed if a.shape != b.shape else "only a summary was kept"
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b, equal_nan=True):
             return "same"
-        return format_value(difference, width)
+        return format_value(difference, width, ascii=ascii)
 
 
 def compare(recording: Recording, first: int, second: int) -> list[Pair]:
@@ -141,7 +142,9 @@ def _by_key(cursor: StepCursor, other: StepCursor) -> Mapping[object, int]:
     return found
 
 
-def comparison_lines(recording: Recording, first: int, second: int, *, width: int = 100) -> Iterator[Line]:
+def comparison_lines(
+    recording: Recording, first: int, second: int, *, width: int = 100, ascii: bool = False
+) -> Iterator[Line]:
     """The comparison for reading: a heading, then a line for each pair."""
     pairs = compare(recording, first, second)
     yield from headings(recording, first, second)
@@ -151,7 +154,7 @@ def comparison_lines(recording: Recording, first: int, second: int, *, width: in
     labels = (f"pass {recording.passes[i].index + 1}" for i in (first, second))
     yield line(Span("  ".join([" " * names, *(label.ljust(room) for label in labels), "difference"]), "label"))
     for one in pairs:
-        yield row(one, names, room, max(width - names - 2 * room - 6, 14))
+        yield row(one, names, room, max(width - names - 2 * room - 6, 14), ascii=ascii)
 
 
 def headings(recording: Recording, first: int, second: int) -> Iterator[Line]:
@@ -168,10 +171,11 @@ def headings(recording: Recording, first: int, second: int) -> Iterator[Line]:
         yield line(Span(f"{format_number(a)} became {format_number(b)}: {format_number(b - a)}", "value"))
 
 
-def row(one: Pair, names: int, room: int, rest: int) -> Line:
+def row(one: Pair, names: int, room: int, rest: int, *, ascii: bool = False) -> Line:
     """A pair in columns: name, two values of `room` characters each, and the difference in what is left."""
-    name, verdict = plain(one.name), one.verdict(rest)
-    values = [Span(_fit(format_value(value, room), room) + "  ", "gradient") for value in (one.first, one.second)]
+    name, verdict = plain(one.name), one.verdict(rest, ascii=ascii)
+    texts = (format_value(value, room, ascii=ascii) for value in (one.first, one.second))
+    values = [Span(_fit(text, room) + "  ", "gradient") for text in texts]
     return line(Span(_fit(name, names) + "  ", "leaf" if one.name and one.name[0].role == "leaf" else "name"), *values,
                 Span(verdict, "dim" if verdict == "same" else "value"))  # fmt: skip
 

@@ -148,7 +148,7 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
             rest = width - names - 2 * room - 6
 
             def line(pair: Pair) -> Content:
-                return content(row(pair, names, room, rest), ascii=self._ascii).truncate(width)
+                return content(row(pair, names, room, rest, ascii=self._ascii), ascii=self._ascii).truncate(width)
 
             yield OptionList(*(Option(OnSight(partial(line, one))) for one in self._pairs))
 

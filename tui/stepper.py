@@ -109,7 +109,7 @@ class StepperScreen(AskingScreen):
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
-        yield Heading().data_bind(
+        yield Heading(ascii=ascii).data_bind(
             cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found, StepperScreen.working
         )
         yield Static(id="banner")

@@ -146,8 +146,10 @@ def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
 
 
 def _comparison(recording: Recording, first: int, second: int) -> View:
-    return View(lambda width, ascii: _plain(comparison_lines(recording, first, second, width=width), ascii),
-                lambda: machine.comparison_as_json(recording, first, second))  # fmt: skip
+    def lines(width: int, ascii: bool) -> Iterator[str]:
+        return _plain(comparison_lines(recording, first, second, width=width, ascii=ascii), ascii)
+
+    return View(lines, lambda: machine.comparison_as_json(recording, first, second))
 
 
 def _list(recording: Recording) -> View:

@@ -16,27 +16,31 @@ from microtape.ops.trigonometric import tanh
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])  # numpy has none of its own
 
 STEPS, FURTHEST = 32, 6  # points for each 1 of x, at which erf is looked up; where it is 1 to the last bit
-GAUSS = ((-math.sqrt(0.6), 5 / 9), (0, 8 / 9), (math.sqrt(0.6), 5 / 9))  # places within [-1, 1], and their shares
+GAUSS = {  # places within [-1, 1], and their shares, for floats of so many bytes
+    4: ((-math.sqrt(1 / 3), 1), (math.sqrt(1 / 3), 1)),
+    8: ((-math.sqrt(3 / 5), 5 / 9), (0, 8 / 9), (math.sqrt(3 / 5), 5 / 9)),
+}
 
 
 @functools.cache
 def erf_table(dtype: Any) -> Any:
-    """erf at points from 0 to the furthest."""
-    return np.array([math.erf(i / STEPS) for i in range(FURTHEST * STEPS + 1)], dtype)
+    """erf at the points, from the furthest below 0 to the furthest above."""
+    last = FURTHEST * STEPS
+    return np.array([math.erf(i / STEPS) for i in range(-last, last + 1)], dtype)
 
 
 def erf_of(x: Any) -> Any:
     """erf for an array of floats: its value at the nearest point of a table, and the integral from there to x.
 
-    Gauss's rule with three places is exact to the last bits over so short a way. NaN stays NaN.
+    Gauss's rule with two or three places is exact to the last bits over so short a way. NaN stays NaN.
     """
-    size = np.abs(x.astype(np.float32) if x.dtype == np.float16 else x).clip(0, FURTHEST)
-    nearest = np.rint(size * STEPS)
+    inside = (x.astype(np.float32) if x.dtype == np.float16 else x).clip(-FURTHEST, FURTHEST)
+    nearest = np.rint(inside * STEPS)
     point = nearest / STEPS
-    half = (size - point) / 2
-    density = sum([np.exp(-np.square(point + half * (1 + place))) * share for place, share in GAUSS])
-    start = erf_table(size.dtype).take(nearest.astype(np.intp), mode="clip")
-    return np.copysign(start + half * density * (2 / math.sqrt(math.pi)), x).astype(x.dtype, copy=False)
+    half = (inside - point) / 2
+    density = sum([np.exp(-np.square(point + half * (1 + at))) * share for at, share in GAUSS[inside.itemsize]])
+    start = erf_table(inside.dtype).take((nearest + FURTHEST * STEPS).astype(np.intp), mode="clip")
+    return (start + half * density * (2 / math.sqrt(math.pi))).astype(x.dtype, copy=False)
 
 
 @refusing(c="erf_vml_cpu")

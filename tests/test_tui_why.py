@@ -183,12 +183,18 @@ def test_why_is_this_none(tmp_path, name, expected):
 
 def test_before_backward_there_is_no_gradient_yet():
     cursor = StepCursor.open(handmade.diamond())
-    assert "x has no gradient yet: backward has not come to it. It waits for 2 of its users." in text(cursor, "x")
+    assert text(cursor, "x") == [
+        "x has no gradient yet: backward has not come to it. It waits for 2 of its users.",
+        "diamond.py:5 x + y",
+        "diamond.py:5 x * y",
+    ]
     assert "x has no gradient because backward has not run yet." in text(cursor.move(-1), "x")
 
 
 def test_after_a_failure_the_failure_is_the_reason():
-    assert "x has no gradient because the pass failed before it was reached." in text(end(handmade.failing()), "x")
+    said = text(end(handmade.failing()), "x")
+    assert said[0] == "x has no gradient because the pass failed before it was reached."
+    assert said[1] == "inplace.py:4 mt.exp(x)", "where it failed"
 
 
 async def test_enter_explains_follows_and_comes_back():

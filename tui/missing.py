@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from microtape.recording.behind import borders_by_output, crossing, cut_off
 from microtape.recording.model import BorderKind, BorderRecord, Place, Recording
@@ -13,6 +13,7 @@ from tui.sentence import title
 from tui.source import expression
 from tui.spans import Line, Span, line
 
+FEW = 3  # lines
 REASONS: dict[BorderKind, str] = {
     "detach": "This takes it off the tape: what is computed from it is a constant to backward.",
     "no_grad": "This ran under no_grad: nothing that is computed there is put on the tape.",
@@ -48,11 +49,22 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
             yield from made_at(cursor.recording, cursor.recording.tensors[record.variable].name)
     elif pass_.error is not None and cursor.position == cursor.timeline.last:
         yield line(*name, " has no gradient because the pass failed before it was reached.")
+        yield from _lines_of(cursor, [step.node for step in cursor.timeline.steps[-1:]])
     elif cursor.has_run(node):
         yield line(*name, " received nothing but undefined gradients (None): what uses it has no derivative there.")
+        yield from _lines_of(cursor, cursor.timeline.users.get(node, ()))
     else:
         left = cursor.dependencies_left(node)
         yield line(*name, f" has no gradient yet: backward has not come to it. It waits for {left} of its users.")
+        users = cursor.timeline.users.get(node, ())
+        yield from _lines_of(cursor, [one for one in users if one in pass_.dependencies and not cursor.has_run(one)])
+
+
+def _lines_of(cursor: StepCursor, nodes: Sequence[int]) -> Iterator[Line]:
+    """The expressions of the last few of these nodes: backward comes to those first."""
+    places = dict.fromkeys(cursor.timeline.node(node).place for node in reversed(nodes))
+    for place in [one for one in places if one is not None][:FEW]:
+        yield _look(cursor.recording, place)
 
 
 def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:

@@ -5,6 +5,7 @@ import threading
 import handmade
 import pytest
 from test_tui_app import LARGE, bar, shown, stepper
+from textual.drivers.headless_driver import HeadlessDriver
 from waiting import until
 
 from tui import patience, search
@@ -30,6 +31,15 @@ def slow(monkeypatch):
     monkeypatch.setattr(search, "_found", waiting(search._found))
     yield may_end
     may_end.set()
+
+
+@pytest.mark.parametrize("is_long", [True, False])
+async def test_a_long_recording_says_that_it_opens(is_long, monkeypatch):
+    written = []
+    monkeypatch.setattr(HeadlessDriver, "write", lambda self, data: written.append(data))
+    monkeypatch.setattr("tui.app.AT_ONCE", 10 if is_long else 1000)
+    async with stepper(handmade.chain(30)).run_test(size=LARGE):
+        assert any("opening chain.py ..." in data for data in written) == is_long
 
 
 async def test_one_can_step_while_what_repeats_is_looked_for(slow):

@@ -17,7 +17,9 @@ from tui.key_names import key_name
 from tui.keys import Keymap, rebind
 from tui.look import THEMES
 from tui.palette import commands_of, without
+from tui.patience import AT_ONCE
 from tui.remembered import Place, Remembered, key_of
+from tui.spans import shown
 from tui.stepper import StepperOptions, StepperScreen
 
 
@@ -103,11 +105,16 @@ class StepperApp(MicrotapeApp):
         self._known, self._remembers, self._notice = known, remembers, notice
         self._opened_with = self.theme
         options.setdefault("guides", remembers and not known.places)  # whoever comes for the first time
+        self._is_long, self._title = len(recording.nodes) > AT_ONCE, shown(recording.title)
         self._stepper = StepperScreen(recording, **options)
         rebind(self._stepper, keymap or {})
 
     def on_mount(self) -> None:
-        """Leaving the stepper is leaving the program."""
+        """Leaving the stepper is leaving the program. A long recording takes a while until it is on the screen, which
+        is empty by now.
+        """
+        if self._is_long and self._driver is not None:
+            self._driver.write(f"\x1b[2;3Hopening {self._title} ...")
         self.push_screen(self._stepper, lambda _: self.exit())
         self.call_after_refresh(self._stepper.return_to, self._known)
         if self._notice:

@@ -13,7 +13,7 @@ from parity_ops.test_table import observed
 
 pytestmark = pytest.mark.parity
 
-HOLDERS = 5  # the node's gradients, the engine's variable, its buffer, and two parameters below
+HOLDERS = 6  # the node's gradients, the engine's two variables, its buffer, and two parameters below
 
 
 def test_no_formula_keeps_a_gradient_that_the_engine_may_add_into(monkeypatch):

@@ -17,6 +17,7 @@ from tui.spans import Line, Role, Span, line, sentence_list
 from tui.working import formula, worked
 
 LABEL = 9  # the column of words on the left
+SHORTEST = 12  # characters that nearly any array can be described in
 SUMMED = 16  # characters that any array can be described in, `-8.4e-11 ± 0.017`: a sum without its total is none
 MANY = 12  # entries of a list before it is cut short, saying how many there are
 
@@ -244,8 +245,9 @@ class Describer:
         begin = line(Span(name, "leaf"), Span(kind, "dim"), self._value(value, room), "  ", Span(*words[status.state]))
         if status.state not in ("partial", "waiting"):
             return begin
-        left = max(self.width - sum(len(span.text) for span in begin) - 2, SUMMED)  # else it has a row of its own
-        return line(*begin, Span(": ", "dim"), self._value(status.total, left))
+        left = self.width - sum(len(span.text) for span in begin) - 2
+        shows = self._value(status.total, left if left >= SHORTEST else SUMMED)  # then in a row of its own
+        return line(*begin, Span(": ", "dim"), shows)
 
     # The engine pane
 

@@ -188,12 +188,13 @@ async def test_one_line_says_why_it_cannot(here):
         assert list(here.iterdir()) == []
 
 
-def test_stopping_leaves_nothing_behind(here):
+@pytest.mark.parametrize("name", ["trace.txt", "trace.json"])
+def test_stopping_leaves_nothing_behind(here, name):
     def stop(text):
         raise InterruptedError(0, "stopped")
 
     with pytest.raises(ExportError, match="stopped"):
-        Export(at(2), "<svg/>").write(KINDS[2], here / "trace.txt", stop)
+        Export(at(2), "<svg/>").write(KINDS[2], here / name, stop)
     assert list(here.iterdir()) == []
 
 

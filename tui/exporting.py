@@ -94,7 +94,7 @@ class Export:
         elif kind.name == "screenshot":
             path.write_text(REMOTE_FONT.sub("", self.screen), encoding="utf-8")
         else:
-            text = self._json(kind) if path.suffix.lower() == ".json" else self._text(kind, progress)
+            text = self._json(kind, progress) if path.suffix.lower() == ".json" else self._text(kind, progress)
             path.write_text(text, encoding="utf-8")
 
     def _draw(self, kind: Kind, path: Path, progress: Progress) -> None:
@@ -124,13 +124,14 @@ class Export:
         except RecordingError as error:
             raise ExportError(str(error)) from None
 
-    def _json(self, kind: Kind) -> str:
+    def _json(self, kind: Kind, progress: Progress) -> str:
         from tui.machine import as_json, step_as_json
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
-        data = (
-            as_json(recording, [at] if recording.passes else []) if kind.name == "trace" else step_as_json(self.cursor)
-        )
+        if kind.name == "trace":
+            data = as_json(recording, [at] if recording.passes else [], progress)
+        else:
+            data = step_as_json(self.cursor)
         return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
 
     def _text(self, kind: Kind, progress: Progress) -> str:

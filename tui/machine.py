@@ -9,7 +9,7 @@ lists, one that was too large to keep is `{"summary": {...}}`; numbers that JSON
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -25,6 +25,7 @@ from tui.describe import Describer
 from tui.listing import FoldedTape
 from tui.marks import Mark
 from tui.passes import compare, list_passes
+from tui.progress import SOME
 from tui.sentence import computed, sentence
 from tui.source import expression, place_of
 from tui.spans import plain
@@ -33,13 +34,21 @@ from tui.why import answer_lines, refer
 FORMAT = {"format": "microtape trace", "version": 1}
 
 
-def as_json(recording: Recording, passes: Iterable[int] | None = None) -> dict[str, Any]:
-    """The recording as JSON-ready data, with the passes at these indices; None: with all."""
+def as_json(
+    recording: Recording, passes: Iterable[int] | None = None, progress: Callable[[str], None] = lambda text: None
+) -> dict[str, Any]:
+    """The recording as JSON-ready data, with the passes at these indices; None: with all. `progress` is told how far
+    it is; raising from it ends the work.
+    """
     chosen = []
     for position in range(len(recording.passes)) if passes is None else passes:
         one = recording.passes[position]
         cursor = StepCursor.after(recording, 0, position)
-        steps = [_step(cursor.move(done + 1)) for done in range(len(one.steps))]
+        steps = []
+        for done in range(len(one.steps)):
+            if done % SOME == 0:
+                progress(f"{done:,} of {len(one.steps):,} steps")
+            steps.append(_step(cursor.move(done + 1)))
         chosen.append({**_plain(one._replace(steps=())), "steps": steps})
     return {
         **FORMAT,

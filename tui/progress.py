@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 PATIENCE = 0.5  # seconds
 BAR = 24  # characters
-SOME = 500  # lines between two words about them
+SOME = 500  # lines or steps between two words about them
 
 
 class Bar:

@@ -54,7 +54,7 @@ def trace(arguments: argparse.Namespace) -> int:
             except (LookupError, ExpressionError) as problem:
                 raise CommandError(str(problem.args[0])) from None
     elif arguments.json:
-        _print_json(lambda: machine.as_json(recording, passes))
+        _print_json(lambda progress: machine.as_json(recording, passes, progress))
     else:
         print_trace(recording, passes, arguments)
     return code
@@ -162,7 +162,7 @@ def _plain(lines: Iterable[Line], ascii: bool) -> Iterator[str]:
 
 def _show(view: View, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        _print_json(view.data)
+        _print_json(lambda progress: view.data())
     else:
         _print(view.lines(_width(), is_ascii(arguments)))
 
@@ -172,10 +172,11 @@ def _print(lines: Iterable[str]) -> None:
         print(line)
 
 
-def _print_json(data: Callable[[], object]) -> None:
+def _print_json(data: Callable[[Callable[[str], None]], object]) -> None:
     """On one line. In one go: writing it bit by bit takes three times as long."""
-    with telling("working it out ...   Ctrl-C stops"):
-        text = json.dumps(data(), separators=(",", ":"), allow_nan=False)
+    with telling("working it out ...   Ctrl-C stops") as say:
+        found = data(lambda text: say(f"{text} ...   Ctrl-C stops"))
+        text = json.dumps(found, separators=(",", ":"), allow_nan=False)
     print(text)
 
 

@@ -215,7 +215,7 @@ def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, .
 
     A view is forbidden to be written to for its own `origin`, or else for that of the view it was made from.
     """
-    output.version = ensure_version(x)
+    output.version = x.version or ensure_version(x)
     if not mode.enabled:
         origin = "inference_mode" if mode.inference else "no_grad"
     before = x.meta.view if x.meta is not None else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.operation import call
-from microtape.ops.arguments import dim_index
+from microtape.ops.arguments import dim_index, plain
 from microtape.ops.kinds import Promoting
 from microtape.ops.shape import expand, reshape, unsqueeze
 from microtape.several import zeros_like
@@ -64,9 +64,12 @@ class StackBackward0(Promoting):
         return [gradient[(*before, i)] if edge[0] is not None else None for i, edge in enumerate(self.next_edges)]
 
 
+JOINABLE = (TensorState, np.ndarray, np.generic)
+
+
 def check_tensor(i: int, x: Any) -> None:
     """Raise TypeError for what cannot be joined."""
-    if not isinstance(x, TensorState | np.ndarray | np.generic):
+    if not isinstance(x, JOINABLE):
         raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
@@ -82,19 +85,20 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
         check_tensor(i, tensor)
         if not tensor.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    full = next((tensor for tensor in tensors if tuple(tensor.shape) != (0,)), tensors[0])
-    dim = dim_index(dim, full.ndim)
-    for i, tensor in enumerate(tensors):
-        if tuple(tensor.shape) == (0,):
-            continue  # goes with anything
-        if tensor.ndim != full.ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {full.ndim} and {tensor.ndim}")
-        for one, (expected, size) in enumerate(zip(full.shape, tensor.shape, strict=True)):
-            if one != dim and size != expected:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
-                    f"{size} for tensor number {i} in the list."
-                )
+    shapes = [plain(tensor).shape for tensor in tensors]
+    full = next((shape for shape in shapes if shape != (0,)), (0,))
+    dim = dim_index(dim, len(full))
+    for i, shape in enumerate(shapes):
+        if shape == (0,) or shape[:dim] + shape[dim + 1 :] == full[:dim] + full[dim + 1 :]:
+            continue  # the empty vector goes with anything
+        if len(shape) != len(full):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(full)} and {len(shape)}")
+        sizes = enumerate(zip(full, shape, strict=True))
+        expected, size = next(pair for one, pair in sizes if one != dim and pair[0] != pair[1])
+        raise RuntimeError(
+            f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
+            f"{size} for tensor number {i} in the list."
+        )
     return call(CatBackward0(dim), *tensors)
 
 

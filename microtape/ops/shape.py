@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.operation import Operation, call
-from microtape.ops.arguments import dim_index, sizes
+from microtape.ops.arguments import dim_index, plain, sizes
 from microtape.ops.casting import ContiguousCopy, contiguous
 from microtape.ops.kinds import named
 from microtape.saved import type_name
@@ -173,7 +173,9 @@ def view(x: Any, *shape: Any) -> Any:
 
 def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
     """The shape with its -1 worked out. Raises RuntimeError where x does not have that many elements."""
-    size = math.prod(x.shape)
+    size = plain(x).size
+    if math.prod(shape) == size and min(shape, default=0) >= 0:
+        return shape
     known = math.prod([one for one in shape if one != -1])
     if shape.count(-1) == 1:
         if known == 0 and size == 0:
@@ -185,8 +187,6 @@ def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
             return tuple([size // known if one == -1 else one for one in shape])
     elif -1 in shape:
         raise RuntimeError("only one dimension can be inferred")
-    elif known == size and min(shape, default=0) >= 0:
-        return shape
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
 
 

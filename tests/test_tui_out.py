@@ -188,13 +188,13 @@ async def test_one_line_says_why_it_cannot(here):
         assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["trace.txt", "trace.json"])
-def test_stopping_leaves_nothing_behind(here, name):
+@pytest.mark.parametrize(("kind", "name"), [(2, "trace.txt"), (2, "trace.json"), (0, "graph.dot"), (5, "run.tape")])
+def test_stopping_leaves_nothing_behind(here, kind, name):
     def stop(text):
         raise InterruptedError(0, "stopped")
 
     with pytest.raises(ExportError, match="stopped"):
-        Export(at(2), "<svg/>").write(KINDS[2], here / name, stop)
+        Export(at(2), "<svg/>").write(KINDS[kind], here / name, stop)
     assert list(here.iterdir()) == []
 
 

@@ -80,6 +80,7 @@ class Export:
             unfinished = path.absolute().with_name(f".unfinished-{secrets.token_hex(6)}{suffix}")
             try:
                 self._write(kind, unfinished, progress)
+                progress("all but its name")  # the last moment to stop
                 os.replace(unfinished, path)
             finally:
                 unfinished.unlink(missing_ok=True)

@@ -147,7 +147,8 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
             looked_for = Until.read(until)
         except ExpressionError as error:
             raise CommandError(f"--until: say nan, error or a condition: {error}") from None
-        found = next((i for i in range(len(recording.passes)) if looked_for.happens_in(recording, i)), None)
+        with telling(f"looking for {until} ...   Ctrl-C stops"):
+            found = next((i for i in range(len(recording.passes)) if looked_for.happens_in(recording, i)), None)
         if found is None:
             never = f"{recording.title} {looked_for.never(recording.passes[-1].index + 1)}"
             if recording.error is None and recording.passes[-1].error is None:

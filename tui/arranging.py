@@ -13,6 +13,7 @@ from tui.panes import PANES, SentencePane
 from tui.tape import TapeView
 
 SMALLEST = (60, 18)
+WIDE = 116  # columns from which on the panes are beside the tape
 TAPE_AT_LEAST, PANES_AT_LEAST = 80, 50  # columns, where they are side by side
 SHARE = 0.64  # of the height for a tape above the graph, as in the style sheet
 VIEWS = ("tape", "boxes", "both")
@@ -75,7 +76,7 @@ class ArrangingScreen(ExplainingScreen):
             f"The stepper needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake it larger: nothing is lost. q quits."
         )
         self.choose_view(event.size.height)
-        self._share_out(event.size.width)
+        self.share_out(event.size.width)
 
     def choose_view(self, height: int) -> None:
         """Until somebody has chosen one: the graph as well where the tape leaves much of its place empty."""
@@ -85,12 +86,12 @@ class ArrangingScreen(ExplainingScreen):
 
     def on_tape_view_listed(self) -> None:
         """Another pass has names of other lengths."""
-        self._share_out(self.size.width)
+        self.share_out(self.size.width)
 
-    def _share_out(self, width: int) -> None:
+    def share_out(self, width: int) -> None:
         """Beside the tape, panes have more than they need where the screen is wide: it gets what its names take."""
-        room = max(TAPE_AT_LEAST, min(self.query_one(TapeView).wanted_width, width - PANES_AT_LEAST))
-        self.query_one("#left").styles.min_width = room if self.has_class("-wide") else 0
+        wanted = min(self.query_one(TapeView).wanted_width(width), width - PANES_AT_LEAST)
+        self.query_one("#left").styles.min_width = max(TAPE_AT_LEAST, wanted) if width >= WIDE else 0
 
     # Moving between panes
 

@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from microtape.recording.model import Recording
-from tui.arranging import VIEWS
+from tui.arranging import VIEWS, WIDE
 from tui.asking import AskingScreen
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
@@ -53,7 +53,7 @@ class StepperScreen(AskingScreen):
     """Steps through the backward passes of one recording, both ways."""
 
     CSS_PATH = "stepper.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (116, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -141,6 +141,7 @@ class StepperScreen(AskingScreen):
         if self._until is not None:
             self.go_until(self._until)
         self.choose_view(self.app.size.height)
+        self.share_out(self.app.size.width)  # before anything is laid out
         give_way(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
         self.call_after_refresh(self.set_timer, PAUSE, self._settle)

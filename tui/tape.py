@@ -173,10 +173,9 @@ class TapeView(LineView, can_focus=True):
             self._opened ^= {entry.run}
             self._list()
 
-    @property
-    def wanted_width(self) -> int:
-        """The characters, its border included, with which no text of a row is cut."""
-        return self._tape.rows.wanted(self.size.width) + MARKER + SCROLLBAR + BORDERS if self._tape is not None else 0
+    def wanted_width(self, width: int) -> int:
+        """The characters, its border included, with which no text of a row is cut, on a screen of that width."""
+        return self._tape.rows.wanted(width) + MARKER + SCROLLBAR + BORDERS if self._tape is not None else 0
 
     # Which rows there are
 

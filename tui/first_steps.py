@@ -7,7 +7,8 @@ HINTS = (
     "the leaves. Press {move(1)} for its first step.",
     "▶ has just run, and handed a gradient to +. The sentence at the bottom says what it did and why. "
     "{move(-1)} takes the step back, {move(1)} goes on.",
-    "{why} asks why this gradient is what it is. {play} plays. {help} lists the keys and what the marks mean.",
+    "{why} asks why this gradient is what it is. {play} plays. Of a large array you see its mean ± standard deviation; "
+    "{help} lists the keys and what the other marks mean.",
 )
 """After so many steps of backward; `{action}` is its key."""
 

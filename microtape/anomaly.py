@@ -49,11 +49,11 @@ class AnomalyMode(Watcher):
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """Keep the stack that recorded `node`, and the node whose backward is running, if one is."""
-        if not node.next_edges:
+        if not node.next_nodes:
             return
         lines = stack_lines(user_frame(sys._getframe(1)))
         cause = current_node()
-        for one in (node, *[edge[0] for edge in node.next_edges if isinstance(edge[0], AccumulateGrad)]):
+        for one in (node, *[one for one in node.next_nodes if isinstance(one, AccumulateGrad)]):
             if STACK not in one.metadata:
                 one.metadata[STACK] = lines
                 if cause is not None:

@@ -208,7 +208,7 @@ def leaves_behind(outputs: Any) -> list[Tensor]:
         node = stack.pop()
         if isinstance(node, AccumulateGrad):
             leaves.append(node.variable)
-        for following, _ in node.next_edges:
+        for following in node.next_nodes:
             if following is not None and following not in seen:
                 seen.add(following)
                 stack.append(following)

@@ -157,7 +157,7 @@ class GraphTask:
             else:
                 gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
             output = 0
-            for receiver, input_nr in node.next_edges:
+            for receiver in node.next_nodes:
                 left = dependencies.get(receiver)
                 if left is not None:  # else no gradient is wanted there
                     dependencies[receiver] = left = left - 1
@@ -172,11 +172,13 @@ class GraphTask:
                         elif receiver in owned:
                             held += term
                         elif type(held) is list:
-                            held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, gradient)
+                            edge = receiver, node.input_nrs[output]
+                            held[edge[1]] = self.added(edge, held[edge[1]], term, node, gradient)
                         else:
                             buffers[receiver] = self.added(receiver, held, term, node, gradient)
                     if watcher is not None:
-                        watcher.delivered(self, node, output, term, self.buffered((receiver, input_nr)))
+                        total = self.buffered((receiver, node.input_nrs[output]))
+                        watcher.delivered(self, node, output, term, total)
                     if not left and type(receiver) is AccumulateGrad:
                         if is_fresh(node, term, gradient) and buffers[receiver] is term:
                             owned.add(receiver)
@@ -215,8 +217,8 @@ class GraphTask:
         """A node's gradients as its hooks see them: without those that a built-in operation need not compute."""
         if node.kind == "function":
             return gradients
-        edges = zip(node.next_edges, gradients, strict=True)
-        return [term if edge[0] in self.dependencies else None for edge, term in edges]
+        receivers = zip(node.next_nodes, gradients, strict=True)
+        return [term if receiver in self.dependencies else None for receiver, term in receivers]
 
     def gradients_of(self, node: Node, gradient: Any) -> Sequence[Any]:
         """The gradients of the node's inputs; for an AccumulateGrad, none."""
@@ -228,7 +230,7 @@ class GraphTask:
         if gradient is None or (node.multi_output and all([one is None for one in gradient])):
             if node.saved_names:
                 unpack(node, False)  # what was freed or overwritten is an error all the same
-            return [None] * len(node.next_edges)  # Note [Undefined gradients]
+            return [None] * len(node.next_nodes)  # Note [Undefined gradients]
         if node.multi_output or gradient.dtype.kind == "c":
             return conjugate(node.apply(conjugate(gradient), self.as_tensors))  # type: ignore[no-any-return]
         return node.apply(gradient, self.as_tensors)
@@ -244,11 +246,11 @@ class GraphTask:
 
     def fit(self, term: Any, node: Node, output: int) -> Any:
         """`term`, which goes along this edge of `node`, as its receiver expects it."""
-        receiver, input_nr = node.next_edges[output]
+        receiver = node.next_nodes[output]
         assert receiver is not None
         if receiver.multi_output and receiver not in self.buffers:
             self.buffers[receiver] = [None] * receiver.output_count
-        return fitted(node, output, term, *receiver.output_spec(input_nr))
+        return fitted(node, output, term, *receiver.output_spec(node.input_nrs[output]))
 
     def added(self, buffer: Edge | Node, held: Any, term: Any, node: Node, arrived: Any) -> Any:
         """What a buffer holds and one more term, which `node` has made; see Note [Who owns a gradient]."""
@@ -281,7 +283,7 @@ class GraphTask:
         dependencies: dict[Any, int] = {None: 0}  # an edge to nowhere is counted too, so as not to ask each time
         nodes: list[Node] = [self.root]
         for node in nodes:  # it grows on the way
-            for receiver, _ in node.next_edges:
+            for receiver in node.next_nodes:
                 if receiver in dependencies:
                     dependencies[receiver] += 1
                 elif wanted is None or receiver in wanted:
@@ -296,8 +298,8 @@ class GraphTask:
         """With `capture`: the nodes that have to run, and those whose gradients are asked for."""
         self.running = self.leading_to_capture()
         self.stops = set(self.captures)
-        if len(self.root.next_edges) == 1:  # as in torch, a single root's hooks run in any case
-            self.stops.update(node for node, _ in self.root.next_edges if node is not None)
+        if len(self.root.next_nodes) == 1:  # as in torch, a single root's hooks run in any case
+            self.stops.update(node for node in self.root.next_nodes if node is not None)
         return self.running | self.stops
 
     def leading_to_capture(self) -> set[Node]:
@@ -305,7 +307,7 @@ class GraphTask:
         users: dict[Node, list[Node]] = {}  # of each node: those that deliver to it
         nodes: list[Node] = [self.root]
         for node in nodes:  # it grows on the way
-            for receiver, _ in node.next_edges:
+            for receiver in node.next_nodes:
                 if receiver in users:
                     users[receiver].append(node)
                 elif receiver is not None:
@@ -349,7 +351,7 @@ def queue(waiting: list[Node], dependencies: Mapping[Node, int]) -> None:
     while ready:
         node = heappop(ready)
         waiting.append(node)
-        for receiver, _ in node.next_edges:
+        for receiver in node.next_nodes:
             if receiver is not None and receiver in left:
                 left[receiver] -= 1
                 if not left[receiver]:

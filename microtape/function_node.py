@@ -186,10 +186,10 @@ class FunctionNode(Node):
         return kept
 
     def _check_real(self, output: int, gradient: TensorState) -> None:
-        receiver, input_nr = self.next_edges[output]
+        receiver = self.next_nodes[output]
         if receiver is None or gradient.array.dtype.kind != "c":
             return
-        expected = receiver.output_spec(input_nr)[1]
+        expected = receiver.output_spec(self.input_nrs[output])[1]
         if expected is None or expected.kind == "c":
             return
         raise GradientError(

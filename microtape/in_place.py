@@ -129,8 +129,9 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     if not tracked:
         untracked_write(node, tensors, value)
         return x
-    attach(node, edges, x.array, frame)
-    plan = node.plans[leading(edges)] if node.saved_names else ()
+    node.next_edges = edges
+    attach(node, x.array, frame)
+    plan = node.plans[leading(node.next_nodes)] if node.saved_names else ()
     before = x
     if 0 in plan or watch.watcher is not None:  # x as it was, with the history that it had
         before = new_tensor(type(x), x.array.copy(), edges[0])
@@ -263,7 +264,7 @@ def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
 def copy_slices(view: View, function: Node) -> CopySlices:
     """The new history of the view's base, after `function` has written into the view."""
     node = CopySlices(view, function)
-    node.next_edges = (edge_of(view.base), *function.next_edges[1:])
+    node.next_edges = edge_of(view.base), *function.next_edges[1:]
     node.sequence_nr = next_sequence_nr()
     node.shape, node.dtype = view.base.array.shape, view.base.array.dtype
     node.code = function.code

@@ -25,7 +25,7 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
             raise TypeError(f"argument {i} is not a Variable")
     like = next((type(gradient) for gradient in gradients if gradient is not None), None)
     if like is None:
-        return tuple([None] * len(node.next_edges))
+        return tuple([None] * len(node.next_nodes))
     arriving = [one if one is None or mode.enabled else one.array for one in gradients]
     first: Any = arriving if node.multi_output else arriving[0]
     if isinstance(node, AccumulateGrad):

@@ -39,9 +39,9 @@ OWN_DTYPE: Any = object()
 """In the place of a leaf's `grad_dtype`: its own dtype, as long as nothing else was set."""
 
 
-def leading(edges: Sequence[Edge]) -> tuple[bool, ...]:
+def leading(nodes: Sequence[Node | None]) -> tuple[bool, ...]:
     """Which of the edges lead to a node: there gradients go, and for them a formula's tensors are saved."""
-    return tuple([node is not None for node, _ in edges])
+    return tuple([node is not None for node in nodes])
 
 
 next_sequence_nr = itertools.count().__next__
@@ -72,8 +72,9 @@ class Node:
         "code",
         "dtype",
         "hooks",
+        "input_nrs",
         "instruction",
-        "next_edges",
+        "next_nodes",
         "saved",
         "sequence_nr",
         "shape",
@@ -86,7 +87,8 @@ class Node:
     saved_order: ClassVar[tuple[int, ...]] = ()  # in which torch saves and unpacks them; empty: as they are
     sources: tuple[int, ...] = ()  # for each saved tensor, which operand it is; -1 for an output or anything else
 
-    next_edges: tuple[Edge, ...]
+    next_nodes: tuple[Node | None, ...]  # for each input, the node that its gradient goes to
+    input_nrs: tuple[int, ...]  # and which of that node's inputs it is; apart, because nearly all have the same ones
     sequence_nr: int
     shape: Any  # of the output; for a multi-output node, a list with one for each of them
     dtype: Any
@@ -98,7 +100,7 @@ class Node:
     _metadata: dict[Any, Any]  # not set until somebody asks for it
 
     def __init__(self) -> None:
-        self.next_edges = ()
+        self.next_nodes = self.input_nrs = ()
         self.saved = ()
         self.code = None
         self.hooks = None
@@ -132,6 +134,17 @@ class Node:
     def call_site(self) -> CallSite | None:
         """Where the user's program called the operation."""
         return CallSite(self.code, self.instruction) if self.code is not None else None
+
+    @property
+    def next_edges(self) -> tuple[Edge, ...]:
+        """Where the gradient of each input goes."""
+        each = zip(self.next_nodes, self.input_nrs, strict=True)
+        return tuple([NO_EDGE if node is None else (node, input_nr) for node, input_nr in each])
+
+    @next_edges.setter
+    def next_edges(self, edges: Sequence[Edge]) -> None:
+        self.next_nodes = tuple([node for node, _ in edges])
+        self.input_nrs = tuple([input_nr for _, input_nr in edges])
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
@@ -211,7 +224,7 @@ class AccumulateGrad(Node):
     sequence_nr = 2**64 - 1  # before all others, as soon as it is ready
 
     def __init__(self, variable: TensorState) -> None:
-        self.next_edges = self.saved = ()
+        self.next_nodes = self.input_nrs = self.saved = ()
         self.code = self.hooks = None
         self.variable = variable
         meta = variable.meta

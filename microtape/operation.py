@@ -22,7 +22,7 @@ import numpy as np
 from microtape import dtypes
 from microtape.call_site import LIBRARY_FILES, user_frame
 from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Edge, Node, leading, next_sequence_nr
+from microtape.node import NO_EDGE, Node, leading, next_sequence_nr
 from microtape.plans import Plan, all_of, parameters, read_plans
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.saved_attributes import define_saved_attributes
@@ -40,6 +40,7 @@ quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf ar
 
 
 _ONE = (True,)
+_FIRST, _BOTH_FIRST = (0,), (0, 0)  # the same tuples for nearly all nodes
 _ndarray = np.ndarray
 new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
 
@@ -81,8 +82,8 @@ class Operation(Node):
         """See Node.apply."""
         saved = unpack(self, create_graph) if self.saved_names else ()
         return [
-            formula(self, gradient, *saved) if edge[0] is not None else None
-            for formula, edge in zip(self.gradients, self.next_edges, strict=True)
+            formula(self, gradient, *saved) if receiver is not None else None
+            for formula, receiver in zip(self.gradients, self.next_nodes, strict=True)
         ]
 
 
@@ -127,7 +128,7 @@ class Binary(Operation):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        (to_x, _), (to_y, _) = self.next_edges
+        to_x, to_y = self.next_nodes
         if not self.saved_names:
             return (
                 self.grad_x(gradient) if to_x is not None else None,
@@ -166,11 +167,14 @@ def call(node: Operation, *operands: Any) -> Any:
         if single:
             edge = operands[0].edge or edge_of(operands[0])
             if edge is not NO_EDGE:
-                return record(node, operands, (edge,), _ONE, output, sys._getframe(2))
-        edges = tuple([operand.edge or edge_of(operand) for operand in tensors])
+                receiver, nr = edge
+                nrs = (nr,) if nr else _FIRST
+                return record(node, operands, (receiver,), nrs, _ONE, output, sys._getframe(2))
+        edges = [operand.edge or edge_of(operand) for operand in tensors]
         for edge in edges:
             if edge is not NO_EDGE:
-                return record(node, tensors, edges, leading(edges), output, sys._getframe(2))
+                receivers, nrs = zip(*edges, strict=True)
+                return record(node, tensors, receivers, nrs, leading(receivers), output, sys._getframe(2))
     return output if watch.watcher is None else told(node, tensors, output)
 
 
@@ -223,7 +227,8 @@ def unary(cls: type[Unary], x: Any) -> Any:
     if mode.enabled:
         edge = x.edge or edge_of(x)
         if edge is not NO_EDGE:
-            return record(new_node(cls), (x,), (edge,), _ONE, output, sys._getframe(2))
+            receiver, nr = edge
+            return record(new_node(cls), (x,), (receiver,), (nr,) if nr else _FIRST, _ONE, output, sys._getframe(2))
     return output if watch.watcher is None else told(cls(), (x,), output)
 
 
@@ -256,8 +261,10 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     if mode.enabled:
         to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
         if to_x is not NO_EDGE or to_y is not NO_EDGE:
-            mask = to_x[0] is not None, to_y[0] is not None
-            return record(new_node(cls), (x, y), (to_x, to_y), mask, output, sys._getframe(2))
+            (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
+            nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
+            mask = receiver_x is not None, receiver_y is not None
+            return record(new_node(cls), (x, y), (receiver_x, receiver_y), nrs, mask, output, sys._getframe(2))
     return output if watch.watcher is None else told(cls(), (x, y), output)
 
 
@@ -272,13 +279,16 @@ def told(node: Operation, operands: Sequence[TensorState], output: _T) -> _T:
 def record(
     node: Operation,
     operands: tuple[TensorState, ...],
-    edges: tuple[Edge, ...],
+    receivers: tuple[Node | None, ...],
+    input_nrs: tuple[int, ...],
     mask: tuple[bool, ...],
     output: _T,
     frame: Any,
 ) -> _T:
     """Make `node` the history of `output`; `mask` says to which of the operands gradients go (see `leading`)."""
-    attach(node, edges, output.array, frame)
+    node.next_nodes = receivers
+    node.input_nrs = input_nrs
+    attach(node, output.array, frame)
     if node.saved_names:
         plan = node.plans[mask]
         if plan is node.all_operands:
@@ -294,9 +304,8 @@ def record(
     return output
 
 
-def attach(node: Node, edges: tuple[Edge, ...], array: Array, frame: Any) -> None:
-    """Give `node`, which computed `array`, its place: in the graph, on the tape, in the user's program."""
-    node.next_edges = edges
+def attach(node: Node, array: Array, frame: Any) -> None:
+    """Give `node`, which computed `array`, its place on the tape and in the user's program."""
     node.sequence_nr = next_sequence_nr()
     node.shape = array.shape
     node.dtype = array.dtype

@@ -66,8 +66,8 @@ def will_run(task: GraphTask, node: Node) -> bool:
     NB: as in torch, the node of an only root is not counted, and RuntimeError is raised for a leaf that `grad()` was
     asked for.
     """
-    roots = task.root.next_edges
-    if node not in task.dependencies or (len(roots) == 1 and node is roots[0][0]):
+    roots = task.root.next_nodes
+    if node not in task.dependencies or (len(roots) == 1 and node is roots[0]):
         return False
     if task.capture is not None and not task.accumulate and node.kind == "accumulate" and node in task.captures:
         raise RuntimeError(
@@ -83,7 +83,7 @@ def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
     first, waiting = deque(task.first), list(task.waiting)
     order = [] if node is None else [node]
     while True:
-        for receiver, _ in order[-1].next_edges if order else ():
+        for receiver in order[-1].next_nodes if order else ():
             if receiver is not None and receiver in left:
                 left[receiver] -= 1
                 if left[receiver] == 0 and receiver.kind == "accumulate":

@@ -155,7 +155,7 @@ def check_unchanged(node: Node, index: int) -> None:
 def was_result(node: Node, index: int) -> bool:
     """Whether the operand saved as `index` had a grad_fn at that time. NB: torch does not look at a Function's."""
     source = node.sources[index]
-    return node.kind != "function" and source >= 0 and not isinstance(node.next_edges[source][0], AccumulateGrad | None)
+    return node.kind != "function" and source >= 0 and not isinstance(node.next_nodes[source], AccumulateGrad | None)
 
 
 def saved_version(node: Node, index: int) -> int:

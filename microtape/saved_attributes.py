@@ -68,7 +68,7 @@ def saved_value(node: Any, index: int) -> Any:
 
     Raises FreedGraphError if it was freed, ModifiedInPlaceError if it has been written to since.
     """
-    if node.saved is None and node.plans[leading(node.next_edges)][index] is None:
+    if node.saved is None and node.plans[leading(node.next_nodes)][index] is None:
         return None
     tensor = unpack_tensor(node, index)
     return new_tensor(type(tensor), tensor.array.copy()) if tensor is not None and tensor.meta is NUMBER else tensor

@@ -89,10 +89,11 @@ def record_several(
     frame: Any,
 ) -> None:
     """Make `node` the history of those outputs that can have one: not of whole numbers."""
-    attach(node, edges, outputs[0].array, frame)
+    node.next_edges = edges
+    attach(node, outputs[0].array, frame)
     describe_outputs(node, outputs)
     if node.saved_names:
-        save(node, node.plans[leading(edges)], operands, *outputs)
+        save(node, node.plans[leading(node.next_nodes)], operands, *outputs)
     for output_nr, output in enumerate(outputs):
         if output.array.dtype.kind in "fc":
             output.edge = (node, output_nr)

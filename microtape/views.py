@@ -78,7 +78,8 @@ class View:
     def follow_base(self, tensor: TensorState) -> None:
         """Make a new history, behind the base's, for the view `tensor`."""
         node = AsStridedBackward0(self.steps)
-        attach(node, (edge_of(self.base),), tensor.array, sys._getframe(1))
+        node.next_edges = (edge_of(self.base),)
+        attach(node, tensor.array, sys._getframe(1))
         before, self.edge = self.edge, (node, 0)
         move_retained(tensor, before, self.edge)
         if watch.watcher is not None:
@@ -142,7 +143,7 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     edge = x.edge or edge_of(x) if mode.enabled else NO_EDGE
     view = make_view(output, x, (node,))
     if edge is not NO_EDGE:
-        record(node, (x,), (edge,), (True,), output, sys._getframe(2))
+        record(node, (x,), edge[:1], edge[1:], (True,), output, sys._getframe(2))
         view.edge, output.edge = output.edge or NO_EDGE, None
     elif watch.watcher is not None:
         watch.watcher.unrecorded(node, (x,), (output,), False)
@@ -192,7 +193,8 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
     outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
     views = [make_view(output, x, (step,), "multi_output") for output, step in zip(outputs, steps, strict=True)]
     if edge is not NO_EDGE:
-        attach(node, (edge,), x.array, sys._getframe(2))
+        node.next_edges = (edge,)
+        attach(node, x.array, sys._getframe(2))
         node.shape, node.dtype = [output.array.shape for output in outputs], [x.array.dtype] * len(outputs)
         for output_nr, view in enumerate(views):
             view.edge = (node, output_nr)

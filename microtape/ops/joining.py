@@ -34,10 +34,10 @@ class CatBackward0(Promoting):
         """The part of the gradient that belongs to each operand."""
         before, stop = (slice(None),) * self.dim, 0
         parts: list[Any] = []
-        for shape, edge in zip(self.shapes, self.next_edges, strict=True):
+        for shape, receiver in zip(self.shapes, self.next_nodes, strict=True):
             size = 0 if shape == (0,) else shape[self.dim]  # the empty vector goes with anything
             stop += size
-            if edge[0] is None:
+            if receiver is None:
                 parts.append(None)
             elif size:
                 parts.append(gradient[(*before, slice(stop - size, stop))])
@@ -61,7 +61,7 @@ class StackBackward0(Promoting):
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """The part of the gradient that belongs to each operand."""
         before = (slice(None),) * self.dim
-        return [gradient[(*before, i)] if edge[0] is not None else None for i, edge in enumerate(self.next_edges)]
+        return [gradient[(*before, i)] if receiver is not None else None for i, receiver in enumerate(self.next_nodes)]
 
 
 JOINABLE = (TensorState, np.ndarray, np.generic)

@@ -106,7 +106,7 @@ class OpenPass:
 
     def deliver(self, node: Node, output: int, term: Any, total: Any) -> None:
         """A gradient of the node went along one of its edges."""
-        receiver, input_nr = node.next_edges[output]
+        receiver, input_nr = node.next_nodes[output], node.input_nrs[output]
         assert receiver is not None
         target = self.tape.ids[receiver]
         buffer = target, input_nr

@@ -15,12 +15,12 @@ def in_tape_order(nodes: Sequence[Node]) -> list[Node]:
     """
     ordered = sorted(nodes, key=lambda node: node.sequence_nr)
     place = {node: i for i, node in enumerate(ordered)}
-    if all(place.get(to, -1) < i for i, node in enumerate(ordered) for to, _ in node.next_edges if to is not None):
+    if all(place.get(to, -1) < i for i, node in enumerate(ordered) for to in node.next_nodes if to is not None):
         return ordered
-    waiting = {node: sum(to in place for to, _ in node.next_edges) for node in ordered}
+    waiting = {node: sum(to in place for to in node.next_nodes) for node in ordered}
     before: dict[Node, list[Node]] = {node: [] for node in ordered}  # the nodes whose edges lead to a node
     for node in ordered:
-        for to, _ in node.next_edges:
+        for to in node.next_nodes:
             if to in before:
                 before[to].append(node)
     free = [i for i, node in enumerate(ordered) if not waiting[node]]

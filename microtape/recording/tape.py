@@ -52,9 +52,9 @@ class Tape:
         made_by: int | None,
     ) -> int:
         """Write down an operation at the moment of its recording."""
-        for edge in node.next_edges:
-            if edge[0] is not None and edge[0] not in self.ids:
-                self.adopt([edge[0] for edge in node.next_edges if edge[0] is not None])
+        for following in node.next_nodes:
+            if following is not None and following not in self.ids:
+                self.adopt([one for one in node.next_nodes if one is not None])
                 break
         records = self._overwritten(node, operands, outputs[0]) if in_place else list(map(self._operand, operands))
         number = self._append(node, records, outputs)
@@ -126,12 +126,12 @@ class Tape:
         seen = set(unknown)
         stack = list(unknown)
         while stack:
-            for node, _ in stack.pop().next_edges:
+            for node in stack.pop().next_nodes:
                 if node is not None and node not in seen and node not in self.ids:
                     seen.add(node)
                     stack.append(node)
         for node in in_tape_order([one for one in seen if one.kind != "accumulate"]):
-            for following, _ in node.next_edges:
+            for following in node.next_nodes:
                 if following is not None and following not in self.ids:
                     self._append(following, (), ())
             self._adopt_operation(node)

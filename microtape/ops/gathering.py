@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.in_place import call_
+from microtape.node import is_array
 from microtape.operation import call
 from microtape.ops.along import AlongDim, checked, out_of_range
 from microtape.ops.arguments import dim_index, plain
@@ -28,6 +29,8 @@ class GatherBackward0(AlongDim):
         return (x if x.ndim else x.reshape(1))[self.pointwise]
 
     def grad_x(self, g: Any, index: Any) -> Any:
+        if is_array(g):
+            return self.added_up(g, self.pointwise)
         return scatter_add(zeros_like(g, self.x_shape, g.dtype), self.dim, index, g)
 
 

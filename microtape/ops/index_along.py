@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.in_place import call_
+from microtape.node import is_array
 from microtape.operation import call
 from microtape.ops.along import AlongDim, checked_vector
 from microtape.ops.arguments import plain
@@ -25,6 +26,8 @@ class IndexSelectBackward0(AlongDim):
         return x[self.slices] if x.ndim else x.reshape(1)[self.slices].reshape(())
 
     def grad_x(self, g: Any, index: Any) -> Any:
+        if is_array(g):
+            return self.added_up(g, self.slices)
         return index_add(zeros_like(g, self.x_shape, g.dtype), self.dim, index, g)
 
 

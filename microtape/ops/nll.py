@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.operation import Operation, as_tensor, call
-from microtape.ops.along import out_of_range
+from microtape.ops.along import grid, out_of_range
 from microtape.ops.arguments import plain
 from microtape.ops.division import over_number
 from microtape.ops.index import IndexBackward0
@@ -101,7 +101,7 @@ def picking_key(classes: Any) -> tuple[Any, ...]:
     """The key that picks each row's class: of a vector, of rows, or of rows with more dimensions behind."""
     if classes.ndim < 2:
         return (np.arange(len(classes)), classes) if classes.ndim else (classes,)
-    first, *others = np.ogrid[tuple([slice(size) for size in classes.shape])]
+    first, *others = grid(classes.shape)
     return (first, classes, *others)
 
 

@@ -1,11 +1,15 @@
 """Everything by the mouse alone: rows, panes, tabs, breakpoints, the footer, lists, and the way out of every page."""
 
+from pathlib import Path
+
 import handmade
 import pytest
 from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
 from textual.command import CommandPalette
 from waiting import until
 
+import tui
+from microtape import load
 from tui.array_view import ArrayScreen
 from tui.stepper import StepperScreen
 
@@ -117,6 +121,20 @@ async def test_a_click_on_a_lines_number_sets_a_breakpoint_and_takes_it_away():
         x, y = place(pilot, "z = (x * y) * (x + y)")  # the pane of breakpoints has come, and takes some room
         await pilot.click(offset=(x - 2, y))
         await until(pilot, lambda: "◆" not in shown(pilot.app, "#source"))
+
+
+async def test_setting_a_breakpoint_on_a_far_line_leaves_the_place_that_was_scrolled_to():
+    recording = load(Path(tui.__file__).parent / "recordings" / "mlp.tape")
+    async with stepper(recording).run_test(size=SMALL) as pilot:
+        await pilot.press("2", *["pageup"] * 9)
+        source = pilot.app.screen.query_one("#source")
+        while "hidden = (points" not in shown(pilot.app, "#source"):
+            await pilot.press("down")
+        scrolled = source.scroll_offset
+        _, y = place(pilot, "hidden = (points")
+        await pilot.click(offset=(source.content_region.x + 1, y))
+        await until(pilot, lambda: "◆" in shown(pilot.app, "#source"))
+        assert source.scroll_offset == scrolled
 
 
 async def test_a_click_on_a_name_in_a_text_goes_to_its_node():

@@ -87,7 +87,7 @@ class Pane(LineView):
         self._strips.clear()
         super().notify_style_update()
 
-    def show(self) -> None:
+    def show(self, *, settle: bool = True) -> None:
         """Ask for the lines again and repaint the rows that are different."""
         (width, height), top = self.size, self.scroll_offset.y
         if self.cursor is None or not self.is_mounted or not width:
@@ -98,7 +98,8 @@ class Pane(LineView):
         # What fits is as good as a page: the scrollbar need not be drawn anew.
         self.virtual_size = Size(width, max(len(new), height))
         self.refresh_rows(row for row in range(top, top + height) if old[row : row + 1] != new[row : row + 1])
-        self.settle()
+        if settle:
+            self.settle()
 
     def _wrap(self, lines: list[Text]) -> None:
         """Break the lines into rows. One that was there before, as most of a program is, keeps the rows that it had."""

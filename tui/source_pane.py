@@ -43,8 +43,8 @@ class SourcePane(Pane):
         self._line = 1
 
     def watch_stops(self) -> None:
-        """A breakpoint was set or taken away."""
-        self.show()
+        """A breakpoint was set or taken away, perhaps on a line that was scrolled to."""
+        self.show(settle=False)
 
     def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
         """To the next step of an operation on the line; in its margin, a breakpoint."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textual.events import Resize
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -22,6 +22,7 @@ VIEWS = ("tape", "boxes", "both")
 class ArrangingScreen(ExplainingScreen):
     """A screen with views of a tape and panes beside them."""
 
+    focused = Reactive[Widget | None](None, repaint=False)  # Textual's own paints all of the screen
     pane: reactive[str] = reactive("node", repaint=False)
     view: reactive[str] = reactive("tape", repaint=False)
     chosen_view: str | None = None  # by the reader, now or another time

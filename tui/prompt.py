@@ -27,7 +27,6 @@ class Prompt(Horizontal):
 
     DEFAULT_CSS = """
     Prompt { layer: prompt; dock: bottom; height: 1; display: none; background: $panel; }
-    Prompt.-open { display: block; }
     Prompt > Label { padding: 0 1; text-style: bold; }
     Prompt > Input, Prompt > Input:focus { width: 56; border: none; height: 1; padding: 0; background: $panel; }
     Prompt.-refused > Input, Prompt.-refused > Input:focus { width: 28; }
@@ -58,7 +57,7 @@ class Prompt(Horizontal):
     def open(self, purpose: Purpose) -> None:
         """Show the prompt, empty."""
         self._purpose = purpose
-        self.add_class("-open")
+        self.display = True
         self.refuse("")
         self.query_one("#purpose", Label).update(purpose)
         field = self.query_one(Input)
@@ -67,7 +66,7 @@ class Prompt(Horizontal):
 
     def close(self) -> None:
         """Hide the prompt again."""
-        self.remove_class("-open")
+        self.display = False
 
     def action_close(self) -> None:
         """The user wants nothing."""
@@ -82,7 +81,7 @@ class Prompt(Horizontal):
 
     def on_descendant_blur(self) -> None:
         """Who goes elsewhere is done here."""
-        self.remove_class("-open")
+        self.display = False
 
     def on_input_changed(self) -> None:
         """Typing answers a complaint."""

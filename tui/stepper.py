@@ -128,8 +128,9 @@ class StepperScreen(AskingScreen):
                 yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
                 yield WatchPane("watch", "watch", ascii=ascii).data_bind(cursor, StepperScreen.breakpoints)
         yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
-        yield Prompt()
-        yield Footer()
+        with Container(id="bottom"):
+            yield Prompt()
+            yield Footer()
         yield Static(id="too-small")
 
     def on_mount(self) -> None:

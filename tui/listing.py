@@ -155,8 +155,13 @@ class FoldedTape:
     def _place_leaves(self) -> None:
         top = {node: at for at, item in enumerate(self._items)
                for node in ([item] if isinstance(item, int) else operations(item))}  # fmt: skip
-        for leaf in (node for node in self.timeline.rows if self.timeline.node(node).variable is not None):
-            users = [user for user in self.timeline.users.get(leaf, ()) if user in top]
+        node_of, rows = self.timeline.node, self.timeline.rows
+        users_of: dict[int, list[int]] = {leaf: [] for leaf in rows if node_of(leaf).variable is not None}
+        for user in (node for node in rows if node in top):
+            for used, _ in node_of(user).edges:
+                if used in users_of:
+                    users_of[used].append(user)
+        for leaf, users in users_of.items():
             if not users:
                 self._before.setdefault(len(self._items), []).append(leaf)
             elif len({self._inside.get(user, (top[user], 0)) for user in users}) == 1:

@@ -158,11 +158,13 @@ class Timeline(moment.Timeline):
     @cached_property
     def users(self) -> Mapping[int, tuple[int, ...]]:
         """Node id to the nodes that use its value, in tape order."""
-        found: dict[int, dict[int, None]] = {}
+        found: dict[int, list[int]] = {}
         for node in self.rows:
             for edge in self.node(node).edges:
                 if edge.node is not None:
-                    found.setdefault(edge.node, {})[node] = None
+                    users = found.setdefault(edge.node, [])
+                    if not users or users[-1] != node:
+                        users.append(node)
         return {node: tuple(users) for node, users in found.items()}
 
     @cached_property

@@ -395,6 +395,7 @@ class TestTheExercise:
             editor = pilot.app.screen.query_one(TextArea)
             assert pilot.app.focused is editor
             assert editor.selected_text == "raise NotImplementedError"
+            await until(pilot, lambda: "Ctrl+S saves and checks" in said(pilot))
             await pilot.press("p", "a", "s", "s", "escape")
             assert workspace.exercise(FIRST).read_text() == EXERCISE.replace("raise NotImplementedError", "pass")
             assert "    pass" in pilot.app.screen.query_one("#code").render().plain

@@ -21,7 +21,8 @@ from tui.editor import editor_command, run_in_terminal
 from tui.learn_text import PROSE, STYLES, Page, marked
 
 GAP = "raise NotImplementedError"
-
+READING = "c checks your file, h gives a hint, e edits it here, o in your own editor."
+EDITING = "What you type goes into the file. Ctrl+S saves and checks it, Esc saves it and ends."
 
 AT_ONCE: dict[str, Callable[[TextArea], None]] = {
     "backspace": lambda editor: editor.action_delete_left(),  # the editor's own
@@ -82,6 +83,7 @@ class ExerciseView(Vertical):
         self._lesson = lesson
         self._workspace = workspace
         self._known = ""  # what the file held when it was last read
+        self._has_said = False  # anything but which keys there are
 
     def compose(self) -> ComposeResult:
         """Two boxes."""
@@ -93,7 +95,7 @@ class ExerciseView(Vertical):
 
     def on_mount(self) -> None:
         """Show the file."""
-        self.write([Said("c checks your file, h gives a hint, e edits it here, o in your own editor.", "dim")])
+        self._say_keys()
         self.read()
 
     @property
@@ -121,6 +123,7 @@ class ExerciseView(Vertical):
         editor = self.query_one(Editor)
         editor.load_text(self._known)
         self.add_class("-editing")
+        self._say_keys()
         self.remove_class("-said")
         editor.focus()
         editor.selection = _first_gap(self._known, self._lesson.exercise.path.read_text(encoding="utf-8"))
@@ -146,6 +149,7 @@ class ExerciseView(Vertical):
         if not self.is_editing or not self.save():
             return
         self.remove_class("-editing")
+        self._say_keys()
         self.read()
         self.query_one("#file").focus()
 
@@ -173,12 +177,19 @@ class ExerciseView(Vertical):
             self.add_class("-said")
             self.query_one("#verdict").focus()
 
+    def _say_keys(self) -> None:
+        """Until there is something else to say, which keys there are."""
+        if not self._has_said:
+            self._show(_statics([Said(EDITING if self.is_editing else READING, "dim")]), "")
+
     def write(self, lines: list[Said], title: str = "") -> None:
         """Say something in the lower box. A line that is too long goes on under its own beginning."""
+        self._has_said = True
         self._show(_statics(lines), title)
 
     def write_code(self, code: str, title: str, below: list[Said]) -> None:
         """Show Python in the lower box, and something to say of it."""
+        self._has_said = True
         self._show([Static(highlight(code, language="python")), *_statics([Said(""), *below])], title)
 
     def _show(self, statics: list[Static], title: str) -> None:

@@ -104,7 +104,7 @@ class GraphTask:
         self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
         self.first: deque[Node] = deque([self.root])  # what comes before all others: the root, then ready leaves
         self.waiting: list[Node] = []  # all others, the highest number last; see Note [The ready queue]
-        self.started = False
+        self.started = False  # whether the first gradients are where they belong, and watchers know
         self.stops: set[Node] = set()  # with `capture`: the nodes at which the walk may end
         self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
 

@@ -196,3 +196,11 @@ def test_what_is_done_is_counted_as_the_states_say(name):
             for cursor in (opened.to_moment(position), opened.to_moment(position).move_inside(1)):
                 done = sum(cursor.state(node) in ("done", "current") for node in rows)
                 assert cursor.count_done(np.arange(len(rows))) == done
+
+
+def test_what_was_worked_out_of_a_pass_is_kept_while_it_was_seen_lately(monkeypatch):
+    first = StepCursor.open(handmade.twice())
+    second = first.to_pass(1)
+    assert second.to_pass(0).timeline is first.timeline
+    monkeypatch.setattr("tui.timeline.KEPT", 0)
+    assert second.to_pass(0).to_pass(1).timeline is not second.timeline

@@ -122,7 +122,7 @@ Counted in instructions (callgrind, Python 3.11 as Debian builds it), an operati
 - What a target to numpy by hand leaves for the tape is what formulas alone do not take: see the missed ones above.
 
 The floors compute the same loss and the same gradients, in the order that suits numpy: that of the RNN multiplies
-all steps by W at once, and has one product for each weight's gradient; that of the gathers adds into one table; that
+all steps by W at once, and has one product for each weight's gradient; that of the gathers is one gather; that
 of the convolution keeps the columns; that of the double backward goes forwards through the gradient.
 """
 

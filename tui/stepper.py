@@ -35,6 +35,8 @@ from tui.spans import shown
 from tui.tape import TapeView
 from tui.watch_pane import WatchPane
 
+LOOKS_FOR_GARBAGE = (1_000, 10, 10)  # often and little: what ten jumps leave behind takes longer than a paint
+
 
 class StepperOptions(TypedDict, total=False):
     """How a stepper opens: on which pass, in ASCII, without telling what runs next; of which program, whether
@@ -151,6 +153,7 @@ class StepperScreen(AskingScreen):
         if self.cursor is not None:
             self.cursor.timeline.prepare()
         gc.freeze()
+        gc.set_threshold(*LOOKS_FOR_GARBAGE)
         gc.enable()
 
     def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:

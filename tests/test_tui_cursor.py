@@ -63,7 +63,18 @@ def test_home_is_the_call_of_backward_and_then_the_beginning(start):
 
 @pytest.mark.parametrize(
     ("target", "node"),
-    [("2", 2), ("%2", 2), (":5", 4), ("line 5", 4), ("x", 0), ("z", 4), ("add", 3), ("MulBackward0", 4), (" y ", 1)],
+    [
+        ("2", 2),
+        ("%2", 2),
+        (":5", 4),
+        ("diamond.py:5", 4),
+        ("line 5", 4),
+        ("x", 0),
+        ("z", 4),
+        ("add", 3),
+        ("MulBackward0", 4),
+        (" y ", 1),
+    ],
 )
 def test_goto_finds_a_node_by_number_line_name_and_operation(start, target, node):
     assert start.goto(target).node == node
@@ -80,7 +91,7 @@ def test_goto_in_the_forward_part_finds_the_operation(start):
     assert start.home().goto("x").step is not None, "a leaf has no operation, so its step is found"
 
 
-@pytest.mark.parametrize("target", ["nothing", "999", ":99", "", "%"])
+@pytest.mark.parametrize("target", ["nothing", "999", ":99", "other.py:5", "", "%"])
 def test_goto_says_that_there_is_no_such_thing(start, target):
     with pytest.raises(LookupError, match="there is no"):
         start.goto(target)

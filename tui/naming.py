@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 
+from microtape.recording.model import Place
 from tui.timeline import Timeline
 
 
@@ -15,18 +17,22 @@ def names(timeline: Timeline, node: int) -> tuple[str, ...]:
     return tuple(name for ref in record.outputs if ref is not None for name in tensors[ref.tensor].names)
 
 
+def in_file(place: Place, file: PurePath) -> bool:
+    """Whether the place is in that file, of which the last parts are enough."""
+    return PurePath(place.file).parts[-len(file.parts) :] == file.parts if file.parts else True
+
+
 def named(timeline: Timeline, text: str) -> frozenset[int]:
-    """The nodes that a text names: by number (`12`, `%12`), line (`:7`), the user's name, the operation's."""
+    """The nodes that a text names: a number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a name of the user's, an operation."""
     target = text.strip()
     if number := re.fullmatch(r"%?(\d{1,18})", target):
         node = int(number[1])
         return frozenset({node} if node in timeline.row_of else ())
     nodes = (timeline.node(node) for node in timeline.rows)
-    if line := re.fullmatch(r"(?::|line\s+|L)(\d{1,18})", target):
-        at = int(line[1])
-        return frozenset(
-            one.id for one in nodes if one.place is not None and one.place.line <= at <= one.place.end_line
-        )
+    if line := re.fullmatch(r"(?:(.*):|line\s+|L)(\d{1,18})", target):
+        file, at = PurePath(line[1] or ""), int(line[2])
+        places = ((one.id, one.place) for one in nodes if one.place is not None)
+        return frozenset(node for node, place in places if place.line <= at <= place.end_line and in_file(place, file))
     if found := timeline.by_name.get(target):
         return found
     folded = target.casefold()

@@ -34,7 +34,7 @@ class SourcePane(Pane):
     class Marked(Message):
         """The margin of a line was clicked, where breakpoints are marked."""
 
-        line: int
+        text: str  # that names the line, with its file where there are several
 
     def __init__(self, id: str, *, ascii: bool = False) -> None:
         super().__init__("source", id, ascii=ascii)
@@ -50,7 +50,8 @@ class SourcePane(Pane):
         """To the next step of an operation on the line; in its margin, a breakpoint."""
         nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
         if nodes and column <= len(str(len(self._wrapped))) + 1:
-            return self.Marked(line + 1)
+            file = self._file if len(cursor.recording.sources) > 1 else ""
+            return self.Marked(f"{file}:{line + 1}")
         moment = cursor.next_of(nodes)
         return None if moment is None else self.Chosen(moment)
 

@@ -253,7 +253,7 @@ class StepperScreen(AskingScreen):
 
     def on_source_pane_marked(self, message: SourcePane.Marked) -> None:
         """The margin of a line was clicked."""
-        self.toggle_stop(f":{message.line}", "break")
+        self.toggle_stop(message.text, "break")
 
     @on(TimeBar.Chosen)
     @on(Pane.Chosen)

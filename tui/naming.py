@@ -23,7 +23,7 @@ def in_file(place: Place, file: PurePath) -> bool:
 
 
 def named(timeline: Timeline, text: str) -> frozenset[int]:
-    """The nodes that a text names: a number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a name of the user's, an operation."""
+    """The nodes that a text names: a number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name, an operation."""
     target = text.strip()
     if number := re.fullmatch(r"%?(\d{1,18})", target):
         node = int(number[1])

@@ -84,6 +84,13 @@ def test_what_is_not_in_the_language_is_refused(text):
         Condition.read(text)
 
 
+@pytest.mark.parametrize("text", [":99", "other.py:5", "line 99", "q"])
+def test_a_breakpoint_says_that_there_is_no_such_place(text):
+    cursor = StepCursor.open(handmade.diamond())
+    with pytest.raises(LookupError, match=f"there is no '{text}' here"):
+        Breakpoints(cursor.timeline).toggle(cursor, text)
+
+
 def test_breakpoints_are_toggled_and_know_where_they_stop():
     cursor = StepCursor.open(handmade.diamond())
     stops = Breakpoints(cursor.timeline).toggle(cursor, "mul").toggle(cursor, "grad == 21")

@@ -13,6 +13,7 @@ from microtape.recording.condition import Condition, Facts
 from microtape.recording.model import BackwardStep, NodeRecord, Summary, Value
 from microtape.recording.until import has_nan
 from tui.cursor import StepCursor
+from tui.naming import LINE
 from tui.timeline import Timeline
 
 Kind: TypeAlias = Literal["break", "watch"]
@@ -119,7 +120,7 @@ def _make(cursor: StepCursor, text: str, kind: Kind, evaluate: bool) -> Breakpoi
         came = (start + step + 1 for node in nodes for step, _ in timeline.received.get(node, ()))
         moments = {*forward, *backward, *(came if kind == "watch" else ())}
         return Breakpoint(text, kind, tuple(sorted(moments)), nodes)
-    if text.isidentifier():
+    if text.isidentifier() or LINE.fullmatch(text.strip()):
         raise LookupError(f"there is no {text!r} here")
     condition = Condition.read(text)
     return Breakpoint(text, kind, held(timeline, condition) if evaluate else (), frozenset(), condition, evaluate)

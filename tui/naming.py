@@ -8,6 +8,8 @@ from pathlib import PurePath
 from microtape.recording.model import Place
 from tui.timeline import Timeline
 
+LINE = re.compile(r"(?:(.*):|line\s+|L)(\d{1,18})")  # `:7`, `mlp.py:7`, `line 7`
+
 
 def names(timeline: Timeline, node: int) -> tuple[str, ...]:
     """All the user's names for a node's outputs, or for its leaf."""
@@ -29,7 +31,7 @@ def named(timeline: Timeline, text: str) -> frozenset[int]:
         node = int(number[1])
         return frozenset({node} if node in timeline.row_of else ())
     nodes = (timeline.node(node) for node in timeline.rows)
-    if line := re.fullmatch(r"(?:(.*):|line\s+|L)(\d{1,18})", target):
+    if line := LINE.fullmatch(target):
         file, at = PurePath(line[1] or ""), int(line[2])
         places = ((one.id, one.place) for one in nodes if one.place is not None)
         return frozenset(node for node, place in places if place.line <= at <= place.end_line and in_file(place, file))

@@ -1,14 +1,18 @@
 """What the panes and the sentence say at a moment, word for word."""
 
+import textwrap
+
 import handmade
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import microtape as mt
 from lessons.faults import injected
 from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.sentence import sentence
-from tui.spans import line, plain, sentence_list
+from tui.spans import line, plain, sentence_list, wrapped
 from tui.why import answer_lines
 
 
@@ -192,3 +196,14 @@ def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_a
     assert "6 + 6 = 12\nA hook, double, made 24 of 12." in answer
     assert "differ" not in answer.replace("finite differences agree", "")
     assert "clip, made [1, 1] of [360, 720], and [1, 1] becomes its .grad" in plain(sentence(cursor.end()))
+
+
+@given(st.text("ab-·, ").map(str.strip), st.integers(5, 40), st.text(" ", max_size=4), st.text(" ", max_size=4))
+def test_long_lines_are_broken_at_spaces_as_textwrap_does(text, width, indent, hanging):
+    expected = textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=hanging,
+                             break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    assert wrapped(text, width, indent, hanging) == expected
+
+
+def test_a_label_of_spaces_stays_in_front_of_a_word_that_is_too_long():
+    assert wrapped("    " + "x" * 9 + " y", 8, hanging="    ") == ["    xxxxxxxxx", "    y"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -41,7 +42,7 @@ class LeafStatus:
     captured: bool  # asked for by grad() or inputs=, so it may be returned rather than accumulated
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepCursor:
     """A moment of one pass: `position` counts the forward operations first, then the backward steps.
 
@@ -171,17 +172,17 @@ class StepCursor:
         """Among the user's operations, before backward was called."""
         return self.position < len(self.timeline.forward)
 
-    @property
+    @cached_property
     def steps_done(self) -> int:
         """How many backward steps have been done."""
         return max(self.position - len(self.timeline.forward), 0)
 
-    @property
+    @cached_property
     def step(self) -> BackwardStep | None:
         """The backward step that was just done."""
         return self.timeline.steps[self.steps_done - 1] if self.steps_done else None
 
-    @property
+    @cached_property
     def node(self) -> int | None:
         """The node of the step just done, or the operation just recorded; None before either begins."""
         if self.is_forward:
@@ -195,7 +196,7 @@ class StepCursor:
             return self.timeline.forward[self.position]
         return self.timeline.steps[self.steps_done].node if self.position < self.timeline.last else None
 
-    @property
+    @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """The moments inside of the step that ends here; none where there is no step."""
         return phases(self.timeline.node(self.step.node), self.step) if self.step else ()
@@ -211,7 +212,7 @@ class StepCursor:
             return True
         return all(phase.kind != kind for phase in self.phases[self.part + 1 :])
 
-    @property
+    @cached_property
     def deliveries(self) -> tuple[Delivery, ...]:
         """What the current step has delivered by now."""
         if self.step is None or self.part is None:
@@ -260,7 +261,7 @@ class StepCursor:
         """The nodes that the current step handed a gradient to."""
         return frozenset(one.node for one in self.deliveries)
 
-    @property
+    @cached_property
     def ready(self) -> tuple[int, ...]:
         """The ready queue, next node first; in the order of the tape where what comes next is hidden."""
         if self.is_forward or self.timeline.pass_ is None:

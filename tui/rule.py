@@ -137,11 +137,8 @@ def work_out(
         return Worked(text, "", (), None)
     index = largest(term) if index is None else index
     result = term[index].item()
-    used = set(SYMBOL.findall(fill(gradient.whole, {}))) - {"e"}
-    if values("n") is None:
-        used.discard("n")
     numbers = {}
-    for symbol in used:
+    for symbol in _used(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
         value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
@@ -151,9 +148,15 @@ def work_out(
     return Worked(text, fill(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
 
 
+@lru_cache(maxsize=256)
+def _used(rule: str) -> frozenset[str]:
+    """The symbols in a rule that stand for numbers; e is one itself."""
+    return frozenset(SYMBOL.findall(fill(rule, {}))) - {"e"}
+
+
 def largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
     """The index of the element farthest from zero; of a NaN, where there is one."""
-    at = int(np.argmax(np.where(np.isnan(array), np.inf, np.abs(array))))
+    at = int(np.abs(array).argmax())  # to which a NaN is the largest
     return tuple(int(i) for i in np.unravel_index(at, array.shape))
 
 

@@ -28,19 +28,34 @@ Line: TypeAlias = tuple[Span, ...]
 
 def line(*pieces: Span | str) -> Line:
     """A line of spans and plain strings; empty ones are left out."""
-    spans = (Span(piece) if isinstance(piece, str) else piece for piece in pieces)
-    return tuple(span for span in spans if span.text)
+    return tuple([span for piece in pieces if (span := Span(piece) if isinstance(piece, str) else piece)[0]])
 
 
 def plain(spans: Line, *, ascii: bool = False) -> str:
     """The line's text alone, fit to be shown."""
-    return shown("".join(span.text for span in spans), ascii=ascii)
+    return shown("".join([text for text, _ in spans]), ascii=ascii)
 
 
 def shown(text: str, *, ascii: bool = False) -> str:
     """Text of the user's or of a file's, fit for a terminal: what would control it is written out instead."""
     safe = text if text.isprintable() else visible(text, LONGEST)
     return to_ascii(safe) if ascii else safe
+
+
+def wrapped(text: str, width: int, indent: str = "", hanging: str = "") -> list[str]:
+    """The text in lines of at most that many characters, indented; the second and the others as `hanging` says.
+
+    It is broken at spaces alone: a word that is longer has a line of its own. `textwrap` takes ten times as long.
+    """
+    found, before, text = [], indent, text.rstrip()
+    while len(before) + len(text) > width:
+        word = len(text) - len(text.lstrip())  # the first one is in the line in any case
+        end = text.rfind(" ", word, max(width - len(before), word) + 1)
+        if end < 0 and (end := text.find(" ", word)) < 0:
+            break
+        found.append(before + text[:end].rstrip())
+        before, text = hanging, text[end:].lstrip()
+    return [*found, before + text] if text else found
 
 
 def sentence_list(items: Iterable[Line], limit: int = 3) -> Line:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model import Pass, Place, Recording
@@ -13,7 +12,7 @@ from tui.listing import FoldedTape, Listing
 from tui.rows import Rows, fit
 from tui.sentence import computed, sentence, title
 from tui.source import expression, lines, place_of
-from tui.spans import Line, plain, shown
+from tui.spans import Line, plain, shown, wrapped
 from tui.timeline import Timeline
 from tui.why import answer_lines
 
@@ -97,10 +96,7 @@ def trace_why(cursor: StepCursor, text: str, *, width: int = 100, ascii: bool = 
     """
     for spans in answer_lines(cursor, text):
         indent = " " * (len(spans[0].text) - len(spans[0].text.lstrip())) if spans else ""
-        yield from textwrap.wrap(
-            plain(spans, ascii=ascii), width, initial_indent="", subsequent_indent=indent + INDENT,
-            drop_whitespace=True, break_long_words=False, break_on_hyphens=False,
-        ) or [""]  # fmt: skip
+        yield from wrapped(plain(spans, ascii=ascii), width, hanging=indent + INDENT) or [""]
 
 
 def pass_title(recording: Recording, one: Pass) -> str:
@@ -244,10 +240,7 @@ class _Printer:
         return plain(spans, ascii=self.ascii)
 
     def _wrapped(self, text: str, hanging: int = 0) -> list[str]:
-        return textwrap.wrap(
-            text, self.width, initial_indent=INDENT, subsequent_indent=INDENT + " " * hanging,
-            break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
+        return wrapped(text, self.width, INDENT, INDENT + " " * hanging)
 
     def _cells(self, cursor: StepCursor, node: int, lanes: str) -> tuple[str, ...]:
         rows, columns, record = self.rows, self.columns, self.timeline.node(node)

@@ -39,10 +39,14 @@ class ReadyQueues:
         self._nodes = np.array(nodes, np.int64)
         self._since = np.array([since[node][0] for node in nodes], np.int64)
         self._end = np.array([ends.get(node, last) for node in nodes], np.int64)
+        self._first_since = np.minimum.accumulate(self._since[::-1])[::-1]  # of each and those that leave after it
 
     def after(self, steps: int) -> tuple[int, ...]:
         """The ready queue after that many steps, next node first."""
-        return tuple(self._nodes[(self._since <= steps) & (steps < self._end)].tolist())
+        gone = np.searchsorted(self._end, steps, "right")
+        come = np.searchsorted(self._first_since, steps, "right")
+        here = slice(gone, come)  # they left later, and the others after them had not come
+        return tuple(self._nodes[here][self._since[here] <= steps].tolist())
 
     def _priority(self, node: int, arrival: int) -> _Priority:
         """The smaller, the earlier it runs: an AccumulateGrad by when it became ready, the others by their number."""

@@ -28,7 +28,7 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
         pictures: also make the histogram and the thumbnail; without, both are empty (for showing a line of text).
     """
     numbers, finite = _as_floats(array)
-    kept = numbers[finite]
+    kept = numbers.ravel() if finite.all() else numbers[finite]
     nans = int(np.count_nonzero(np.isnan(array)))
     low = high = mean = std = None
     if kept.size:
@@ -63,7 +63,9 @@ def _mean_and_std(numbers: _Floats, largest: float) -> tuple[float, float]:
     """Of finite numbers, without overflow: huge ones are scaled to at most 1 first."""
     scale = largest if largest > 1e150 else 1.0
     scaled = numbers / scale if scale != 1.0 else numbers
-    return float(scaled.mean()) * scale, float(scaled.std()) * scale
+    mean = scaled.sum() / scaled.size  # as `mean` and `std` do, which take twice as long for small arrays
+    deviations = scaled - mean
+    return float(mean) * scale, math.sqrt((deviations * deviations).sum() / scaled.size) * scale
 
 
 def _histogram(numbers: _Floats, low: float, high: float) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ Nothing here depends on a terminal: text is counted in characters, and `ascii=Tr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
+FEWEST = 2  # digits of numbers among others
 LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
 
@@ -38,6 +39,9 @@ def format_number(x: Any, digits: int = 4) -> str:
         sign = "" if imaginary.startswith("-") else "+"
         return f"{format_number(x.real, digits)}{sign}{imaginary}j"
     x = float(x)
+    text = f"{x:.{digits}g}"
+    if "e" not in text and abs(x) < 999_999:  # most numbers: that is how they are to be written
+        return text
     if not math.isfinite(x):
         return str(x)
     mantissa, _, exponent = f"{x:.{digits - 1}e}".partition("e")
@@ -108,8 +112,7 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
         yield from _numbers(value.item(), digits)
     else:
         if 0 < value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
-            listed = value.tolist()
-            yield from (_listed(listed, fewer) for fewer in range(digits, min(digits, 2) - 1, -1))
+            yield from _shortened(partial(_listed, value.tolist()), digits, width)
         fixed = not value.flags.writeable
         about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
         yield from _descriptions(about, digits, ascii, width)
@@ -119,6 +122,13 @@ def _numbers(x: Any, digits: int) -> Iterator[str]:
     yield from (format_number(x, fewer) for fewer in range(digits, 0, -1))
     if isinstance(x, int) and not isinstance(x, bool):
         yield from (format_number(float(x), fewer) for fewer in range(digits, 0, -1))
+
+
+def _shortened(write: Callable[[int], str], digits: int, width: int) -> Iterator[str]:
+    """A text with ever fewer digits, which makes it shorter; none at all where even the last would be too long."""
+    fewest = min(digits, FEWEST)
+    if len(write(fewest)) <= width:
+        yield from map(write, range(digits, fewest - 1, -1))
 
 
 def _listed(x: Any, digits: int) -> str:
@@ -150,13 +160,15 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
     mean_of = "|z| mean" if about.dtype.startswith("complex") else "mean"
     plus_minus = "+-" if ascii else "±"
     zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
-    fewest = min(digits, 2)
+
+    def extent(tail: str, fewer: int) -> str:
+        mean, std, low, high = [format_number(x, fewer) for x in numbers]
+        return _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
+
     if width >= SHORTEST_STATISTICS:  # else that would be work for nothing: the tape's columns are narrow
         for tail in (zeros, "") if zeros else ("",):
-            for fewer in range(digits, fewest - 1, -1):
-                mean, std, low, high = (format_number(x, fewer) for x in numbers)
-                yield _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
-    mean, std = (format_number(x, fewest) for x in numbers[:2])
+            yield from _shortened(partial(extent, tail), digits, width)
+    mean, std = (format_number(x, min(digits, FEWEST)) for x in numbers[:2])
     yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"

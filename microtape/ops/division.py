@@ -13,6 +13,8 @@ from microtape.ops.kinds import Promoting, WithNumber, floating, refusal_of, ref
 from microtape.ops.undefined import UndefinedBackward, call_undefined
 from microtape.tensor_state import TensorState
 
+MANY = 1000  # elements; of fewer, what a call of numpy costs decides
+
 
 class DivBackward0(Binary):
     formula = "z = x / y    ∂z/∂x = 1 / y,  ∂z/∂y = -x / y²"
@@ -62,7 +64,13 @@ class RemainderBackward1(Binary):
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
         refuse_zero(y)
-        return np.remainder(x, y)
+        return from_quotient(rounded_down_rest, x, y, RemainderBackward1.rest)
+
+    @staticmethod
+    def rest(x: Any, y: Any, quotient: Any) -> Any:
+        """What is left of x / y; a 0 has the sign of x."""
+        rest = x - np.floor(quotient) * y
+        return np.where(rest == 0, np.copysign(0, x), rest)
 
     def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
         return g
@@ -88,7 +96,7 @@ class FmodBackward1(Binary):
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
         refuse_zero(y)
-        return np.fmod(x, y)
+        return from_quotient(np.fmod, x, y, lambda x, y, quotient: np.copysign(x - np.trunc(quotient) * y, x))
 
     def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
         return g
@@ -208,7 +216,32 @@ def divided_down(x: Any, y: Any) -> Any:
     if x.dtype.kind in "bc":
         raise refusal_of(x.dtype, "div_floor_cpu")
     refuse_zero(y)
-    return np.floor_divide(x, y)
+    return from_quotient(np.floor_divide, x, y, lambda x, y, quotient: np.floor(quotient))
+
+
+def rounded_down_rest(x: Any, y: Any) -> Any:
+    """What is left of x / y, rounded down. NB: numpy's remainder gives a 0 the sign of y, torch that of x."""
+    if x.dtype.kind in "iu":
+        return np.remainder(x, y)
+    rest = np.fmod(x, y)
+    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
+def from_quotient(exact: Any, x: Any, y: Any, formula: Any) -> Any:
+    """`exact(x, y)`: for many float32 numbers by a formula of their quotient in float64, in a third of the time.
+
+    With 24 bits in x and in y, the quotient falls on the right side of each whole number there, and its product with y
+    is exact, as long as it is small and y is finite. `exact`, which computes bit by bit, does the others.
+    """
+    if x.dtype != np.float32 or np.size(x) + np.size(y) < MANY:
+        return exact(x, y)
+    quotient = np.divide(x, y, dtype=np.float64)
+    z = formula(x, y, quotient).astype(x.dtype)
+    others = ~(np.abs(quotient) < 2**22) | np.isinf(y)
+    if others.any():
+        x, y = np.broadcast_arrays(x, y)
+        z[others] = exact(x[others], y[others])
+    return z
 
 
 def divided_towards_zero(x: Any, y: Any) -> Any:

@@ -102,7 +102,13 @@ class TopkBackward0(SortBackward0):
         self.k = k
 
     def chosen(self, x: Array) -> Any:
-        return np.take(super().chosen(x), range(self.k), self.dim)
+        size, k, dim = x.shape[self.dim], self.k, self.dim
+        if not k or size <= 4 * k:
+            return np.take(super().chosen(x), range(k), dim)
+        first, edge = (size - k, size - k) if self.descending else (0, k - 1)
+        best = np.argpartition(x, edge, dim).take(range(first, first + k), dim)
+        best.sort(dim)  # equal ones stay in their order
+        return np.take_along_axis(best, super().chosen(np.take_along_axis(x, best, dim)), dim)
 
 
 @refusing(bc="kthvalue_cpu")
@@ -116,7 +122,7 @@ class KthvalueBackward0(Choice):
         self.k = k
 
     def chosen(self, x: Array) -> Any:
-        return np.take(order(x, self.dim, False), [self.k - 1], self.dim)
+        return ranked(x, self.k - 1, self.dim)
 
 
 @refusing(bc="median_out")
@@ -129,7 +135,7 @@ class MedianBackward1(Choice):
 
     def chosen(self, x: Array) -> Any:
         check_not_empty("median", x, (self.dim,))
-        middle = np.take(order(x, self.dim, False), [(x.shape[self.dim] - 1) // 2], self.dim)
+        middle = ranked(x, (x.shape[self.dim] - 1) // 2, self.dim)
         return np.where(np.isnan(x).any(self.dim, keepdims=True), np.argmax(x, self.dim, keepdims=True), middle)
 
 
@@ -144,8 +150,8 @@ class MedianBackward0(AmaxBackward0):
         self.x_shape = x.shape
         if not x.size:
             return np.asarray(np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min, x.dtype)
-        flat = np.sort(x, None)
-        return flat[-1] if np.isnan(flat[-1]) else flat[(x.size - 1) // 2]
+        largest = np.max(x)  # NaN, if there is one
+        return largest if np.isnan(largest) else np.partition(x, (x.size - 1) // 2, None)[(x.size - 1) // 2]
 
 
 def order(x: Array, dim: int, descending: bool) -> Any:
@@ -154,6 +160,19 @@ def order(x: Array, dim: int, descending: bool) -> Any:
         return np.argsort(x, dim, kind="stable")
     backwards = np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
     return x.shape[dim] - 1 - backwards
+
+
+def ranked(x: Array, rank: int, dim: int) -> Any:
+    """Where along `dim` the element stands that would come at `rank`, counted from 0, if x were sorted as by `order`."""
+    parted = np.partition(x, rank, dim)
+    value = parted.take([rank], dim)
+    before = np.sum(alike(parted.take(range(rank), dim), value), dim, keepdims=True)  # so many equal ones
+    return np.argmax(np.cumsum(alike(x, value), dim) > before, dim, keepdims=True)
+
+
+def alike(a: Array, b: Array) -> Any:
+    """Where two arrays are equal, or both NaN."""
+    return (a == b) | (a != a) & (b != b)
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:

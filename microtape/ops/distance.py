@@ -2,18 +2,67 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from microtape.dtypes import scalar_name
+from microtape.operation import Binary, binary, call
 from microtape.ops.exponential import sqrt
 from microtape.ops.kinds import refusal_of
 from microtape.ops.loss import check_reduction, reduced
+from microtape.ops.mask import masked_fill
+from microtape.ops.product import check_one_dtype, matmul
 from microtape.ops.reduction import sum
+from microtape.ops.rounding import abs, sgn
 from microtape.ops.selection import clamp_min, minimum, where
 from microtape.ops.shape import unsqueeze
-from microtape.ops.statistics import vector_norm
+from microtape.ops.statistics import LinalgVectorNormBackward0, vector_norm
+from microtape.ops.transposition import transpose
+
+
+class CdistBackward0(LinalgVectorNormBackward0):
+    """Of the differences; where several are the largest, each gets the gradient, which `vector_norm` shares."""
+
+    __slots__ = ()
+
+    def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        if math.isinf(self.order):
+            return sgn(x) * self.spread(g) * (abs(x) == self.spread(z))
+        if not self.order:
+            return self.spread(g * 0)
+        return super().grad_x(g, x, z)
+
+
+class EuclideanDistBackward0(Binary):
+    """Between many rows: a product of matrices instead of every difference.
+
+    NB: the squares are taken in float64, where torch loses half of the bits of a small distance, and what is not above
+    their rounding error is 0.
+    """
+
+    formula = "zᵢⱼ = √(|xᵢ|² + |yⱼ|² - 2 xᵢ · yⱼ)    ∂xᵢ = Σⱼ gᵢⱼ (xᵢ - yⱼ) / zᵢⱼ,  ∂yⱼ = Σᵢ gᵢⱼ (yⱼ - xᵢ) / zᵢⱼ"
+    op = "cdist"
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        wide_x, wide_y = x.astype(np.float64), y.astype(np.float64).swapaxes(-1, -2)
+        both = np.sum(wide_x * wide_x, -1, keepdims=True) + np.sum(wide_y * wide_y, -2, keepdims=True)
+        squares = both - 2 * (wide_x @ wide_y)
+        squares[squares < both * (4 * np.finfo(np.float64).eps)] = 0
+        return np.sqrt(squares).astype(x.dtype)
+
+    def grad_x(self, g: Any, x: Any, y: Any, z: Any) -> Any:
+        shares = masked_fill(g / z, z == 0, 0)
+        return x * sum(shares, -1, True) - matmul(shares, y)
+
+    def grad_y(self, g: Any, x: Any, y: Any, z: Any) -> Any:
+        shares = transpose(masked_fill(g / z, z == 0, 0), -1, -2)
+        return y * sum(shares, -1, True) - matmul(shares, x)
+
+
+MANY = 25  # rows; torch multiplies matrices for more
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
@@ -34,11 +83,18 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     for i, x in enumerate((x1, x2), 1):
         if x.dtype.kind != "f":
             raise RuntimeError(f"cdist only supports floating-point dtypes, X{i} got: {scalar_name(x.dtype)}")
-        if x.dtype == np.float16:
-            raise refusal_of(x.dtype, "cdist")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    return vector_norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, -1)
+    something = x1.shape[-1] and x1.shape[-2] and x2.shape[-2]
+    if something and p == 2 and max(x1.shape[-2], x2.shape[-2]) > MANY:
+        check_one_dtype(x1, x2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}")
+        return binary(EuclideanDistBackward0, x1, x2)
+    if something and x1.dtype == np.float16:
+        raise refusal_of(x1.dtype, "cdist")
+    if x1.dtype != x2.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(x1.dtype)} but found {scalar_name(x2.dtype)}")
+    away = unsqueeze(x1, -2) - unsqueeze(x2, -3)
+    return call(CdistBackward0((away.ndim - 1,), False, p, None), away)
 
 
 def triplet_margin_loss(

@@ -11,7 +11,7 @@ from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.gathering import scatter
 from microtape.ops.kinds import refusing
-from microtape.ops.reduction import AmaxBackward0, MaxBackward1, MinBackward1, check_not_empty
+from microtape.ops.reduction import MaxBackward1, MinBackward1, check_not_empty
 from microtape.ops.selection import maximum, minimum
 from microtape.ops.shape import unsqueeze
 from microtape.several import Several, call_several, return_type, zeros_like
@@ -140,7 +140,7 @@ class MedianBackward1(Choice):
 
 
 @refusing(bc="median_cpu")
-class MedianBackward0(AmaxBackward0):
+class MedianBackward0(MaxBackward1):
     """Over all elements."""
 
     __slots__ = ()
@@ -163,7 +163,7 @@ def order(x: Array, dim: int, descending: bool) -> Any:
 
 
 def ranked(x: Array, rank: int, dim: int) -> Any:
-    """Where along `dim` the element stands that would come at `rank`, counted from 0, if x were sorted as by `order`."""
+    """Where along `dim` the element is that sorting would bring to the place `rank`, counted from 0; see `order`."""
     parted = np.partition(x, rank, dim)
     value = parted.take([rank], dim)
     before = np.sum(alike(parted.take(range(rank), dim), value), dim, keepdims=True)  # so many equal ones

@@ -13,17 +13,21 @@ from microtape.operation import Operation, call
 from microtape.ops.exponential import rsqrt
 from microtape.ops.kinds import refusal_of, refusing
 from microtape.ops.reduction import mean, sum
+from microtape.saved import unpack
 
 
 class Normalization(Operation):
     """Common: `dims` are those that the mean and the variance are taken over.
 
-    The formulas compute both again from x, so that they can be differentiated.
+    A plain backward pass finds the two as forward left them. With `create_graph=True` they are computed again from x,
+    so that they can be differentiated. Half precision is computed with in single precision.
     """
 
-    __slots__ = ("dims", "eps", "x_shape")
+    __slots__ = ("center", "dims", "eps", "scale", "x_shape")
     operands = ("x", "weight", "bias")
     formula = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
+    center: Any  # x̄
+    scale: Any  # 1 / √(σ² + ε)
 
     def __init__(self, dims: tuple[int, ...], eps: float) -> None:
         super().__init__()
@@ -33,21 +37,41 @@ class Normalization(Operation):
         """A weight or bias, so that it broadcasts against x."""
         return parameter
 
-    def normalized(self, x: Any) -> tuple[Any, Any]:
-        """x̂, and what the differences from the mean were multiplied by for it."""
-        return standardized(x, self.dims, self.eps)
+    def grouped(self, x: Any) -> Any:
+        """Something x-shaped, in the shape in which `dims` are normalized."""
+        return x
 
     def forward(self, x: Any, weight: Any, bias: Any) -> Any:
         self.x_shape = x.shape
-        return self.normalized(x)[0] * self.wide(weight) + self.wide(bias)
+        rows = self.grouped(x.astype(np.float32) if x.dtype == np.float16 else x)
+        self.center, self.scale = self.statistics(rows)
+        normal = ((rows - self.center) * self.scale).reshape(self.x_shape)
+        return (normal * self.wide(weight) + self.wide(bias)).astype(x.dtype, copy=False)
+
+    def statistics(self, rows: Any) -> tuple[Any, Any]:
+        """The mean, and what the differences from it are multiplied by to have the variance 1."""
+        center = mean(rows, self.dims, True)
+        away = rows - center
+        return center, rsqrt(mean(away * away, self.dims, True) + self.eps)
+
+    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
+        """See Node.apply. In the place of x, the formulas get the pair of x̂ and `scale`, which they share."""
+        x, weight, bias = unpack(self, create_graph)
+        rows = self.grouped(x)
+        center, scale = self.statistics(rows) if create_graph else (self.center, self.scale)
+        standard = (rows - center) * scale, scale
+        return [
+            formula(self, gradient, standard, weight, bias) if receiver is not None else None
+            for formula, receiver in zip(self.gradients, self.next_nodes, strict=True)
+        ]
 
     def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
-        normal, scale = self.normalized(x)
-        h = g * self.wide(weight)
-        return (h - mean(h, self.dims, True) - normal * mean(h * normal, self.dims, True)) * scale
+        normal, scale = x
+        h = self.grouped(g * self.wide(weight))
+        return ((h - mean(h, self.dims, True) - normal * mean(h * normal, self.dims, True)) * scale).reshape(g.shape)
 
     def grad_weight(self, g: Any, x: Any, _weight: Any, _bias: Any) -> Any:
-        return g * self.normalized(x)[0]
+        return g * x[0]
 
     def grad_bias(self, g: Any, _x: Any, _weight: Any, _bias: Any) -> Any:
         return g
@@ -71,10 +95,15 @@ class NativeBatchNormBackward0(Normalization):
         return parameter.reshape((-1,) + (1,) * (len(self.x_shape) - 2))
 
     def grad_weight(self, g: Any, x: Any, _weight: Any, _bias: Any) -> Any:
-        return sum(g * self.normalized(x)[0], self.dims)
+        return sum(g * x[0].reshape(self.x_shape), self.parameter_dims)
 
     def grad_bias(self, g: Any, _x: Any, _weight: Any, _bias: Any) -> Any:
-        return sum(g, self.dims)
+        return sum(g, self.parameter_dims)
+
+    @property
+    def parameter_dims(self) -> tuple[int, ...]:
+        """Those over which a parameter is repeated."""
+        return (0, *range(2, len(self.x_shape)))
 
 
 @refusing(biuc="GroupNormKernelImpl")
@@ -84,23 +113,13 @@ class NativeGroupNormBackward0(NativeBatchNormBackward0):
     __slots__ = ("groups",)
     op = "group_norm"
 
-    def __init__(self, dims: tuple[int, ...], eps: float, groups: int) -> None:
-        super().__init__(dims, eps)
+    def __init__(self, groups: int, eps: float) -> None:
+        super().__init__((2,), eps)
         self.groups = groups
 
     def grouped(self, x: Any) -> Any:
-        """Something x-shaped with a row for each group."""
+        """A row for each group."""
         return x.reshape((self.x_shape[0], self.groups, math.prod(self.x_shape[1:]) // self.groups))
-
-    def normalized(self, x: Any) -> tuple[Any, Any]:
-        """See Normalization; the factors are those of the groups."""
-        normal, scale = standardized(self.grouped(x), (2,), self.eps)
-        return normal.reshape(self.x_shape), scale
-
-    def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
-        normal, scale = standardized(self.grouped(x), (2,), self.eps)
-        h = self.grouped(g * self.wide(weight))
-        return ((h - mean(h, 2, True) - normal * mean(h * normal, 2, True)) * scale).reshape(self.x_shape)
 
 
 class FixedBatchNorm(NativeBatchNormBackward0):
@@ -113,23 +132,15 @@ class FixedBatchNorm(NativeBatchNormBackward0):
         super().__init__(dims, eps)
         self.running_mean, self.running_var = running_mean, running_var
 
-    def normalized(self, x: Any) -> tuple[Any, Any]:
+    def statistics(self, rows: Any) -> tuple[Any, Any]:
         """See Normalization."""
-        scale = 1 / np.sqrt(self.wide(self.running_var) + self.eps)
-        return (x - self.wide(self.running_mean)) * scale, scale
+        return self.wide(self.running_mean), 1 / np.sqrt(self.wide(self.running_var) + self.eps)
 
     def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
-        return g * self.wide(weight) * self.normalized(x)[1]
+        return g * self.wide(weight) * x[1]
 
 
 FixedBatchNorm.__name__ = "NativeBatchNormBackward0"
-
-
-def standardized(x: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any]:
-    """x with mean 0 and variance 1 over `dims`, and what the differences from the mean were multiplied by for it."""
-    away = x - mean(x, dims, True)
-    scale = rsqrt(mean(away * away, dims, True) + eps)
-    return away * scale, scale
 
 
 def layer_norm(
@@ -227,8 +238,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
                 f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"
             )
-    dims = (0, *range(2, input.ndim))
-    node = NativeGroupNormBackward0(dims, eps, num_groups)
+    node = NativeGroupNormBackward0(num_groups, eps)
     return call(node, input, *parameters((channels,), input.dtype, weight, bias))
 
 

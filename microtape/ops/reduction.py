@@ -113,19 +113,27 @@ class AmaxBackward0(Reduction):
         return np.max(x, self.dim, keepdims=self.keepdim)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
-        chosen = x == self.spread(z)
+        chosen = self.chosen(x, z)
         return self.spread(g / sum(chosen, self.dim, self.keepdim)) * chosen
+
+    def chosen(self, x: Any, z: Any) -> Any:
+        """Where x is z. NB: nowhere if that is NaN, and the gradient is NaN too, as in torch."""
+        return x == self.spread(z)
 
 
 @refusing(c="max_all")
 class MaxBackward1(AmaxBackward0):
-    """Over all dimensions."""
+    """Over all dimensions. If the result is NaN, the gradient goes to those that are."""
 
     __slots__ = ()
 
     def forward(self, x: Any) -> Any:
         self.x_shape = check_not_empty(self.op, x, self.dim)
         return np.max(x)
+
+    def chosen(self, x: Any, z: Any) -> Any:
+        """See AmaxBackward0."""
+        return (x == z) | (x != x) & (z != z)
 
 
 @refusing(c="min_values_cpu")
@@ -139,10 +147,11 @@ class AminBackward0(AmaxBackward0):
 
 
 @refusing(c="min_all")
-class MinBackward1(AminBackward0):
+class MinBackward1(MaxBackward1):
     """Over all dimensions."""
 
     __slots__ = ()
+    formula = AminBackward0.formula
 
     def forward(self, x: Any) -> Any:
         self.x_shape = check_not_empty(self.op, x, self.dim)

@@ -7,6 +7,9 @@ import numpy as np
 from parity_ops.inputs import complex_, exactly, fixed, inside, mask, positive, real
 from parity_ops.rows import broadcast, each_function, each_shape, row
 
+EDGES = exactly([np.inf, -np.inf, 0.0, 2.0, -2.0])
+MULTIPLES = fixed(np.tile([[4.0], [-4.0], [0.0], [-0.0]], (300, 1)))
+
 # Arithmetic
 
 broadcast("add", lambda mt, x, y: x + y, real, real)
@@ -39,6 +42,18 @@ for name in ["mul", "div", "pow", "remainder", "matmul"]:
     row(f"{name} by name", lambda mt, x, y, n=name: getattr(mt, n)(x, y), positive(3), real(3))
     row(f"{name} as a method", lambda mt, x, y, n=name: getattr(x, n)(y), positive(3), real(3))
 row("mul by a number", lambda mt, x: mt.mul(x, 3), real(3))
+for name in ["remainder", "fmod", "floor_divide"]:  # of many elements, and of zeros, infinities, huge quotients
+    options = {"smooth": False, "twice": name != "floor_divide"}
+    call = lambda mt, x, y, n=name: getattr(mt, n)(x.detach() if n == "floor_divide" else x, y.detach())  # noqa: E731
+    row(f"{name} of many", call, real(30, 40), exactly(np.tile([0.7, -0.3, 1e-5, -4.0, 2.5], 8)), **options)
+    row(f"{name} at the edge", call, exactly(np.tile([5.0, -5, 0, np.inf, np.nan, -4], 200)[:, None]), EDGES, **options)
+    row(
+        f"1 / {name} of multiples",
+        lambda mt, x, y, n=name: 1 / getattr(mt, n)(x, y),
+        MULTIPLES,
+        fixed([2.0, -2.0]),
+        smooth=False,
+    )
 row("remainder by a number", lambda mt, x: mt.remainder(x, 0.7), real(3))
 row("pow of a number", lambda mt, x: mt.pow(2, x), real(3))
 row("pow to a number", lambda mt, x: x.pow(-2), real(3))

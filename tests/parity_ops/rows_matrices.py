@@ -180,9 +180,33 @@ def rebuilt_hermitian(values: Any, vectors: Any) -> Any:
 row("cross", lambda mt, x, y: mt.linalg.cross(x, y), real(2, 3), real(2, 3), node=False)
 row("cross along", lambda mt, x, y: mt.linalg.cross(x, y, dim=0), real(3, 2), real(3, 1), node=False)
 row("wrong: cross of two", lambda mt, x, y: mt.linalg.cross(x, y), real(2), real(2), smooth=False)
-for p in (1.0, 2.0, 3.0):
+for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, np.inf):
     row(f"cdist {p}", lambda mt, x, y, p=p: mt.cdist(x, y, p), real(2, 3), real(4, 3), node=False, twice=False)
 row("cdist stacks", lambda mt, x, y: mt.cdist(x, y), real(2, 2, 3), real(2, 4, 3), node=False, twice=False)
 row("wrong: cdist columns", lambda mt, x, y: mt.cdist(x, y), real(2, 3), real(4, 2), smooth=False)
 row("wrong: cdist vector", lambda mt, x, y: mt.cdist(x, y), real(3), real(4, 3), smooth=False)
 row("wrong: cdist p", lambda mt, x, y: mt.cdist(x, y, -1.0), real(2, 3), real(4, 3), smooth=False)
+row("cdist of many", lambda mt, x, y: mt.cdist(x, y), real(30, 3), real(4, 3), node=False)
+row("cdist of many stacks", lambda mt, x, y: mt.cdist(x.double(), y.double()), real(2, 1, 4, 3), real(3, 30, 3), node=False)
+row("cdist of many equal", lambda mt, x: mt.cdist(x, x[:2]), exactly([[3.0, 4.0]] * 30), node=False, smooth=False)
+row(
+    "cdist of many nothings",
+    lambda mt, x, y: mt.cdist(x, y),
+    real(30, 0),
+    real(2, 0),
+    node=False,
+    smooth=False,
+    twice=False,
+)
+row("cdist of none", lambda mt, x, y: mt.cdist(x, y), real(30, 3), real(0, 3), node=False, smooth=False, twice=False)
+row(
+    "cdist at ties",
+    lambda mt, x: mt.cdist(x, x * 0, np.inf),
+    exactly([[1.0, -1.0], [0.0, 0.0]]),
+    node=False,
+    smooth=False,
+    twice=False,
+)
+for count in (3, 30):
+    mixed = lambda mt, x, y: mt.cdist(x, y.to(mt.float32))  # noqa: E731
+    row(f"wrong: cdist of dtypes, {count}", mixed, real(count, 2), real(2, 2), smooth=False)

@@ -112,3 +112,15 @@ for name in ["cummax", "cummin"]:
     row(f"{name} at ties", lambda mt, x, n=name: getattr(x, n)(0), exactly([1.0, 2, 2, 1, 1]), smooth=False)
     row(f"{name} with NaN", lambda mt, x, n=name: getattr(x, n)(-1), exactly([1.0, float("nan"), 2]), smooth=False)
     row(f"{name} of a scalar", lambda mt, x, n=name: getattr(x, n)(0), real())
+MANY = np.random.default_rng(1).permutation(60).reshape(20, 3) / 2.0
+for key, values in (
+    ("", MANY),
+    (" and NaN", np.where(MANY == 3, np.nan, MANY)),
+    (" and inf", np.where(MANY == 9, np.inf, np.where(MANY == 4, -np.inf, MANY))),
+):
+    row(f"topk of many{key}", lambda mt, x: x.topk(3, 0), exactly(values), smooth=False)
+    row(f"topk of many{key}, smallest", lambda mt, x: x.topk(2, 0, largest=False), exactly(values), smooth=False)
+    row(f"kthvalue of many{key}", lambda mt, x: x.kthvalue(19, 0), exactly(values), smooth=False)
+    row(f"median of many{key} along", lambda mt, x: x.median(0), exactly(values), smooth=False)
+    for name in ["median", "max", "min", "amax", "amin"]:
+        row(f"{name} of many{key}", lambda mt, x, n=name: getattr(x, n)(), exactly(values), smooth=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,34 +14,42 @@ from microtape.ops.exponential import exp
 from microtape.ops.kinds import in_place, named, refusing
 from microtape.ops.trigonometric import tanh
 
-_erfc = np.vectorize(math.erfc, otypes=[np.float64])  # numpy has none of its own
-
-STEPS, FURTHEST = 32, 6  # points for each 1 of x, at which erf is looked up; where it is 1 to the last bit
-GAUSS = {  # places within [-1, 1], and their shares, for floats of so many bytes
-    4: ((-math.sqrt(1 / 3), 1), (math.sqrt(1 / 3), 1)),
-    8: ((-math.sqrt(3 / 5), 5 / 9), (0, 8 / 9), (math.sqrt(3 / 5), 5 / 9)),
+STEPS = 32  # points for each 1 of x, at which a function is looked up
+PLACES = {  # at which the density between such a point and x is looked at, in floats of 4 and of 8 bytes
+    math.erf: {4: 2, 8: 3},
+    math.erfc: {4: 3, 8: 5},  # it falls more steeply, and is wanted to the last bits where it is small
 }
+FURTHEST = {math.erf: 6, math.erfc: 28}  # from here on they are 1 and 0 to the last bit
 
 
 @functools.cache
-def erf_table(dtype: Any) -> Any:
-    """erf at the points, from the furthest below 0 to the furthest above."""
-    last = FURTHEST * STEPS
-    return np.array([math.erf(i / STEPS) for i in range(-last, last + 1)], dtype)
+def table(function: Callable[[float], float], dtype: Any) -> Any:
+    """erf or erfc at the points, from the furthest below 0 to the furthest above."""
+    last = FURTHEST[function] * STEPS
+    return np.array([function(i / STEPS) for i in range(-last, last + 1)], dtype)
 
 
-def erf_of(x: Any) -> Any:
-    """erf for an array of floats: its value at the nearest point of a table, and the integral from there to x.
+@functools.cache
+def gauss(places: int) -> Any:
+    """Gauss's rule: places within [-1, 1], and their shares in an integral."""
+    return [(float(place), float(share)) for place, share in zip(*np.polynomial.legendre.leggauss(places), strict=True)]
 
-    Gauss's rule with two or three places is exact to the last bits over so short a way. NaN stays NaN.
+
+def looked_up(function: Callable[[float], float], x: Any) -> Any:
+    """erf or erfc for an array of floats: its value at the nearest point of a table, and the integral from there to x.
+
+    Gauss's rule is exact to the last bits over so short a way; e⁻ᵗ² is, too, as e⁻ᵖ² · e⁻⁽²ᵖ⁺ˢ⁾ˢ. NaN stays NaN.
     """
-    inside = (x.astype(np.float32) if x.dtype == np.float16 else x).clip(-FURTHEST, FURTHEST)
+    last = FURTHEST[function]
+    inside = (x.astype(np.float32) if x.dtype == np.float16 else x).clip(-last, last)
     nearest = np.rint(inside * STEPS)
     point = nearest / STEPS
     half = (inside - point) / 2
-    density = sum([np.exp(-np.square(point + half * (1 + at))) * share for at, share in GAUSS[inside.itemsize]])
-    start = erf_table(inside.dtype).take((nearest + FURTHEST * STEPS).astype(np.intp), mode="clip")
-    return (start + half * density * (2 / math.sqrt(math.pi))).astype(x.dtype, copy=False)
+    ways = [(half * (1 + place), share) for place, share in gauss(PLACES[function][inside.itemsize])]
+    integral = half * np.exp(-point * point) * sum([np.exp(-(2 * point + s) * s) * share for s, share in ways])
+    start = table(function, inside.dtype).take((nearest + last * STEPS).astype(np.intp), mode="clip")
+    slope = 2 / math.sqrt(math.pi) * (1 if function is math.erf else -1)
+    return (start + integral * slope).astype(x.dtype, copy=False)
 
 
 @refusing(c="erf_vml_cpu")
@@ -49,7 +58,7 @@ class ErfBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return erf_of(x)
+        return looked_up(math.erf, x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (2 / math.sqrt(math.pi) * exp(-x * x))
@@ -61,7 +70,7 @@ class ErfcBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return _erfc(x).astype(x.dtype)
+        return looked_up(math.erfc, x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (-2 / math.sqrt(math.pi) * exp(-x * x))

@@ -9,6 +9,7 @@ import numpy as np
 from microtape.ops.arguments import dim_index
 from microtape.ops.gathering import scatter_add
 from microtape.ops.kinds import refusal_of
+from microtape.ops.scan import accumulated
 from microtape.several import Several, call_several, return_type, zeros_like
 from microtape.tensor_state import Array
 
@@ -29,10 +30,10 @@ class RunningChoice(Several):
             return x.copy(), np.zeros((), np.int64)
         if x.dtype.kind == "c":
             raise refusal_of(x.dtype, f"{self.op}_cpu")
-        values = self.choose.accumulate(x, self.dim)
+        values = accumulated(self.choose, x, self.dim, x.dtype)
         new = (x == values) | np.isnan(x)
         places = np.arange(x.shape[self.dim]).reshape((-1,) + (1,) * (x.ndim - 1 - self.dim))
-        return values, np.maximum.accumulate(np.where(new, places, 0), self.dim)
+        return values, accumulated(np.maximum, np.where(new, places, 0), self.dim, np.int64)
 
     def grad_x(self, g: Any, indices: Any) -> Any:
         return scatter_add(zeros_like(g[0], indices.shape, g[0].dtype), self.dim, indices, g[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from microtape.ops.rearrange import flip
 from microtape.ops.reduction import Reduction
 from microtape.ops.shape import reshape
 from microtape.several import zeros_like
-from microtape.tensor_state import TensorState
+from microtape.tensor_state import Array, TensorState
+
+FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
+"""In which dtype a long sum or product is carried along."""
 
 
 class Scan(Operation):
@@ -30,8 +34,24 @@ class Scan(Operation):
 
     def run(self, ufunc: Any, x: Any) -> Any:
         """`ufunc` accumulated along the dimension; whole numbers become int64."""
-        dtype = self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None)
-        return ufunc.accumulate(x, self.dim, dtype) if x.ndim else x.astype(dtype or x.dtype)
+        dtype = np.dtype(self.to_dtype or (np.int64 if x.dtype.kind in "biu" else x.dtype))
+        return accumulated(ufunc, x, self.dim, FINER.get(dtype, dtype)).astype(dtype) if x.ndim else x.astype(dtype)
+
+    def sums_from(self, x: Any) -> Any:
+        """The sum of each element and all after it."""
+        return flip(cumsum(flip(x, self.dim), self.dim), self.dim)
+
+
+def accumulated(ufunc: Any, x: Array, dim: int, dtype: Any) -> Any:
+    """`ufunc.accumulate`; where many rows are short, it takes a few steps through all of them at once."""
+    length = x.shape[dim]
+    if x.size < length * max(length, 256):
+        return ufunc.accumulate(x, dim, dtype)
+    z = x.astype(dtype)
+    steps = np.moveaxis(z, dim, 0)
+    for before, step in pairwise(steps):
+        ufunc(before, step, out=step)
+    return z
 
 
 class CumsumBackward0(Scan):
@@ -42,7 +62,7 @@ class CumsumBackward0(Scan):
         return self.run(np.add, x)
 
     def grad_x(self, g: Any) -> Any:
-        return flip(cumsum(flip(g, self.dim), self.dim), self.dim)
+        return self.sums_from(g)
 
 
 class CumprodBackward0(Scan):
@@ -56,7 +76,9 @@ class CumprodBackward0(Scan):
         if not z.ndim:
             return g
         if isinstance(x, np.ndarray) and np.all(x):
-            return flip(cumsum(flip(g * z, self.dim), self.dim), self.dim) / x
+            return self.sums_from(g * z) / x
+        if isinstance(x, np.ndarray):
+            return self.past_zeros(g, x, z)
         gs, xs, zs = unbind(g, self.dim), unbind(x, self.dim), unbind(z, self.dim)
         parts: list[Any] = []
         h: Any = 0
@@ -65,6 +87,15 @@ class CumprodBackward0(Scan):
             parts.append(h * zs[i - 1] if i else h)
             h = xs[i] * h
         return stack(parts[::-1], self.dim) if parts else g
+
+    def past_zeros(self, g: Array, x: Array, z: Array) -> Any:
+        """The same for arrays without a step for each i: nothing comes back from beyond a second 0."""
+        zeros = np.cumsum(x == 0, self.dim)
+        first = (x == 0) & (zeros == 1)
+        without = self.run(np.multiply, np.where(first, 1, x))
+        to_first = self.sums_from(np.where(zeros == 1, g * without, 0))
+        to_others = self.sums_from(np.where(zeros == 0, g * z, 0)) / x
+        return np.where(first, to_first, np.where(zeros == 0, to_others, 0))
 
 
 class ProdBackward1(Reduction):
@@ -81,8 +112,12 @@ class ProdBackward1(Reduction):
         return np.prod(x, self.dim, dtype, keepdims=self.keepdim)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
-        if isinstance(x, np.ndarray) and np.all(x):
-            return self.spread(g * z) / x
+        if isinstance(x, np.ndarray):
+            zeros = x.size - np.count_nonzero(x)
+            if not zeros:
+                return self.spread(g * z) / x
+            if zeros > 1 and self.dim is None:
+                return np.zeros_like(x)
         return self.spread(g) * self.others(x)
 
     def others(self, x: Any) -> Any:

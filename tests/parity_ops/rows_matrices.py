@@ -187,7 +187,13 @@ row("wrong: cdist columns", lambda mt, x, y: mt.cdist(x, y), real(2, 3), real(4,
 row("wrong: cdist vector", lambda mt, x, y: mt.cdist(x, y), real(3), real(4, 3), smooth=False)
 row("wrong: cdist p", lambda mt, x, y: mt.cdist(x, y, -1.0), real(2, 3), real(4, 3), smooth=False)
 row("cdist of many", lambda mt, x, y: mt.cdist(x, y), real(30, 3), real(4, 3), node=False)
-row("cdist of many stacks", lambda mt, x, y: mt.cdist(x.double(), y.double()), real(2, 1, 4, 3), real(3, 30, 3), node=False)
+row(
+    "cdist of many stacks",
+    lambda mt, x, y: mt.cdist(x.double(), y.double()),
+    real(2, 1, 4, 3),
+    real(3, 30, 3),
+    node=False,
+)
 row("cdist of many equal", lambda mt, x: mt.cdist(x, x[:2]), exactly([[3.0, 4.0]] * 30), node=False, smooth=False)
 row(
     "cdist of many nothings",

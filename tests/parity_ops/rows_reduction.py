@@ -124,3 +124,12 @@ for key, values in (
     row(f"median of many{key} along", lambda mt, x: x.median(0), exactly(values), smooth=False)
     for name in ["median", "max", "min", "amax", "amin"]:
         row(f"{name} of many{key}", lambda mt, x, n=name: getattr(x, n)(), exactly(values), smooth=False)
+for zeros in ([0], [3], [1, 3], [0, 4], [1, 2, 4]):
+    numbers = np.array([1.5, -2.0, 0.5, 3.0, -1.0])
+    numbers[zeros] = 0
+    row(f"cumprod with zeros at {zeros}", lambda mt, x: x.cumprod(0), exactly(numbers))
+    row(f"cumprod along with zeros at {zeros}", lambda mt, x: x.cumprod(1), exactly(np.stack([numbers, numbers + 1])))
+    row(f"prod with zeros at {zeros}", lambda mt, x: x.prod(), exactly(numbers))
+for name in ["cumsum", "cumprod", "cummax", "cummin"]:  # many short rows, and two long ones
+    row(f"{name} of many", lambda mt, x, n=name: getattr(x, n)(1), real(300, 4), smooth=False, twice=False)
+    row(f"{name} of long ones", lambda mt, x, n=name: getattr(x, n)(1), real(2, 300), smooth=False, twice=False)

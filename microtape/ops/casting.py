@@ -10,7 +10,7 @@ import numpy as np
 from microtape import devices
 from microtape.in_place import call_, places
 from microtape.operation import Operation, Unary, as_operand, call, unary
-from microtape.ops.kinds import named
+from microtape.ops.kinds import named, nothing
 from microtape.tensor_state import TensorState
 
 
@@ -54,7 +54,7 @@ class CopyBackwards(Operation):
         return np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)).astype(x.dtype)
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
     def grad_y(self, g: Any) -> Any:
         return g
@@ -82,7 +82,7 @@ class ZeroBackward0(Unary):
     forward = staticmethod(np.zeros_like)
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
 
 class FillBackward2(Operation):
@@ -97,7 +97,7 @@ class FillBackward2(Operation):
         return np.full_like(x, self.number)
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
 
 class FillBackward3(Operation):
@@ -109,7 +109,7 @@ class FillBackward3(Operation):
         return np.full_like(x, y)
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
     def grad_y(self, g: Any) -> Any:
         return g

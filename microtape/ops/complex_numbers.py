@@ -14,6 +14,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from microtape.dtypes import scalar_name
 from microtape.operation import Binary, Unary, binary, unary
+from microtape.ops.kinds import nothing
 from microtape.ops.parts import select
 from microtape.ops.rounding import abs
 from microtape.ops.selection import where
@@ -61,11 +62,11 @@ class AngleBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return np.where(np.isnan(x), x, np.angle(x)).astype(x.dtype) if x.dtype.kind == "f" else np.angle(x)
+        return np.where(np.isnan(x), x, (x < 0) * x.dtype.type(np.pi)) if x.dtype.kind == "f" else np.angle(x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         if x.dtype.kind != "c":
-            return g * 0
+            return nothing(g)
         size = abs(x)
         return where(size == 0, 0.0, g * (x * 1j / where(size == 0, 1.0, size * size)))
 

@@ -10,7 +10,7 @@ import numpy as np
 from microtape.dtypes import scalar_name
 from microtape.operation import Binary, binary, call
 from microtape.ops.exponential import sqrt
-from microtape.ops.kinds import refusal_of
+from microtape.ops.kinds import nothing, refusal_of
 from microtape.ops.loss import check_reduction, reduced
 from microtape.ops.mask import masked_fill
 from microtape.ops.product import check_one_dtype, matmul
@@ -31,7 +31,7 @@ class CdistBackward0(LinalgVectorNormBackward0):
         if math.isinf(self.order):
             return sgn(x) * self.spread(g) * (abs(x) == self.spread(z))
         if not self.order:
-            return self.spread(g * 0)
+            return nothing(x)
         return super().grad_x(g, x, z)
 
 

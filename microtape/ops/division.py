@@ -9,7 +9,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.arithmetic import given, pair
-from microtape.ops.kinds import Promoting, WithNumber, floating, refusal_of, refusing
+from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, refusal_of, refusing
 from microtape.ops.undefined import UndefinedBackward, call_undefined
 from microtape.tensor_state import TensorState
 
@@ -51,10 +51,10 @@ class DivBackward2(Promoting):
         return divided_down(x, y) if self.rounding == "floor" else divided_towards_zero(x, y)
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
     def grad_y(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
 
 @refusing(bc="remainder_cpu")

@@ -11,7 +11,7 @@ from microtape.in_place import call_
 from microtape.operation import Binary, Operation, Unary, as_operand, binary, call, unary
 from microtape.ops.arithmetic import given, plus_number, times_number
 from microtape.ops.choice import choose
-from microtape.ops.kinds import beside_number, floating, in_place, refusing
+from microtape.ops.kinds import beside_number, floating, in_place, nothing, refusing
 from microtape.ops.selection import where
 from microtape.tensor_state import TensorState
 
@@ -170,7 +170,7 @@ class PowBackward0(Operation):
 
     def grad_x(self, g: Any, x: Any) -> Any:
         if self.exponent == 0:
-            return g * 0
+            return nothing(g)
         return g * times_number(power(x, self.exponent - 1), self.exponent)
 
 

@@ -15,15 +15,15 @@ from microtape.ops.kinds import in_place, named, refusing
 from microtape.ops.trigonometric import tanh
 
 STEPS = 32  # points for each 1 of x, at which a function is looked up
-PLACES = {  # at which the density between such a point and x is looked at, in floats of 4 and of 8 bytes
+PLACES: dict[Callable[..., float], dict[int, int]] = {  # between such a point and x, for floats of 4 and of 8 bytes
     math.erf: {4: 2, 8: 3},
     math.erfc: {4: 3, 8: 5},  # it falls more steeply, and is wanted to the last bits where it is small
 }
-FURTHEST = {math.erf: 6, math.erfc: 28}  # from here on they are 1 and 0 to the last bit
+FURTHEST: dict[Callable[..., float], int] = {math.erf: 6, math.erfc: 28}  # where they are 1 and 0 to the last bit
 
 
 @functools.cache
-def table(function: Callable[[float], float], dtype: Any) -> Any:
+def table(function: Callable[..., float], dtype: Any) -> Any:
     """erf or erfc at the points, from the furthest below 0 to the furthest above."""
     last = FURTHEST[function] * STEPS
     return np.array([function(i / STEPS) for i in range(-last, last + 1)], dtype)
@@ -35,7 +35,7 @@ def gauss(places: int) -> Any:
     return [(float(place), float(share)) for place, share in zip(*np.polynomial.legendre.leggauss(places), strict=True)]
 
 
-def looked_up(function: Callable[[float], float], x: Any) -> Any:
+def looked_up(function: Callable[..., float], x: Any) -> Any:
     """erf or erfc for an array of floats: its value at the nearest point of a table, and the integral from there to x.
 
     Gauss's rule is exact to the last bits over so short a way; e⁻ᵗ² is, too, as e⁻ᵖ² · e⁻⁽²ᵖ⁺ˢ⁾ˢ. NaN stays NaN.

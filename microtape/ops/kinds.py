@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from microtape import dtypes
 from microtape.in_place import call_
 from microtape.operation import Operation, as_operand
+from microtape.several import zeros_like
 from microtape.tensor_state import Array, TensorState
 
 _T = TypeVar("_T", bound=type[Operation])
@@ -119,3 +120,8 @@ def beside_number(array: Array, number: Any) -> Array:
 def floating(array: Any) -> Any:
     """The array, in the default dtype if it holds whole numbers."""
     return array.astype(dtypes.get_default_dtype()) if array.dtype.kind in "biu" else array
+
+
+def nothing(g: Any) -> Any:
+    """What comes back where nothing flows: zeros in the form of the gradient, also where that is not finite."""
+    return zeros_like(g, g.shape, g.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Operation, Unary, call, unary
 from microtape.ops.arguments import refuse_out
-from microtape.ops.kinds import in_place, refusing
+from microtape.ops.kinds import in_place, nothing, refusing
 from microtape.ops.selection import where
 from microtape.tensor_state import TensorState
 
@@ -30,7 +30,7 @@ class Flat(Unary):
     floating = False
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
 
 @refusing(
@@ -58,7 +58,7 @@ class SgnBackward0(Unary):
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         if x.dtype.kind != "c":
-            return g * 0
+            return nothing(g)
         length = abs(x)
         turned = (g - z.conj() * z.conj() * g.conj()) / (2 * where(length == 0, 1.0, length))  # g is conjugated here
         return where(length == 0, 0.0, turned)
@@ -106,7 +106,7 @@ class RoundBackward1(Operation):
         return np.round(x, self.decimals)
 
     def grad_x(self, g: Any) -> Any:
-        return g * 0
+        return nothing(g)
 
 
 @refusing(biuc="frac_cpu")

@@ -173,3 +173,13 @@ row("nan_to_num", lambda mt, x: mt.nan_to_num(x), ODD, smooth=False)
 row("nan_to_num given", lambda mt, x: x.nan_to_num(1.0, posinf=5.0, neginf=-5.0), ODD, smooth=False)
 row("heaviside", lambda mt, x, y: mt.heaviside(x, y), fixed([-1.0, 0.0, 2.0]), fixed([0.5, 0.25, 0.5]), smooth=False)
 row("heaviside has no derivative", lambda mt, x, y: mt.heaviside(x, y), real(3), real(3), smooth=False)
+for name in ["sign", "sgn", "floor", "ceil", "trunc", "round", "angle"]:
+    backwards = lambda mt, x, n=name: 1 / (getattr(mt, n)(x) - getattr(mt, n)(x.detach()))  # noqa: E731
+    row(f"{name} of an infinite gradient", backwards, real(3), smooth=False, twice=False)
+for name, call in {
+    "x ** 0": lambda x: x**0,
+    "fill_": lambda x: x.clone().fill_(1.0),
+    "copy_": lambda x: x.clone().copy_(x.detach() ** 0),
+}.items():
+    row(f"{name} of an infinite gradient", lambda mt, x, f=call: 1 / (f(x) - 1), real(3), smooth=False, twice=False)
+row("angle of real zeros", lambda mt, x: mt.angle(x), fixed([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0]), smooth=False)

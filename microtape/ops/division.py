@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.arithmetic import given, pair
 from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, refusal_of, refusing
+from microtape.ops.pieces import in_pieces
 from microtape.ops.undefined import UndefinedBackward, call_undefined
 from microtape.tensor_state import TensorState
 
@@ -235,6 +237,11 @@ def from_quotient(exact: Any, x: Any, y: Any, formula: Any) -> Any:
     """
     if x.dtype != np.float32 or np.size(x) + np.size(y) < MANY:
         return exact(x, y)
+    return in_pieces(partial(by_quotient, exact, formula), x, y)
+
+
+def by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
+    """See `from_quotient`."""
     quotient = np.divide(x, y, dtype=np.float64)
     z = formula(x, y, quotient).astype(x.dtype)
     others = ~(np.abs(quotient) < 2**22) | np.isinf(y)

@@ -12,6 +12,7 @@ import numpy as np
 from microtape.operation import Unary, unary
 from microtape.ops.exponential import exp
 from microtape.ops.kinds import in_place, named, refusing
+from microtape.ops.pieces import in_pieces
 from microtape.ops.trigonometric import tanh
 
 STEPS = 32  # points for each 1 of x, at which a function is looked up
@@ -58,7 +59,7 @@ class ErfBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return looked_up(math.erf, x)
+        return in_pieces(lambda x: looked_up(math.erf, x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (2 / math.sqrt(math.pi) * exp(-x * x))
@@ -70,7 +71,7 @@ class ErfcBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return looked_up(math.erfc, x)
+        return in_pieces(lambda x: looked_up(math.erfc, x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (-2 / math.sqrt(math.pi) * exp(-x * x))
@@ -83,9 +84,14 @@ class GeluBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return x * (0.5 * (1 + ErfBackward0.forward(x * math.sqrt(0.5))))
+        return in_pieces(lambda x: x * (0.5 * (1 + looked_up(math.erf, x * math.sqrt(0.5)))), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
+        return in_pieces(self.through, g, x) if isinstance(x, np.ndarray) else self.through(g, x)
+
+    @staticmethod
+    def through(g: Any, x: Any) -> Any:
+        """What comes through to x."""
         below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
         density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
         return g * (below + x * density)

@@ -16,6 +16,23 @@ from microtape.ops.shape import expand, repeated, unsqueeze
 from microtape.tensor_state import TensorState
 
 add_up: Any = np.add.reduce  # as np.sum, which is slower
+LONG = 1024  # elements; numpy adds up a longer column slowly and, one element after the other, inexactly
+
+
+def total(x: Any, dim: tuple[int, ...] | None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """`np.sum`, in which a long column is added up in as many parts as they have elements, all of them at once.
+
+    Half precision is added up in single precision.
+    """
+    if x.dtype == np.float16:
+        return total(x.astype(np.float32), dim, dtype, keepdims).astype(dtype or x.dtype)
+    if dim is None or len(dim) != 1 or x.shape[dim[0]] < LONG or dim[0] == x.ndim - 1:
+        return add_up(x, dim, dtype, keepdims=keepdims)
+    axis, parts = dim[0], math.isqrt(x.shape[dim[0]])
+    head, tail = np.split(x, [parts * parts], axis)
+    head = head.reshape((*x.shape[:axis], parts, parts, *x.shape[axis + 1 :]))
+    z = add_up(add_up(head, axis, dtype), axis, dtype, keepdims=keepdims)
+    return z + add_up(tail, axis, dtype, keepdims=keepdims)
 
 
 class Reduction(Operation):
@@ -52,7 +69,7 @@ class SumBackward1(Reduction):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         dtype: Any = self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None)
-        return add_up(x, self.dim, dtype, keepdims=self.keepdim)
+        return total(x, self.dim, dtype, self.keepdim)
 
     def grad_x(self, g: Any) -> Any:
         return self.spread(g)
@@ -95,9 +112,7 @@ class NansumBackward0(Reduction):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         there = np.where(np.isnan(x), x.dtype.type(0), x)
-        return add_up(
-            there, self.dim, self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None), keepdims=self.keepdim
-        )
+        return total(there, self.dim, self.to_dtype or (np.int64 if x.dtype.kind in "biu" else None), self.keepdim)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return self.spread(g) * (x == x)  # NaN is not equal to itself

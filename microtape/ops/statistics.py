@@ -12,7 +12,7 @@ from microtape.operation import call
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.division import over_number
 from microtape.ops.mask import masked_fill
-from microtape.ops.reduction import Reduction, mean, sum
+from microtape.ops.reduction import MeanBackward1, Reduction, mean, sum, total
 from microtape.ops.rounding import abs, sgn
 from microtape.several import Several, call_several
 
@@ -32,10 +32,12 @@ class Spread(Reduction):
         return max(self.count - self.correction, 0)
 
     def variance(self, x: Any) -> Any:
-        """The variance of an array."""
+        """The variance of an array; that of half precision is computed in single precision."""
         self.x_shape = x.shape
-        away = np.abs(x - np.sum(x, self.dim, keepdims=True) / self.count)
-        return np.sum(away * away, self.dim, keepdims=self.keepdim) / np.float64(self.freedom).astype(away.dtype)
+        if x.dtype == np.float16:
+            return self.variance(x.astype(np.float32))
+        away = np.abs(x - total(x, self.dim, keepdims=True) / self.count)
+        return total(away * away, self.dim, keepdims=self.keepdim) / np.float64(self.freedom).astype(away.dtype)
 
     def through_variance(self, g: Any, x: Any) -> Any:
         """x's gradient from that of its variance."""
@@ -48,7 +50,7 @@ class VarBackward0(Spread):
     formula = "z = Σ (x - x̄)² / (n - c)    ∂z/∂x = 2 (x - x̄) / (n - c)"
 
     def forward(self, x: Any) -> Any:
-        return self.variance(x)
+        return rounded(self.variance(x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return self.through_variance(g, x)
@@ -59,7 +61,7 @@ class StdBackward0(Spread):
     formula = "z = √(Σ (x - x̄)² / (n - c))    ∂z/∂x = (x - x̄) / (z · (n - c)),  0 where z = 0"
 
     def forward(self, x: Any) -> Any:
-        return np.sqrt(self.variance(x))
+        return rounded(np.sqrt(self.variance(x)), x)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         return self.through_variance(masked_fill(g / (z * 2), z == 0, 0), x)
@@ -78,7 +80,8 @@ class VarMeanBackward0(Several):
         self.spread = spread
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        return self.spread.forward(x), np.mean(x, self.spread.dim, keepdims=self.spread.keepdim)
+        mean = MeanBackward1(self.spread.dim, self.spread.keepdim)
+        return self.spread.forward(x), mean.forward(x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return self.together(None if g[0] is None else self.spread.grad_x(g[0], x), g[1])
@@ -112,11 +115,16 @@ class LinalgVectorNormBackward0(Reduction):
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
-        size, dims, keep = np.abs(x if self.to_dtype is None else x.astype(self.to_dtype)), self.dim, self.keepdim
+        x = x if self.to_dtype is None else x.astype(self.to_dtype)
+        return rounded(self.norm(np.abs(x.astype(np.float32) if x.dtype == np.float16 else x)), x)
+
+    def norm(self, size: Any) -> Any:
+        """What the sizes of the elements make."""
+        dims, keep = self.dim, self.keepdim
         if self.order == 2:
-            return np.sqrt(np.sum(size * size, dims, keepdims=keep))
+            return np.sqrt(total(size * size, dims, keepdims=keep))
         if self.order == 1:
-            return np.sum(size, dims, keepdims=keep)
+            return total(size, dims, keepdims=keep)
         if math.isinf(self.order):
             if not self.count:
                 raise RuntimeError(
@@ -126,7 +134,7 @@ class LinalgVectorNormBackward0(Reduction):
             return (np.max if self.order > 0 else np.min)(size, dims, keepdims=keep)
         if self.order == 0:
             return np.sum(size != 0, dims, keepdims=keep, dtype=size.dtype)
-        return np.sum(size**self.order, dims, keepdims=keep) ** (1 / self.order)
+        return total(size**self.order, dims, keepdims=keep) ** (1 / self.order)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         p = self.order
@@ -141,6 +149,11 @@ class LinalgVectorNormBackward0(Reduction):
             return sgn(x) * self.spread(g / sum(chosen, self.dim, self.keepdim)) * chosen
         powers = x * abs(x) ** (p - 2) if p >= 2 else masked_fill(sgn(x) * abs(x) ** (p - 1), x == 0, 0)
         return powers * self.spread(masked_fill(g / z ** (p - 1), z == 0, 0))
+
+
+def rounded(z: Any, x: Any) -> Any:
+    """What was computed of x in single precision, in half precision again if x is."""
+    return z.astype(x.dtype) if x.dtype == np.float16 else z
 
 
 def var(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parity_ops.inputs import complex_, exactly, real
+from parity_ops.inputs import complex_, exactly, fixed, real
 from parity_ops.rows import row
 
 # Many into one
@@ -112,6 +112,7 @@ for name in ["cummax", "cummin"]:
     row(f"{name} at ties", lambda mt, x, n=name: getattr(x, n)(0), exactly([1.0, 2, 2, 1, 1]), smooth=False)
     row(f"{name} with NaN", lambda mt, x, n=name: getattr(x, n)(-1), exactly([1.0, float("nan"), 2]), smooth=False)
     row(f"{name} of a scalar", lambda mt, x, n=name: getattr(x, n)(0), real())
+LONG = real(2, 1030, 3)
 MANY = np.random.default_rng(1).permutation(60).reshape(20, 3) / 2.0
 for key, values in (
     ("", MANY),
@@ -133,3 +134,11 @@ for zeros in ([0], [3], [1, 3], [0, 4], [1, 2, 4]):
 for name in ["cumsum", "cumprod", "cummax", "cummin"]:  # many short rows, and two long ones
     row(f"{name} of many", lambda mt, x, n=name: getattr(x, n)(1), real(300, 4), smooth=False, twice=False)
     row(f"{name} of long ones", lambda mt, x, n=name: getattr(x, n)(1), real(2, 300), smooth=False, twice=False)
+for name in ["sum", "mean", "nansum", "var", "std"]:  # long columns, which are summed in parts; and in half precision
+    row(f"{name} of a long column", lambda mt, x, n=name: getattr(mt, n)(x, 0), real(1100, 2), smooth=False)
+    row(f"{name} of a long column inside", lambda mt, x, n=name: getattr(mt, n)(x, -2, True), LONG, smooth=False)
+for order in (1, 2, 3):
+    norm = lambda mt, x, p=order: mt.linalg.vector_norm(x, p, 0)  # noqa: E731
+    row(f"vector_norm {order} of a long column", norm, real(1100, 2), smooth=False)
+row("var_mean of a long column", lambda mt, x: mt.var_mean(x, 0), real(1100, 2), smooth=False)
+row("sum of a long column of whole numbers", lambda mt, x: x.sum(0), fixed(np.full((2500, 2), 7)), smooth=False)

@@ -30,6 +30,8 @@ class AdaptiveAvgPool2DBackward0(Operation):
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     """The means of so many parts in each direction, as equal as they can be; None leaves a direction as it is."""
+    if isinstance(output_size, tuple | list) and input.ndim < 3:
+        raise ValueError("Input dimension should be at least 3")
     if input.ndim not in (3, 4):
         raise RuntimeError(f"adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {list(input.shape)}")
     given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * 2

@@ -115,7 +115,7 @@ def convolution(
         return squeeze(convolution(dims, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
     check_ranks(f"conv{dims}d", dims, input, weight)
     check_dtypes(input, weight, bias)
-    strides, dilations = int_tuple(stride, dims), int_tuple(dilation, dims)
+    strides, dilations = moves("stride", stride, dims), moves("dilation", dilation, dims)
     if min(strides) < 1:
         raise RuntimeError("non-positive stride is not supported")
     if min(dilations) < 1:
@@ -131,8 +131,11 @@ def convolution(
         if any([whole % 2 for whole in wholes]):
             input = pad(input, [one for whole in reversed(wholes) for one in (0, whole % 2)])
         padding = [whole // 2 for whole in wholes]
+    elif isinstance(padding, str):
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
     x, w = plain(input), plain(weight)
-    geometry = meeting(x.shape, w.shape, strides, int_tuple(padding, dims), dilations, groups)
+    geometry = meeting(x.shape, w.shape, strides, moves("padding", padding, dims), dilations, groups)
+    check_bias(bias, w.shape[0], f"Given weight of size {list(w.shape)}")
     return convolved(geometry, input, weight, bias)
 
 
@@ -178,6 +181,26 @@ def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
         f"{ranks} and a {dims + 2}D weight to {name}, but got input of size: {list(input.shape)} and weight of "
         f"size: {list(weight.shape)}"
     )
+
+
+def moves(name: str, value: Any, dims: int) -> tuple[int, ...]:
+    """A stride, padding or dilation for each direction. Raises RuntimeError where there are too many or too few."""
+    values = int_tuple(value, dims)
+    if len(values) != dims:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+            f"dimensions, but got {name}={list(values)}"
+        )
+    return values
+
+
+def check_bias(bias: Any, outputs: int, given: str) -> None:
+    """Raise RuntimeError for a bias that does not have a number for each output."""
+    if bias is not None and tuple(bias.shape) != (outputs,):
+        raise RuntimeError(
+            f"{given}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
+            f"{list(bias.shape)} instead"
+        )
 
 
 def check_dtypes(input: Any, weight: Any, bias: Any) -> None:
@@ -229,7 +252,9 @@ def transposed_convolution(
         return squeeze(whole, 0)
     check_ranks(f"conv_transpose{dims}d", dims, input, weight)
     check_dtypes(input, weight, None)
-    steps, paddings, extras, dilations = (int_tuple(one, dims) for one in (stride, padding, output_padding, dilation))
+    steps, paddings = moves("stride", stride, dims), moves("padding", padding, dims)
+    extras, dilations = moves("output_padding", output_padding, dims), moves("dilation", dilation, dims)
+    check_transposed(input, weight, bias, groups, steps, paddings, extras, dilations)
     each = zip(input.shape[2:], weight.shape[2:], steps, paddings, extras, dilations, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + extra + 1 for n, k, s, p, extra, d in each])
     channels, places = weight.shape[1] * groups, tuple(input.shape[2:])
@@ -237,6 +262,48 @@ def transposed_convolution(
     geometry = geometry_of(steps, paddings, dilations, groups, x_shape, tuple(weight.shape), places)
     zeros = np.zeros(channels, input.dtype)
     return call(TransposedConvolution(geometry), input, weight, zeros if bias is None else bias)
+
+
+def check_transposed(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    groups: int,
+    steps: tuple[int, ...],
+    paddings: tuple[int, ...],
+    extras: tuple[int, ...],
+    dilations: tuple[int, ...],
+) -> None:
+    """Raise RuntimeError for what cannot be the arguments of a transposed convolution."""
+    for values, least, name in (
+        (paddings, 0, "negative padding"),
+        (extras, 0, "negative output_padding"),
+        (steps, 1, "non-positive stride"),
+        (dilations, 1, "non-positive dilation"),
+        ((groups,), 1, "non-positive groups"),
+    ):
+        if min(values) < least:
+            raise RuntimeError(f"{name} is not supported")
+    shape = list(weight.shape)
+    if shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{shape}] instead"
+        )
+    if input.shape[1] != shape[0]:
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {shape}, expected input{list(input.shape)} to have {shape[0]} "
+            f"channels, but got {input.shape[1]} channels instead"
+        )
+    check_bias(bias, shape[1] * groups, f"Given transposed=1, weight of size {shape}")
+    if any([extra >= step and extra >= gap for extra, step, gap in zip(extras, steps, dilations, strict=True)]):
+        above = 2 - len(steps)  # a row counts as a picture
+        (a, b), (p, q), (i, j) = (0,) * above + extras, (1,) * above + steps, (1,) * above + dilations
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            f"output_padding_height: {a} output_padding_width: {b} stride_height: {p} stride_width: {q} "
+            f"dilation_height: {i} dilation_width: {j}"
+        )
 
 
 def conv_transpose1d(

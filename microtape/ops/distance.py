@@ -112,6 +112,11 @@ def triplet_margin_loss(
     With `swap`, the distance from `positive` to `negative` counts where it is the smaller (Balntas et al., 2016).
     """
     check_reduction(reduction)
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
     near, far = (pairwise_distance(anchor, other, p, eps) for other in (positive, negative))
     if swap:
         far = minimum(far, pairwise_distance(positive, negative, p, eps))
@@ -121,6 +126,11 @@ def triplet_margin_loss(
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
     """How much less than `margin` the first is above the second, where `target` is 1, or below it, where it is -1."""
     check_reduction(reduction)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
     difference = input1 - input2
     return reduced(clamp_min(-target * difference + margin, 0), reduction)
 
@@ -139,6 +149,13 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     The inputs are (n, features) or (features,), the target (n,) or ().
     """
     check_reduction(reduction)
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
     squares = [sum(x * x, -1) + 1e-12 for x in (input1, input2)]
     cosine = sum(input1 * input2, -1) / sqrt(squares[0] * squares[1])
     near, far = 1 - cosine, clamp_min(cosine - margin, 0)

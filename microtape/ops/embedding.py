@@ -69,6 +69,8 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
         )
     if out_of_range(index, weight.shape[0]) is not None:
         raise IndexError("index out of range in self")
+    if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise AssertionError("Padding_idx must be within num_embeddings")
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
     return call(EmbeddingBackward0(index, padding), weight)
 
@@ -77,6 +79,8 @@ def one_hot(tensor: TensorState, num_classes: int = -1) -> Any:
     """For each whole number a row of `num_classes` zeros with a 1 at its place; by default as many as are needed."""
 
     def rows(classes: Any) -> Any:
+        if not classes.size and num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
         count = int(classes.max()) + 1 if num_classes == -1 else num_classes
         if classes.size and classes.min() < 0:
             raise RuntimeError("Class values must be non-negative.")

@@ -10,9 +10,9 @@ import numpy as np
 from microtape.operation import call
 from microtape.ops.activation import sigmoid, softplus
 from microtape.ops.choice import choose
-from microtape.ops.exponential import exp, log, log_of_one_plus_exp, xlogy
+from microtape.ops.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
 from microtape.ops.kinds import Promoting, refusing
-from microtape.ops.reduction import mean, sum
+from microtape.ops.reduction import mean, sum, total
 from microtape.ops.rounding import abs
 from microtape.ops.selection import clamp
 from microtape.ops.shape import broadcast_tensors
@@ -38,7 +38,7 @@ class PairLoss(Promoting):
         self.count = values.size
         if self.reduction == "none":
             return values
-        return values.mean() if self.reduction == "mean" else values.sum()
+        return values.mean() if self.reduction == "mean" else total(values, None)
 
     def value(self, x: Any, y: Any) -> Any:
         """The loss of each pair."""
@@ -150,7 +150,7 @@ class BinaryCrossEntropyBackward0(PairLoss):
         return self.weighted(g) * ((x - y) / clamp(x * (1 - x), 1e-12))
 
     def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
-        return self.weighted(g) * (clamp(log(1 - x), -100) - clamp(log(x), -100))
+        return self.weighted(g) * (log1p(-x) - log(x))
 
     def weighted(self, g: Any) -> Any:
         """Each pair's share of g."""
@@ -207,6 +207,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
     """`smooth_l1_loss`, times `delta` (Huber, 1964). Raises RuntimeError for a `delta` that is not positive."""
+    check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     return call(HuberLossBackward0(reduction, delta), *same_shape(input, target))
@@ -214,16 +215,22 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
     """Minus the log-likelihood of `target` (0 to 1) under probabilities `input`. Raises RuntimeError outside [0, 1]."""
-    check_one_shape(input, target)
-    return call(BinaryCrossEntropyBackward0(reduction, array_of(weight)), input, target)
+    node = BinaryCrossEntropyBackward0(reduction, array_of(weight))
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    return call(node, input, target)
 
 
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
 ) -> Any:
     """`binary_cross_entropy` of σ(input), without overflow. `pos_weight` multiplies the loss of positive targets."""
-    check_one_shape(input, target)
     node = BinaryCrossEntropyWithLogitsBackward0(reduction, array_of(weight), array_of(pos_weight))
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return call(node, input, target)
 
 
@@ -234,7 +241,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
         raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     losses = exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return sum(losses) / input.shape[0]
+        return sum(losses) / input.shape[0] if input.ndim else sum(losses)
     return reduced(losses, reduction)
 
 
@@ -263,12 +270,6 @@ def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
         stacklevel=3,
     )
     return broadcast_tensors(x, y)
-
-
-def check_one_shape(x: Any, y: Any) -> None:
-    """Raise ValueError where prediction and target have different shapes."""
-    if tuple(x.shape) != tuple(y.shape):
-        raise ValueError(f"Target size ({y.shape}) must be the same as input size ({x.shape})")
 
 
 def array_of(weight: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from microtape.in_place import write
 from microtape.operation import Operation, call
+from microtape.ops.arguments import dim_index
 from microtape.ops.exponential import rsqrt
 from microtape.ops.kinds import refusal_of, refusing
 from microtape.ops.reduction import mean, sum
@@ -161,6 +162,11 @@ def last_dims(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes of the last dimensions, as given, and which they are. Raises RuntimeError where something differs."""
     shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
     if tuple(input.shape[-len(shape) :]) != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
@@ -192,24 +198,33 @@ def batch_norm(
     they are the running ones. Raises ValueError in training where there is only one value for a channel.
     """
     dims = tuple([dim for dim in range(input.ndim) if dim != 1])
-    channels = input.shape[1]
+    channels = input.shape[dim_index(1, input.ndim)]
     node: Operation
     if training:
-        count = int(np.prod([input.shape[dim] for dim in dims]))
-        if count == 1:
-            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+        check_several(input.shape)
         node = NativeBatchNormBackward0(dims, eps)
     else:
         if running_mean is None or running_var is None:
             missing = "running_mean" if running_mean is None else "running_var"
             raise RuntimeError(f"{missing} must be defined in evaluation mode")
         node = FixedBatchNorm(dims, eps, running_mean.array, running_var.array)
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, one in given.items():
+        if one is not None and tuple(one.shape) != (channels,):
+            raise RuntimeError(f"{name} should contain {channels} elements not {math.prod(one.shape)}")
     z = call(node, input, *parameters((channels,), input.dtype, weight, bias))
-    if training and running_mean is not None:
-        x = input.array
+    x = input.array
+    if training and running_mean is not None and x.size:
+        count = x.size // channels
         move(running_mean, x.mean(dims), momentum)
         move(running_var, x.var(dims) * (count / (count - 1)), momentum)
     return z
+
+
+def check_several(shape: Sequence[int]) -> None:
+    """Raise ValueError for (n, channels, ...) where there is only one number for a channel."""
+    if shape[0] * math.prod(shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
 
 
 def move(running: Any, value: Any, momentum: float) -> None:
@@ -227,6 +242,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.shape[1]
+    check_several([input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]])
     if channels % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "

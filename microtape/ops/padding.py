@@ -51,6 +51,8 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     Raises RuntimeError for widths that are too many or too large, NotImplementedError for dimensions that a mode other
     than "constant" does not pad: it takes as many as pictures have, with one or two dimensions in front.
     """
+    if mode != "constant" and mode not in NODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * input.ndim:
@@ -61,9 +63,9 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     given = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
     widths = tuple([(0, 0)] * (input.ndim - len(given)) + given[::-1])
     if mode == "constant":
+        if any([size - max(-a, 0) - max(-b, 0) < 0 for size, (a, b) in zip(input.shape, widths, strict=True)]):
+            raise RuntimeError("narrow(): length must be non-negative.")
         return call(ConstantPadNdBackward0(widths, value or 0), input)
-    if mode not in NODES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if input.ndim - len(given) not in (1, 2) or len(given) > 3:
@@ -74,20 +76,41 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
-    places = [picked(mode, dim, input.shape, width) for dim, width in enumerate(widths)]
+    check_room(mode, tuple(input.shape), given)
+    places = [picked(mode, size, width) for size, width in zip(input.shape, widths, strict=True)]
     return call(padding_class(mode, len(given))(np.ix_(*places)), input)
 
 
-def picked(mode: str, dim: int, shape: Sequence[int], width: tuple[int, int]) -> Any:
-    """Which elements stand in the padded dimension. Raises RuntimeError where there are too few to reflect."""
-    before, after = width
-    if mode == "reflect" and max(width) >= shape[dim]:
+def check_room(mode: str, shape: tuple[int, ...], given: Sequence[tuple[int, int]]) -> None:
+    """Raise RuntimeError where the elements inside are too few for the widths, the last dimension's first."""
+    sizes = [(dim, shape[dim], *width) for dim, width in zip(range(len(shape) - 1, -1, -1), given, strict=False)]
+    if mode == "circular":
+        for _, size, before, after in sizes:
+            if max(before, after) > size:
+                raise RuntimeError("Padding value causes wrapping around more than once.")
+            if size + before + after < 0:
+                raise RuntimeError("Negative padding value is resulting in an empty dimension")
+        return
+    if 0 in shape[len(shape) - len(given) - 1 :]:
         raise RuntimeError(
-            "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
-            f"({before}, {after}) at dimension {dim} of input {list(shape)}"
+            f"Expected {len(given) + 1}D or {len(given) + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            f"non-zero dimensions for input, but got: {list(shape)}"
         )
+    for number, (dim, size, before, after) in enumerate(sizes, 2):
+        if mode == "reflect" and max(before, after) >= size:
+            raise RuntimeError(
+                f"Argument #{2 * number}: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({before}, {after}) at dimension {dim} of input {list(shape)}"
+            )
+        if len(given) == 1 and size + before + after < 1:
+            raise RuntimeError(f"input (W: {size}) is too small. Calculated output W: {size + before + after}")
+
+
+def picked(mode: str, size: int, width: tuple[int, int]) -> Any:
+    """Which of so many elements stand in the padded dimension."""
+    before, after = width
     more, fewer = (max(before, 0), max(after, 0)), (max(-before, 0), max(-after, 0))
-    places = np.arange(shape[dim])
+    places = np.arange(size)
     if mode == "circular":  # goes round what is left, the others reach into what was cut off
         return np.pad(places[fewer[0] : len(places) - fewer[1]], more, "wrap")
     places = np.pad(places, more, NUMPY_MODES[mode])  # type: ignore[call-overload]

@@ -26,7 +26,7 @@ class Im2ColBackward0(Operation):
 
     def forward(self, x: Array) -> Any:
         columns = self.geometry.columns(x)
-        return columns.reshape(x.shape[0], -1, self.geometry.places)
+        return columns.reshape(x.shape[0], math.prod(self.geometry.w_shape[1:]), self.geometry.places)
 
     def grad_x(self, g: Any) -> Any:
         return call(Col2ImBackward0(self.geometry), g)

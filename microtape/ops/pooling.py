@@ -10,10 +10,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.operation import Operation, call
-from microtape.ops.arguments import int_tuple
 from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
+from microtape.ops.windows import in_rows, window
 from microtape.tensor_state import Array, TensorState, new_tensor
 
 
@@ -87,10 +87,16 @@ class MaxPool2DWithIndicesBackward0(Window):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         shape = self.z_shape
-        windows = self.windows(x, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
-        chosen = np.argmax(windows, -1)
-        self.places = self.flat(chosen).reshape(shape)
-        return np.take_along_axis(windows, chosen[..., None], -1).reshape(shape)
+        outside = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        windows = self.windows(x, outside)
+        chosen = np.argmax(windows, -1, keepdims=True)
+        values = np.take_along_axis(windows, chosen, -1)
+        if any(self.padding) and np.any(values == outside):  # not the padding, which is as small
+            inside = self.windows(np.ones(x.shape, np.bool_), False)
+            first = np.argmax(inside & (windows == outside), -1, keepdims=True)
+            chosen = np.where(values == outside, first, chosen)
+        self.places = self.flat(chosen[..., 0]).reshape(shape)
+        return values.reshape(shape)
 
     def flat(self, chosen: Array) -> Any:
         """Where in its picture each chosen element stands, counted along the rows."""
@@ -124,7 +130,9 @@ class MaxPool2DWithIndicesBackwardBackward0(Operation):
     def in_one_row(self) -> Array:
         """Where the largest stood, among all elements of all pictures."""
         pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
-        within: Array = self.places.reshape(pictures, -1) + np.arange(pictures)[:, None] * size
+        within: Array = (
+            self.places.reshape(pictures, math.prod(self.places.shape[-2:])) + np.arange(pictures)[:, None] * size
+        )
         return within.reshape(-1)
 
     def grad_x(self, g: Any) -> Any:
@@ -240,7 +248,7 @@ def max_pool2d(
     `ceil_mode` adds windows that only begin inside. With `return_indices` also where each stood in its picture, counted
     along the rows, as (values, indices).
     """
-    kernel, steps, paddings, gaps = window(input, kernel_size, stride, padding, dilation)
+    kernel, steps, paddings, gaps = window("max_pool2d", input, kernel_size, stride, padding, dilation)
     node = MaxPool2DWithIndicesBackward0(kernel, steps, paddings, gaps, ceil_mode)
     values = call(node, input)
     if not return_indices:
@@ -261,7 +269,7 @@ def avg_pool2d(
 
     `ceil_mode` adds windows that only begin inside; `divisor_override` is what sums are divided by instead.
     """
-    kernel, steps, paddings, _ = window(input, kernel_size, stride, padding)
+    kernel, steps, paddings, _ = window("avg_pool2d", input, kernel_size, stride, padding)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     return call(AvgPool2DBackward0(kernel, steps, paddings, ceil_mode, count_include_pad, divisor_override), input)
@@ -278,6 +286,16 @@ def max_pool1d(
 ) -> Any:
     """`max_pool2d` of rows: (n, channels, length), or without the n."""
     kernel, steps, paddings, gaps = in_rows(kernel_size, stride, padding, dilation)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(input.shape)}"
+        )
+    if paddings[1] > kernel[1] // 2 and not return_indices:
+        raise RuntimeError(
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={paddings[1]} and "
+            f"kernel_size={kernel[1]}"
+        )
     pooled = max_pool2d(unsqueeze(input, -2), kernel, steps, paddings, gaps, ceil_mode, return_indices)
     return tuple([squeeze(one, -2) for one in pooled]) if return_indices else squeeze(pooled, -2)
 
@@ -292,36 +310,14 @@ def avg_pool1d(
 ) -> Any:
     """`avg_pool2d` of rows: (n, channels, length), or without the n."""
     kernel, steps, paddings, _ = in_rows(kernel_size, stride, padding, 1)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while "
+            "checking arguments for avg_pool1d)"
+        )
     return squeeze(avg_pool2d(unsqueeze(input, -2), kernel, steps, paddings, ceil_mode, count_include_pad), -2)
 
 
 def by(sizes: Sequence[int]) -> str:
     """Sizes as torch's messages have them: 1x4x4."""
     return "x".join(map(str, sizes))
-
-
-def window(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[tuple[int, ...], ...]:
-    """Kernel, stride, padding, dilation for both directions. Raises RuntimeError for what is no picture or window."""
-    if x.ndim not in (3, 4):
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
-    kernel, paddings, gaps = int_tuple(kernel_size, 2), int_tuple(padding, 2), int_tuple(dilation, 2)
-    steps = kernel if stride is None or stride == () or stride == [] else int_tuple(stride, 2)
-    if min(steps) == 0:
-        raise RuntimeError("stride should not be zero")
-    if min(gaps) < 1:
-        raise RuntimeError(f"dilation should be greater than zero, but got dilationH: {gaps[0]} dilationW: {gaps[1]}")
-    if min(paddings) < 0:
-        raise RuntimeError(f"pad must be non-negative, but got pad: {min(paddings)}")
-    if any([p > (d * (k - 1) + 1) // 2 for p, k, d in zip(paddings, kernel, gaps, strict=True)]):
-        raise RuntimeError(
-            f"pad should be at most half of effective kernel size, but got pad={max(paddings)}, "
-            f"kernel_size={max(kernel)} and dilation={max(gaps)}"
-        )
-    return kernel, steps, paddings, gaps
-
-
-def in_rows(kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[int, int], ...]:
-    """What a picture of one row needs."""
-    (kernel,), (gap,), (width,) = (int_tuple(one, 1) for one in (kernel_size, dilation, padding))
-    (step,) = (kernel,) if stride is None or stride == () or stride == [] else int_tuple(stride, 1)
-    return (1, kernel), (1, step), (0, width), (1, gap)

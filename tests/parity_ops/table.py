@@ -9,6 +9,7 @@ from parity_ops import (
     rows_in_place,
     rows_indexing,
     rows_layers,
+    rows_layers_wrong,
     rows_matrices,
     rows_networks,
     rows_random,

@@ -63,7 +63,7 @@ for name in ("max_pool2d", "avg_pool2d"):
     edge(f"{name} of no pictures", lambda nn, x, n=name: getattr(nn, n)(x, 2), real(0, 3, 4, 4))
 LEAST = exactly(np.where(np.eye(4) > 0, 1.0, -np.inf)[None, None])
 edge(
-    "max_pool2d of -inf",
+    "max_pool2d of -inf beside padding",
     lambda nn, x: nn.max_pool2d(x, 2, 2, 1, return_indices=True),
     exactly(np.full((1, 3, 3), -np.inf)),
     node=False,

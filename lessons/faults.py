@@ -16,6 +16,7 @@ import microtape.fitting
 import microtape.saved
 from microtape.engine import GraphTask
 from microtape.node import AccumulateGrad, Node
+from microtape.tensor import Tensor
 
 
 class Fault(NamedTuple):
@@ -27,31 +28,42 @@ class Fault(NamedTuple):
     what: str  # said when it has been found
 
 
-def overwrite(_: Callable[..., Any]) -> Callable[..., Any]:
+class Forgetful(dict[Node, Any]):
+    """Buffers that look empty when something arrives for them, except for lists, which have to be there."""
+
+    def get(self, node: Node, default: Any = None) -> Any:
+        """What an earlier delivery has left, if it is a list."""
+        held = super().get(node, default)
+        return held if isinstance(held, list) else default
+
+
+def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
     """What arrives takes the place of what a buffer holds."""
 
-    def added(self: GraphTask, buffer: Any, held: Any, term: Any, *_: Any) -> Any:
-        return term
+    @functools.wraps(right)
+    def evaluate(self: GraphTask) -> None:
+        self.buffers = Forgetful()
+        self.added = lambda buffer, held, term, *_: term  # type: ignore[method-assign]
+        right(self)
 
-    return added
+    return evaluate
 
 
 def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
     """A leaf forgets its `.grad` before it takes a new one."""
 
     @functools.wraps(right)
-    def apply(self: AccumulateGrad, gradient: Any, create_graph: bool) -> Any:
-        if gradient is not None:
-            self.variable.grad = None  # type: ignore[attr-defined]
-        return right(self, gradient, create_graph)
+    def accumulate(self: Tensor, gradient: Any, create_graph: bool) -> None:
+        self.grad = None
+        right(self, gradient, create_graph)
 
-    return apply
+    return accumulate
 
 
-class FullLine(deque[Node]):
+class FullLine(deque[AccumulateGrad]):
     """A line that nobody else gets into."""
 
-    def append(self, node: Node) -> None:
+    def append(self, node: AccumulateGrad) -> None:
         """Turn the node away."""
 
 
@@ -60,8 +72,8 @@ def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(right)
     def evaluate(self: GraphTask) -> None:
-        self.waiting.clear()
-        self.first = FullLine([self.root, *self.dependencies])  # they were counted in that order
+        self.waiting = [*reversed(self.dependencies), self.root]  # they were counted in that order
+        self.first = FullLine()
         right(self)
 
     return evaluate
@@ -87,11 +99,11 @@ def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
 
 FAULTS: dict[str, Fault] = {
     "overwrite": Fault(
-        GraphTask, "added", overwrite,
+        GraphTask, "evaluate", overwrite,
         "It overwrites: where a second gradient arrives, the first is lost.",
     ),
     "overwrite_grad": Fault(
-        AccumulateGrad, "apply", overwrite_grad,
+        Tensor, "accumulate", overwrite_grad,
         "It overwrites .grad: what an earlier backward left there is lost.",
     ),
     "no_reverse_order": Fault(

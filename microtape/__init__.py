@@ -179,6 +179,7 @@ from microtape.tensor import Size, Tensor
 
 if TYPE_CHECKING:
     from microtape import _C, autograd, cuda, linalg, nn, utils
+    from microtape import differentiate as differentiate  # which Tensor.backward looks up here
     from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from microtape.recording.file import load, save
     from microtape.recording.recorder import record
@@ -517,7 +518,7 @@ __all__ = [
 ]
 
 
-_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
+_NAMESPACES = {"_C", "autograd", "cuda", "differentiate", "linalg", "nn", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "anomaly",
     "is_anomaly_enabled": "anomaly",

@@ -18,6 +18,7 @@ from microtape.node import NO_EDGE, Edge, Node, is_array
 from microtape.ops.joining import stack
 from microtape.tensor import Size, Tensor
 from microtape.tensor_state import edge_of, new_tensor, requires_grad
+from microtape.watch import watch
 
 
 class GradientEdge(NamedTuple):
@@ -80,8 +81,8 @@ def backward(
         create_graph=create_graph,
         capture=capture,
         tensor_type=Tensor,
-        root_tensors=tensors_only(roots),
-        inputs=tensors_only(wanted or ()),
+        outputs=roots,
+        inputs=wanted or (),
         call_site=caller(),
     ).run()
 
@@ -148,8 +149,8 @@ def gradients_of(
         capture=[input_edge(tensor) for tensor in wanted],
         accumulate=False,
         tensor_type=Tensor,
-        root_tensors=tensors_only(roots),
-        inputs=tensors_only(wanted),
+        outputs=roots,
+        inputs=wanted,
         call_site=caller(),
     )
     task.run()
@@ -208,12 +209,7 @@ def zeros_for(tensor: Any, create_graph: bool) -> Tensor:
 
 def as_tuple(tensors: Any) -> tuple[Any, ...]:
     """One tensor or several."""
-    return (tensors,) if isinstance(tensors, Tensor | GradientEdge) else tuple(tensors)
-
-
-def tensors_only(things: Sequence[Any]) -> tuple[Any, ...]:
-    """The tensors, with None for a GradientEdge."""
-    return tuple([thing if isinstance(thing, Tensor) else None for thing in things])
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
 
 
 def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
@@ -233,10 +229,12 @@ def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
 
 def root_edges(roots: tuple[Any, ...]) -> list[Edge]:
     """Where backward starts. Raises NoGraphError for a root without history."""
-    edges = [as_edge(root) for root in roots]
-    for i, edge in enumerate(edges):
+    edges = []
+    for i, root in enumerate(roots):
+        edge = as_edge(root)
         if edge[0] is None:
             raise NoGraphError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        edges.append(edge)
     return edges
 
 
@@ -255,7 +253,9 @@ def as_edge(tensor: Any) -> Edge:
 
 def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
     """The first gradient of each root, checked; ones for a root of one element that was given none."""
-    gradients = (None,) * len(roots) if given is None else as_tuple(given)
+    if given is None:
+        return [implicit_gradient(root) for root in roots]
+    gradients = as_tuple(given)
     result = [
         first_gradient(i, root, gradient, batched)
         for i, (root, gradient) in enumerate(zip(roots, gradients, strict=False))
@@ -267,11 +267,9 @@ def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) 
 
 def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
     """The gradient that was given for the root, checked, or ones."""
-    shape, dtype = spec_of(root)
     if gradient is None:
-        if isinstance(root, GradientEdge) or requires_grad(root):
-            check_scalar(shape, dtype)
-        return new_tensor(Tensor, np.ones(shape, dtype) if shape else np.array(1, dtype))
+        return implicit_gradient(root)
+    shape, dtype = spec_of(root)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient.array.shape != shape:
@@ -296,6 +294,21 @@ def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
     return gradient
 
 
+def implicit_gradient(root: Any) -> Tensor:
+    """A gradient of one. Raises GradientError where it cannot be assumed; a root without history is refused later."""
+    shape, dtype = spec_of(root)
+    if not shape and dtype.kind == "f":
+        return new_tensor(Tensor, np.array(1, dtype))  # as nearly always; np.ones takes four times as long
+    if isinstance(root, GradientEdge) or requires_grad(root):
+        if any([size != 1 for size in shape]):
+            raise GradientError("grad can be implicitly created only for scalar outputs")
+        if dtype.kind != "f":
+            raise GradientError(
+                f"grad can be implicitly created only for real scalar outputs but got microtape.{dtype.name}"
+            )
+    return new_tensor(Tensor, np.ones(shape, dtype))
+
+
 def spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
     """A root's shape and dtype."""
     if isinstance(root, GradientEdge):
@@ -303,17 +316,9 @@ def spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
     return root.array.shape, root.array.dtype
 
 
-def check_scalar(shape: tuple[int, ...], dtype: DType) -> None:
-    """Raise GradientError where a first gradient of one cannot be assumed."""
-    if shape and any([size != 1 for size in shape]):
-        raise GradientError("grad can be implicitly created only for scalar outputs")
-    if dtype.kind != "f":
-        raise GradientError(
-            f"grad can be implicitly created only for real scalar outputs but got microtape.{dtype.name}"
-        )
-
-
 def caller() -> CallSite | None:
-    """The user's line that called us."""
+    """The user's line that called us, if somebody wants to know."""
+    if watch.watcher is None:
+        return None
     frame = user_frame(sys._getframe(1))
     return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None

@@ -8,8 +8,8 @@ ready. That is all of `GraphTask.evaluate`; the rest of this file is care.
 Note [The ready queue]
   Numbers fall along every edge, so of the nodes that have not run the one with the highest number is always ready:
   to sort them once does what a queue would do. Only where a user has set numbers by hand may it have to wait for
-  another, and then the nodes do go through a queue. AccumulateGrad nodes come before all others, in the order in which
-  they became ready, so they stand in a line of their own.
+  another, and then the nodes do go through a queue, before the first one runs. AccumulateGrad nodes come before all
+  others, in the order in which they became ready, so they stand in a line of their own.
 
 Note [Who owns a gradient]
   The first gradient to arrive in a buffer is borrowed: somebody else may hold the same array. The first addition makes
@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any
 
@@ -42,6 +42,8 @@ from microtape.tensor_state import TensorState, as_number, is_leaf, requires_gra
 from microtape.watch import watch
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
+_ndarray = np.ndarray
+_sequence_nr = attrgetter("sequence_nr")
 
 next_task_id = itertools.count().__next__
 
@@ -51,11 +53,11 @@ class GraphRoot(Node):
 
     __slots__ = ("gradients",)
     sequence_nr = 2**63 - 1  # it comes before all others
+    dtype = hooks = code = None
+    saved = ()
 
     def __init__(self, roots: Sequence[Edge], gradients: Sequence[Any]) -> None:
-        super().__init__()
-        self.next_edges = tuple(roots)
-        self.dtype = None
+        self.next_edges = roots
         self.gradients = gradients
 
 
@@ -64,6 +66,7 @@ class GraphTask:
 
     `capture` holds the edges whose gradients are asked for. With `accumulate=False` (`grad()`) the walk ends there;
     with True (`backward(inputs=)`) the nodes behind them run as well. `gradients` are the first ones, Tensors.
+    `outputs` and `inputs` are what the user gave: tensors, or edges that stand for them.
     """
 
     def __init__(
@@ -76,20 +79,18 @@ class GraphTask:
         capture: Sequence[Edge] | None = None,
         accumulate: bool = True,
         tensor_type: type[TensorState],
-        root_tensors: Sequence[TensorState | None] = (),
-        inputs: Sequence[TensorState | None] = (),
+        outputs: Sequence[Any] = (),
+        inputs: Sequence[Any] = (),
         call_site: CallSite | None = None,
     ) -> None:
         self.id = next_task_id()
-        self.root_tensors = root_tensors
+        self.outputs = outputs
         self.inputs = inputs
         self.call_site = call_site
         self.tensor_type = tensor_type
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.as_tensors = (
-            create_graph or followed()
-        )  # gradients that are recorded, or carry tangents, travel as Tensors
+        self.as_tensors = create_graph or followed()  # what is recorded, or carries tangents, travels as Tensors
         self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(one.array) for one in gradients])
         self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
         self.capture = capture
@@ -102,8 +103,8 @@ class GraphTask:
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
         self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
-        self.first: deque[Node] = deque([self.root])  # what comes before all others: the root, then ready leaves
-        self.waiting: list[Node] = []  # all others, the highest number last; see Note [The ready queue]
+        self.first: deque[AccumulateGrad] = deque()  # ready leaves, which come before all others
+        self.waiting: list[Node] = []  # the others, the next one last; see Note [The ready queue]
         self.started = False  # whether the first gradients are where they belong, and watchers know
         self.stops: set[Node] = set()  # with `capture`: the nodes at which the walk may end
         self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
@@ -129,33 +130,25 @@ class GraphTask:
 
     def evaluate(self) -> None:
         """Evaluate the nodes, the root first: deliver what each makes of its gradient, and free what it has saved."""
-        first, waiting, dependencies = self.first, self.waiting, self.dependencies
+        waiting, first, dependencies = self.waiting, self.first, self.dependencies
         buffers, owned, as_tensors, stops = self.buffers, self.owned, self.as_tensors, self.stops
         receiver: Any
         gradients: Any
-        while first or waiting:
-            if first:
-                node = first.popleft()
-            elif not dependencies[waiting[-1]]:
-                node = waiting.pop()
-            else:
-                node = next_waiting(waiting, dependencies)
+        while waiting:
+            node = waiting.pop()
             gradient, dtype, watcher = buffers.pop(node, None), node.dtype, watch.watcher
             if (
-                not (dtype is _float32 or dtype is _float64)
-                or gradient is None
-                or node.hooks is not None
-                or node in stops
-                or watcher is not None
+                (dtype is _float32 or dtype is _float64)
+                and gradient is not None
+                and node.hooks is None
+                and watcher is None
+                and node not in stops
             ):
+                gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
+            else:
                 gradient, gradients = self.step(node, gradient)
                 if gradients is None:
                     continue
-            elif type(node) is AccumulateGrad:
-                self.accumulate_grad(node, gradient)
-                continue
-            else:
-                gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
             output = 0
             for receiver in node.next_nodes:
                 left = dependencies.get(receiver)
@@ -164,13 +157,16 @@ class GraphTask:
                     term = gradients[output]
                     if term is not None:
                         array = term.array if as_tensors else term
-                        if array.shape != receiver.shape or array.dtype is not receiver.dtype:
+                        shape = array.shape
+                        if shape != receiver.shape or array.dtype is not receiver.dtype:
                             term = self.fit(term, node, output)
                         held = buffers.get(receiver)
                         if held is None:
                             buffers[receiver] = term
                         elif receiver in owned:
                             held += term
+                        elif not shape and type(held) is not list:
+                            buffers[receiver] = held + term  # numbers do not change
                         elif type(held) is list:
                             edge = receiver, node.input_nrs[output]
                             held[edge[1]] = self.added(edge, held[edge[1]], term, node, gradient)
@@ -191,6 +187,18 @@ class GraphTask:
                 else:
                     self.started = True
                     watcher.task_started(self)
+            while first:
+                self.evaluate_leaf(first.popleft())
+
+    def evaluate_leaf(self, node: AccumulateGrad) -> None:
+        """Evaluate an AccumulateGrad node, which delivers nothing."""
+        gradient, watcher = self.buffers.pop(node, None), watch.watcher
+        if node.hooks is None and watcher is None and node not in self.stops:
+            self.accumulate_grad(node, gradient)
+            return
+        gradient, gradients = self.step(node, gradient)
+        if gradients is not None and watcher is not None:
+            watcher.node_finished(self, node, gradients, False)
 
     def step(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
         """Hooks, and the node itself: the gradient that it sees and what it makes of it, None where the walk ends."""
@@ -237,18 +245,20 @@ class GraphTask:
 
     def accumulate_grad(self, node: AccumulateGrad, gradient: Any) -> None:
         """Add what has arrived to the leaf's `.grad`."""
-        if takes_gradients(node.variable) and gradient is not None:
-            if not self.create_graph and node not in self.owned:
-                gradient = np.array(gradient)
-            node.apply(gradient, self.create_graph)
+        leaf = node.variable
+        if takes_gradients(leaf) and gradient is not None:
+            borrowed = not self.create_graph and node not in self.owned
+            leaf.accumulate(np.array(gradient) if borrowed else gradient, self.create_graph)
         if node.hooks is not None and node.hooks.post_accumulate:
-            run_post_accumulate_hooks(node, node.variable)
+            run_post_accumulate_hooks(node, leaf)
 
     def fit(self, term: Any, node: Node, output: int) -> Any:
         """`term`, which goes along this edge of `node`, as its receiver expects it."""
         receiver = node.next_nodes[output]
         assert receiver is not None
-        if receiver.multi_output and receiver not in self.buffers:
+        if not receiver.multi_output:
+            return fitted(node, output, term, receiver.shape, receiver.dtype)
+        if receiver not in self.buffers:
             self.buffers[receiver] = [None] * receiver.output_count
         return fitted(node, output, term, *receiver.output_spec(node.input_nrs[output]))
 
@@ -256,21 +266,20 @@ class GraphTask:
         """What a buffer holds and one more term, which `node` has made; see Note [Who owns a gradient]."""
         if held is None:
             return term
+        if type(held) is not _ndarray or not held.ndim:  # a Tensor, or a number, which does not change
+            return held + term
         if buffer in self.owned:
             held += term
             return held
-        if is_fresh(node, term, arrived):
-            term += held
-            total = term
-        else:
-            total = held + term
-        if type(total) is np.ndarray:
-            self.owned.add(buffer)
-        return total
+        self.owned.add(buffer)
+        if not is_fresh(node, term, arrived):
+            return held + term
+        term += held
+        return term
 
     def buffered(self, edge: Edge) -> Any:
         """What has been added up behind `edge` so far."""
-        held = self.buffers.get(edge[0])  # type: ignore[arg-type]
+        held = self.buffers[edge[0]] if edge[0] in self.buffers else None
         return held[edge[1]] if isinstance(held, list) else held
 
     def ready_nodes(self) -> list[Node]:
@@ -281,18 +290,22 @@ class GraphTask:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
         wanted = None if self.capture is None else self.wanted_nodes()
         dependencies: dict[Any, int] = {None: 0}  # an edge to nowhere is counted too, so as not to ask each time
-        nodes: list[Node] = [self.root]
+        nodes: list[Any] = [self.root]
         for node in nodes:  # it grows on the way
             for receiver in node.next_nodes:
                 if receiver in dependencies:
                     dependencies[receiver] += 1
                 elif wanted is None or receiver in wanted:
                     dependencies[receiver] = 1
-                    nodes.append(receiver)  # type: ignore[arg-type]
+                    if type(receiver) is not AccumulateGrad:
+                        nodes.append(receiver)
         del dependencies[None]
         self.dependencies = dependencies
-        self.waiting = [node for node in dependencies if type(node) is not AccumulateGrad]
-        self.waiting.sort(key=attrgetter("sequence_nr"))
+        if Node.renumbered:
+            in_queue(nodes, dependencies)
+        else:
+            nodes.sort(key=_sequence_nr)
+        self.waiting = nodes
 
     def wanted_nodes(self) -> set[Node]:
         """With `capture`: the nodes that have to run, and those whose gradients are asked for."""
@@ -335,34 +348,29 @@ class GraphTask:
         return runs
 
 
-def next_waiting(waiting: list[Node], dependencies: Mapping[Node, int]) -> Node:
-    """Take the waiting node whose turn it is; see Note [The ready queue]."""
-    if dependencies[waiting[-1]]:
-        queue(waiting, dependencies)
-    return waiting.pop()
+def in_queue(nodes: list[Node], dependencies: Mapping[Node, int]) -> None:
+    """Sort the nodes as a queue would let them go: each when it is ready, of those the highest number first.
 
-
-def queue(waiting: list[Node], dependencies: Mapping[Node, int]) -> None:
-    """Sort the nodes as a queue would let them go: each when it is ready, of those the highest number first."""
-    left = {node: dependencies[node] for node in waiting}
+    The last one is the first to go.
+    """
+    left = {node: dependencies.get(node, 0) for node in nodes}  # nobody delivers to the root
     ready = [node for node, count in left.items() if not count]
-    heapify(ready)  # Node.__lt__ compares the numbers
-    waiting.clear()
+    nodes.clear()
     while ready:
-        node = heappop(ready)
-        waiting.append(node)
+        node = heappop(ready)  # Node.__lt__ compares the numbers
+        nodes.append(node)
         for receiver in node.next_nodes:
             if receiver is not None and receiver in left:
                 left[receiver] -= 1
                 if not left[receiver]:
                     heappush(ready, receiver)
-    waiting.reverse()
+    nodes.reverse()
 
 
 def is_fresh(node: Node, term: Any, arrived: Any) -> bool:
     """Whether nobody else holds the array that `node` has made of `arrived`; see Note [Who owns a gradient]."""
     return (
-        type(term) is np.ndarray
+        type(term) is _ndarray
         and term.base is None
         and term is not arrived
         and arrived is not None  # the first gradients are the caller's

@@ -83,6 +83,7 @@ class Node:
     kind: ClassVar[str] = "operation"
     formula: ClassVar[str] = ""
     multi_output: ClassVar[bool] = False
+    renumbered: ClassVar[bool] = False  # of all nodes: whether a user has ever set a number by hand
     saved_names: tuple[str, ...] = ()
     saved_order: ClassVar[tuple[int, ...]] = ()  # in which torch saves and unpacks them; empty: as they are
     sources: tuple[int, ...] = ()  # for each saved tensor, which operand it is; -1 for an output or anything else
@@ -143,8 +144,7 @@ class Node:
 
     @next_edges.setter
     def next_edges(self, edges: Sequence[Edge]) -> None:
-        self.next_nodes = tuple([node for node, _ in edges])
-        self.input_nrs = tuple([input_nr for _, input_nr in edges])
+        self.next_nodes, self.input_nrs = zip(*edges, strict=True) if edges else ((), ())
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
@@ -202,6 +202,7 @@ class Node:
         if number < 0:
             raise OverflowError("can't convert negative int to unsigned")
         self.sequence_nr = number
+        Node.renumbered = True
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
@@ -222,17 +223,16 @@ class AccumulateGrad(Node):
     kind = "accumulate"
     formula = "x.grad += g"
     sequence_nr = 2**64 - 1  # before all others, as soon as it is ready
+    next_nodes = input_nrs = saved = ()
+    code = None
 
     def __init__(self, variable: TensorState) -> None:
-        self.next_nodes = self.input_nrs = self.saved = ()
-        self.code = self.hooks = None
         self.variable = variable
-        meta = variable.meta
+        meta, array = variable.meta, variable.array
         assert meta is not None
-        self.shape = variable.array.shape
-        self.dtype = variable.array.dtype if meta.grad_dtype is OWN_DTYPE else meta.grad_dtype
-        if meta.hooks is not None:
-            self.hooks = NodeHooks(meta.hooks)
+        self.shape = array.shape
+        self.dtype = array.dtype if meta.grad_dtype is OWN_DTYPE else meta.grad_dtype
+        self.hooks = None if meta.hooks is None else NodeHooks(meta.hooks)
 
     def name(self) -> str:
         """The node's name as torch shows it."""

@@ -15,18 +15,19 @@ from __future__ import annotations
 import contextvars
 import sys
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from microtape import dtypes
-from microtape.call_site import LIBRARY_FILES, user_frame
+from microtape.call_site import LIBRARY_FILES
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Node, leading, next_sequence_nr
 from microtape.plans import Plan, all_of, parameters, read_plans
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.saved_attributes import define_saved_attributes
-from microtape.tensor_state import NUMBER, Array, TensorState, as_array, edge_of, new_tensor
+from microtape.tensor_state import NUMBER, Array, TensorState, edge_of, new_tensor
 from microtape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
@@ -39,10 +40,10 @@ _quiet.run(np.seterr, all="ignore")
 quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
 
 
-_ONE = (True,)
 _FIRST, _BOTH_FIRST = (0,), (0, 0)  # the same tuples for nearly all nodes
 _ndarray = np.ndarray
-new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
+_array_of = attrgetter("array")
+_new = new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
 
 
 class Operation(Node):
@@ -54,9 +55,13 @@ class Operation(Node):
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
     plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # to which operands gradients go -> what to save
+    full_plan: ClassVar[Plan] = ()  # where gradients go to all of them
     all_operands: ClassVar[Plan] = ()  # the very object that is the plan where all of them are saved
 
     forward: Any
+
+    def __init__(self) -> None:
+        """Leaves to `record` what every node has: a gradient formula calls operations that nobody records."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -72,11 +77,12 @@ class Operation(Node):
         cls.gradients = tuple([getattr(cls, f"grad_{operand}") for operand in cls.operands])
         rows = tuple([parameters(formula) for formula in cls.gradients])
         cls.saved_names, cls.sources, cls.plans = read_plans(cls.operands, cls.results, rows)
+        cls.full_plan = cls.plans[(True,) * len(cls.operands)]
         cls.all_operands = all_of(len(cls.operands))
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays, as `forward` wants them."""
-        return [operand.array for operand in operands]
+        return [*map(_array_of, operands)]
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
@@ -162,20 +168,19 @@ def call(node: Operation, *operands: Any) -> Any:
         return node.forward(*operands)
     single = len(operands) == 1  # spelled out to be quick
     tensors = operands if single else tuple([as_tensor(operand, like) for operand in operands])
-    output = new_tensor(like, compute(node, tensors))
-    if mode.enabled and output.array.dtype.kind in "fc":
+    array = compute(node, tensors)
+    if mode.enabled and array.dtype.kind in "fc":
         if single:
             edge = operands[0].edge or edge_of(operands[0])
             if edge is not NO_EDGE:
                 receiver, nr = edge
-                nrs = (nr,) if nr else _FIRST
-                return record(node, operands, (receiver,), nrs, _ONE, output, sys._getframe(2))
+                return record(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(2))
         edges = [operand.edge or edge_of(operand) for operand in tensors]
         for edge in edges:
             if edge is not NO_EDGE:
                 receivers, nrs = zip(*edges, strict=True)
-                return record(node, tensors, receivers, nrs, leading(receivers), output, sys._getframe(2))
-    return output if watch.watcher is None else told(node, tensors, output)
+                return record(node, tensors, receivers, nrs, array, sys._getframe(2))
+    return unrecorded(node, tensors, array)
 
 
 def check_arrays(op: str, operands: Sequence[Any]) -> None:
@@ -190,7 +195,8 @@ def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
     """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
     arrays = node.arrays(tensors)
     try:
-        return as_array(quietly().run(node.forward, *arrays))
+        array = quietly().run(node.forward, *arrays)
+        return array if type(array) is _ndarray else np.asarray(array)
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
 
@@ -223,13 +229,14 @@ def unary(cls: type[Unary], x: Any) -> Any:
     if array.dtype.kind in "biu" and cls.floating:
         array = array.astype(dtypes.get_default_dtype())
     array = quietly().run(cls.forward, array)
-    output = new_tensor(type(x), array if type(array) is _ndarray else array.__array__())
+    if type(array) is not _ndarray:
+        array = array.__array__()
     if mode.enabled:
         edge = x.edge or edge_of(x)
         if edge is not NO_EDGE:
             receiver, nr = edge
-            return record(new_node(cls), (x,), (receiver,), (nr,) if nr else _FIRST, _ONE, output, sys._getframe(2))
-    return output if watch.watcher is None else told(cls(), (x,), output)
+            return record(new_node(cls), (x,), (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(2))
+    return unrecorded(new_node(cls), (x,), array)
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
@@ -257,22 +264,24 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         array = quietly().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:
         raise refusal(error, a, b) from None
-    output = new_tensor(type(x), array if type(array) is _ndarray else array.__array__())
+    if type(array) is not _ndarray:
+        array = array.__array__()
     if mode.enabled:
         to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
         if to_x is not NO_EDGE or to_y is not NO_EDGE:
             (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
             nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
-            mask = receiver_x is not None, receiver_y is not None
-            return record(new_node(cls), (x, y), (receiver_x, receiver_y), nrs, mask, output, sys._getframe(2))
-    return output if watch.watcher is None else told(cls(), (x, y), output)
+            return record(new_node(cls), (x, y), (receiver_x, receiver_y), nrs, array, sys._getframe(2))
+    return unrecorded(new_node(cls), (x, y), array)
 
 
-def told(node: Operation, operands: Sequence[TensorState], output: _T) -> _T:
-    """Tell the observer of an operation that leaves no history."""
-    assert watch.watcher is not None
-    node.shape, node.dtype = output.array.shape, output.array.dtype
-    watch.watcher.unrecorded(node, tuple(operands), (output,), False)
+def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
+    """The tensor around what `node` computed, where that leaves no history; the observer is told, if there is one."""
+    output = new_tensor(type(operands[0]), array)
+    if watch.watcher is not None:
+        Node.__init__(node)
+        node.shape, node.dtype = array.shape, array.dtype
+        watch.watcher.unrecorded(node, tuple(operands), (output,), False)
     return output
 
 
@@ -281,16 +290,19 @@ def record(
     operands: tuple[TensorState, ...],
     receivers: tuple[Node | None, ...],
     input_nrs: tuple[int, ...],
-    mask: tuple[bool, ...],
-    output: _T,
+    array: Array,
     frame: Any,
-) -> _T:
-    """Make `node` the history of `output`; `mask` says to which of the operands gradients go (see `leading`)."""
+) -> Any:
+    """The tensor around what `node` computed, with `node` as its history."""
+    output = _new(type(operands[0]))  # as `new_tensor`
+    output.array = array
+    output.edge = (node, 0)
+    output.meta = output.version = None
     node.next_nodes = receivers
     node.input_nrs = input_nrs
-    attach(node, output.array, frame)
+    attach(node, array, frame)
     if node.saved_names:
-        plan = node.plans[mask]
+        plan = node.plans[leading(receivers)] if None in receivers else node.full_plan
         if plan is node.all_operands:
             node.saved = operands
             for operand in operands:
@@ -298,7 +310,6 @@ def record(
                     keep_versions(node)
         else:
             save(node, plan, operands, output)
-    output.edge = (node, 0)
     if watch.watcher is not None:
         watch.watcher.operation(node, operands, (output,), False)
     return output
@@ -312,8 +323,8 @@ def attach(node: Node, array: Array, frame: Any) -> None:
     node.saved = ()
     node.hooks = None
     code = frame.f_code
-    if code.co_filename in LIBRARY_FILES:
-        frame = user_frame(frame)
+    while code.co_filename in LIBRARY_FILES:  # as `user_frame`
+        frame = frame.f_back
         if frame is None:
             node.code = None
             return
@@ -326,27 +337,25 @@ def save(node: Operation, plan: Plan, operands: Sequence[TensorState], *outputs:
     """Keep what the plan names, and the versions it is at where any has been written to; see Note [What is saved]."""
     kept: list[Any] = []
     written = False
+    item: Any
     for source in plan:
-        item: Any
         if source is None:
             kept.append(None)
             continue
         if isinstance(source, str):
             item = getattr(node, source)
+        elif source >= 0:
+            item = operands[source]
         else:
-            item = operands[source] if source >= 0 else saved_output(outputs, -1 - source)
+            item = outputs[-1 - source]
+            if item.array.dtype.kind in "fc":  # else, as an argmax, it cannot be part of a cycle
+                item = SavedTensor(item, -1 - source)
         if item is not None and item.version is not None and item.version.number:
             written = True
         kept.append(item)
     node.saved = tuple(kept)
     if written:
         keep_versions(node)
-
-
-def saved_output(outputs: Sequence[TensorState], output_nr: int) -> Any:
-    """What to keep of a result: one without gradient, such as an argmax, cannot be part of a cycle."""
-    output = outputs[output_nr]
-    return SavedTensor(output, output_nr) if output.array.dtype.kind in "fc" else output
 
 
 def as_tensor(value: Any, like: type[_T]) -> _T:

@@ -2,9 +2,9 @@
 
 Note [Asking the call stack]
   Nobody needs to write down which node is running: the call stack says it. A call of backward is a frame of
-  `GraphTask.run`, and inside of it a frame of `GraphTask.evaluate` has the node that is being evaluated. The innermost
-  ones of this thread are the answer, also where a backward runs inside of another one, and the engine spends nothing on
-  it.
+  `GraphTask.run`, and inside of it a frame of `GraphTask.evaluate` has the node that is being evaluated, or inside of
+  that one of `evaluate_leaf`. The innermost ones of this thread are the answer, also where a backward runs inside of
+  another one, and the engine spends nothing on it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-from microtape.engine import GraphTask, next_waiting
+from microtape.engine import GraphTask
 from microtape.node import Node
 
 _RUN = GraphTask.run.__code__
-_EVALUATE = GraphTask.evaluate.__code__
+_EVALUATE = GraphTask.evaluate.__code__, GraphTask.evaluate_leaf.__code__
 
 
 def running_tasks() -> Iterator[GraphTask]:
@@ -33,7 +33,7 @@ def running_tasks() -> Iterator[GraphTask]:
 def current_step() -> tuple[GraphTask, Node | None] | None:
     """The task that this thread is running, and the node that it is evaluating, if it is; None outside of backward."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not _EVALUATE and frame.f_code is not _RUN:
+    while frame is not None and frame.f_code not in _EVALUATE and frame.f_code is not _RUN:
         frame = frame.f_back
     return (frame.f_locals["self"], frame.f_locals.get("node")) if frame is not None else None
 
@@ -51,13 +51,13 @@ def current_node() -> Node | None:
 
 def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
     """The node of `task` that an exception with this traceback came out of; None if it was not in a node."""
+    node: Node | None = None
     while trace is not None:
         frame = trace.tb_frame
-        if frame.f_code is _EVALUATE and frame.f_locals["self"] is task:
-            node: Node = frame.f_locals["node"]
-            return node
+        if frame.f_code in _EVALUATE and frame.f_locals["self"] is task:
+            node = frame.f_locals["node"]
         trace = trace.tb_next
-    return None
+    return node
 
 
 def will_run(task: GraphTask, node: Node) -> bool:
@@ -80,7 +80,8 @@ def will_run(task: GraphTask, node: Node) -> bool:
 def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
     """The nodes that are still to be evaluated in this order, from `node`, the current one, on."""
     left = dict(task.dependencies)
-    first, waiting = deque(task.first), list(task.waiting)
+    first: deque[Node] = deque(task.first)
+    waiting = list(task.waiting)
     order = [] if node is None else [node]
     while True:
         for receiver in order[-1].next_nodes if order else ():
@@ -90,4 +91,4 @@ def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
                     first.append(receiver)
         if not first and not waiting:
             return order
-        order.append(first.popleft() if first else next_waiting(waiting, left))
+        order.append(first.popleft() if first else waiting.pop())

@@ -21,7 +21,6 @@ from microtape.tensor_state import (
     TensorState,
     Version,
     as_number,
-    ensure_version,
     history_of,
     new_tensor,
     version_number,
@@ -67,7 +66,9 @@ class SavedTensor:
     def __init__(self, tensor: TensorState, output_nr: int = 0) -> None:
         self.array = tensor.array
         self.like = type(tensor)
-        self.version: Version | None = ensure_version(tensor)
+        if tensor.version is None:
+            tensor.version = Version()
+        self.version: Version | None = tensor.version
         self.output_nr = output_nr
         self.computed_by: weakref.ref[Node] | None = None  # its grad_fn, where that is not the node that keeps it
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+import microtape  # whose parts that need this module are looked up when they are called
 from microtape import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
@@ -22,7 +23,6 @@ from microtape.printing import represent
 from microtape.tensor_state import (
     INFERENCE,
     Array,
-    as_array,
     edge_of,
     ensure_meta,
     ensure_version,
@@ -37,6 +37,7 @@ from microtape.watch import watch
 
 _V = TypeVar("_V")
 
+_ndarray = np.ndarray
 _accumulating = threading.RLock()  # reentrant: accumulating may run operations, and observers of them
 
 
@@ -228,7 +229,7 @@ class Tensor(Methods):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             check_grad(self, value)
-        ensure_meta(self).grad = value
+        (self.meta or ensure_meta(self)).grad = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -305,18 +306,17 @@ class Tensor(Methods):
 
         `gradient` has this tensor's shape; it may be left out for one element. See `microtape.autograd.backward`.
         """
-        from microtape.differentiate import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs)
+        microtape.differentiate.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def accumulate(self, gradient: Any, create_graph: bool) -> None:
         """Add `gradient`, which this call may keep, to `.grad`. Several threads may do so at a time."""
-        meta = ensure_meta(self)
+        meta = self.meta or ensure_meta(self)
         with _accumulating:
             if meta.grad is None and create_graph:
                 meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
             elif meta.grad is None:
-                meta.grad = marked(new_tensor(Tensor, as_array(gradient)))
+                grad = new_tensor(Tensor, gradient if type(gradient) is _ndarray else np.asarray(gradient))
+                meta.grad = marked(grad) if mode.inference else grad
             elif create_graph:
                 meta.grad = meta.grad + gradient
             else:

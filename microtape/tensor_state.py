@@ -127,11 +127,14 @@ def edge_of(tensor: TensorState) -> Edge:
             return edge
         if not meta.view.is_source:
             return DEAD_END if requires_grad(meta.view.base) else NO_EDGE
-    accumulator = meta.accumulator() if meta.accumulator is not None else None
-    if accumulator is None:
-        accumulator = AccumulateGrad(tensor)
-        meta.accumulator = weakref.ref(accumulator)
-    return (accumulator, 0)
+    reference = meta.accumulator
+    if reference is not None:
+        accumulator = reference()
+        if accumulator is not None:
+            return accumulator, 0
+    accumulator = AccumulateGrad(tensor)
+    meta.accumulator = weakref.ref(accumulator)
+    return accumulator, 0
 
 
 def history_of(tensor: TensorState) -> Edge:

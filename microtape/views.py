@@ -21,7 +21,7 @@ from microtape.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge
-from microtape.operation import Operation, Unary, attach, record
+from microtape.operation import Operation, Unary, attach
 from microtape.ops.broadcast import unbroadcast
 from microtape.saved import short_name
 from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
@@ -63,12 +63,12 @@ class View:
         self.origin = origin  # a key of ADVICE, or "" where in-place writes are fine
         self.made: CallSite | None = None  # where, if it must not be written to
         self.edge = NO_EDGE  # its history, as of version `seen`
-        self.seen = ensure_version(base).number
+        self.seen = (base.version or ensure_version(base)).number
         self.is_source = False  # whether requires_grad_() was called on the view itself
 
     def history(self, tensor: TensorState) -> Edge:
         """The node that computed the view as it is now; see Note [Views and their history]."""
-        number = ensure_version(self.base).number
+        number = (self.base.version or ensure_version(self.base)).number
         if self.seen != number and (self.edge is not NO_EDGE or requires_grad(self.base)):
             self.check("its base or another view of its base has been")
             self.follow_base(tensor)
@@ -143,8 +143,11 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     edge = x.edge or edge_of(x) if mode.enabled else NO_EDGE
     view = make_view(output, x, (node,))
     if edge is not NO_EDGE:
-        record(node, (x,), edge[:1], edge[1:], (True,), output, sys._getframe(2))
-        view.edge, output.edge = output.edge or NO_EDGE, None
+        node.next_nodes, node.input_nrs = edge[:1], edge[1:]
+        attach(node, output.array, sys._getframe(2))
+        view.edge = (node, 0)
+        if watch.watcher is not None:
+            watch.watcher.operation(node, (x,), (output,), False)
     elif watch.watcher is not None:
         watch.watcher.unrecorded(node, (x,), (output,), False)
     return output
@@ -228,7 +231,8 @@ def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, .
     if view.origin:
         frame = user_frame(sys._getframe(1))
         view.made = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
-    ensure_meta(output).view = view
+    meta = output.meta or ensure_meta(output)
+    meta.view = view
     output.edge = None
     return view
 

@@ -49,6 +49,7 @@ RELU_REFUSES: dict[str, str | NotImplementedError] = {
     "b": "Boolean inputs not supported for relu",
     "c": NO_COMPLEX,
 }  # not by `refusing`, for speed
+AS_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 
 
 class ReluBackward0(Unary):
@@ -75,7 +76,7 @@ class ThresholdBackwardBackward0(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "f":
             return np.where(y <= 0, 0, x)
-        bits = x.view(f"i{x.dtype.itemsize}")  # times 0 they are +0, whatever x is, in a third of the time of np.where
+        bits = x.view(AS_BITS[x.dtype.itemsize])  # times 0 they are +0, whatever x is, in a third of np.where's time
         return (bits * ~(y <= 0)).view(x.dtype)  # NaN lets everything through
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:

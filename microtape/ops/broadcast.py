@@ -12,8 +12,9 @@ from microtape.tensor_state import TensorState
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """`g`, which has a shape that `shape` broadcasts to, summed down to `shape`. Takes arrays and Tensors."""
     lead = len(g.shape) - len(shape)
-    repeated = [i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1]
-    dims = (*range(lead), *repeated)
+    dims = tuple(range(lead))
+    if g.shape[lead:] != shape:
+        dims += tuple([i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1])
     if not isinstance(g, TensorState):
         total: Any = np.add.reduce(g, dims)
         return total if total.shape == shape else total.reshape(shape)

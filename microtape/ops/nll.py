@@ -20,6 +20,8 @@ from microtape.ops.shape import reshape
 from microtape.ops.softmax import log_softmax
 from microtape.tensor_state import TensorState
 
+UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 8)}
+
 
 @refusing(biuc="nll_loss_out_frame")
 class NllLossBackward0(Operation):
@@ -93,7 +95,7 @@ class NllLoss2D(NllLossBackward0):
 
 def all_below(target: Any, count: int) -> bool:
     """Whether all numbers are in range(count). Seen as unsigned, negative ones are large: one look is enough."""
-    unsigned = target.view(f"u{target.itemsize}")
+    unsigned = target.view(UNSIGNED[target.itemsize])
     return bool(np.maximum.reduce(unsigned, None, initial=0) < count)
 
 
@@ -114,7 +116,8 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     Raises ValueError, RuntimeError or IndexError for targets of another shape, another dtype or out of range.
     """
     target = as_tensor(target, type(input)) if isinstance(input, TensorState) else np.asarray(target)
-    shape, dtype, size = plain(input).shape, plain(target).dtype, plain(target).shape
+    classes = plain(target)
+    shape, dtype, size = plain(input).shape, classes.dtype, classes.shape
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if len(shape) > 1 and (not size or shape[0] != size[0]):
@@ -148,9 +151,9 @@ def cross_entropy(
     `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` moves that
     much of the probability evenly to all classes (Szegedy et al., 2016).
     """
-    shape, dtype = plain(input).shape, plain(target).dtype
-    dim = min(len(shape) - 1, 1)
-    if plain(target).shape == shape and shape and dtype.kind not in "fc":
+    shape, targets = plain(input).shape, plain(target)
+    dim, dtype = min(len(shape) - 1, 1), targets.dtype
+    if dtype.kind not in "fc" and shape and targets.shape == shape:
         raise RuntimeError(
             f"Expected floating point type for target with class probabilities, got {scalar_name(dtype)}"
         )
@@ -163,12 +166,12 @@ def cross_entropy(
     classes = input.shape[dim]
     weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
     every = -sum(logs * in_dim(weights, dim, input.ndim), dim)
-    kept = plain(target) != ignore_index
+    kept = targets != ignore_index
     every = every * kept
     if reduction != "none":
         every = sum(every)
     if reduction == "mean":
-        every = every / float((weights[np.where(kept, plain(target), 0)] * kept).sum())
+        every = every / float((weights[np.where(kept, targets, 0)] * kept).sum())
     return right * (1 - label_smoothing) + every * (label_smoothing / classes)
 
 

@@ -17,6 +17,8 @@ from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, res
 from microtape.ops.transposition import t, transpose
 from microtape.tensor_state import TensorState
 
+_ndarray = np.ndarray
+
 
 class MmBackward0(Binary):
     formula = "Z = X · Y    ∂X = G · Yᵀ,  ∂Y = Xᵀ · G"
@@ -109,7 +111,7 @@ def scaled(g: Any, factor: float) -> Any:
 
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices. Raises RuntimeError where they do not fit."""
-    if type(input) is np.ndarray and type(mat2) is np.ndarray:
+    if type(input) is _ndarray and type(mat2) is _ndarray:
         return input @ mat2  # for a formula, in a plain backward pass
     a, b = plain(input), plain(mat2)
     if a.ndim != 2 or b.ndim != 2:
@@ -117,7 +119,9 @@ def mm(input: Any, mat2: Any) -> Any:
     if a.shape[1] != b.shape[0]:
         (n, m), (p, q) = a.shape, b.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    check_one_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}", "addmm_impl_cpu_")
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        differ = "expected m1 and m2 to have the same dtype, but got: {2} != {3}"
+        check_one_dtype(input, mat2, differ, "addmm_impl_cpu_")
     return binary(MmBackward0, input, mat2)
 
 

@@ -121,12 +121,14 @@ def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """`eˣ / Σ eˣ` along `dim`: positive numbers that add up to 1."""
-    return call(SoftmaxBackward0(dim_tuple(dim, input.ndim), input.ndim), in_dtype(input, dtype))
+    ndim = input.ndim
+    return call(SoftmaxBackward0(dim_tuple(dim, ndim), ndim), in_dtype(input, dtype))
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The logarithm of softmax along `dim`."""
-    return call(LogSoftmaxBackward0(dim_tuple(dim, input.ndim), input.ndim), in_dtype(input, dtype))
+    ndim = input.ndim
+    return call(LogSoftmaxBackward0(dim_tuple(dim, ndim), ndim), in_dtype(input, dtype))
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:

@@ -23,7 +23,7 @@ from microtape.recording.model import (
 )
 from microtape.recording.node_text import inner
 from microtape.recording.tape import Tape
-from microtape.tensor_state import version_number
+from microtape.tensor_state import TensorState, version_number
 
 
 class OpenPass:
@@ -37,7 +37,9 @@ class OpenPass:
         self.length = len(tape.nodes)
         roots = [edge for edge in task.root.next_edges if edge[0] is not None]
         self.roots = tuple([EdgeRecord(tape.ids[node], input_nr) for node, input_nr in roots if node is not None])
-        self.root_tensors = tuple([None if tensor is None else tape.ref(tensor) for tensor in task.root_tensors])
+        self.root_tensors = tuple(
+            [tape.ref(output) if isinstance(output, TensorState) else None for output in task.outputs]
+        )
         self.seeds = tuple([copied(seed) for seed in task.root.gradients])
         self.grads = tape.leaf_grads(self.dependencies)
         self.steps: list[BackwardStep] = []
@@ -170,7 +172,7 @@ class OpenPass:
         return tuple(
             Capture(self.tape.ref(tensor).tensor, copied(self.task.captured.get(edge)))
             for tensor, edge in zip(self.task.inputs, self.task.capture or (), strict=False)
-            if tensor is not None
+            if isinstance(tensor, TensorState)
         )
 
 

@@ -156,7 +156,7 @@ class Recorder(Watcher):
         if self._stale:
             self._begin_anew()
         self.tape.adopt(task.dependencies)
-        for tensor in [one for one in task.inputs if one is not None]:
+        for tensor in [one for one in task.inputs if isinstance(one, TensorState)]:
             self.tape.adopt_tensor(tensor)
         if not self.open:
             self.tape.find_names(user_frame(sys._getframe(1)))

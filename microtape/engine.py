@@ -279,8 +279,11 @@ class GraphTask:
 
     def buffered(self, edge: Edge) -> Any:
         """What has been added up behind `edge` so far."""
-        held = self.buffers[edge[0]] if edge[0] in self.buffers else None
-        return held[edge[1]] if isinstance(held, list) else held
+        node, input_nr = edge
+        if node not in self.buffers:
+            return None
+        held = self.buffers[node]
+        return held[input_nr] if isinstance(held, list) else held
 
     def ready_nodes(self) -> list[Node]:
         """The nodes that can run, the next one first."""

@@ -98,6 +98,17 @@ def test_a_file_of_format_2_is_read_still() -> None:
     assert [border.op for border in recording.borders] == ["detach"]
 
 
+def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:
+    x = mt.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(400):  # Python keeps small numbers once anyway
+        y = y * x
+    save(record(y.backward), tmp_path / "run.tape")
+    recording = load(tmp_path / "run.tape")
+    ids = {node.id: id(node.id) for node in recording.nodes}
+    assert all(id(step.node) == ids[step.node] for step in recording.passes[0].steps)
+
+
 def test_loaded_arrays_are_read_only(tmp_path: Path) -> None:
     save(small_network(), tmp_path / "run.tape")
     for value in arrays_of(load(tmp_path / "run.tape")):

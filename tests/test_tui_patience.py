@@ -12,6 +12,11 @@ from tui import patience, search
 from tui.listing import FoldedTape
 
 
+def beside():
+    """The threads in which something is worked out."""
+    return [thread for thread in threading.enumerate() if thread.name == patience.BESIDE]
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """Every tape is long, nobody is patient, and what is worked out ends when the test says so."""
@@ -31,6 +36,8 @@ def slow(monkeypatch):
     monkeypatch.setattr(search, "_found", waiting(search._found))
     yield may_end
     may_end.set()
+    for thread in beside():
+        thread.join()
 
 
 @pytest.mark.parametrize("is_long", [True, False])
@@ -60,7 +67,7 @@ async def test_escape_stops_it(slow):
         await pilot.press("escape")
         assert "Esc stops" not in shown(pilot.app, "Heading")
         slow.set()
-        await pilot.app.workers.wait_for_complete()
+        await until(pilot, lambda: not beside())
         await pilot.pause()
         assert "▸" not in shown(pilot.app, "#tape")
 
@@ -71,7 +78,7 @@ async def test_a_long_search_is_given_up_with_its_prompt(slow):
         await until(pilot, lambda: "searching ... Esc stops" in shown(pilot.app, "Heading"))
         await pilot.press("escape")
         slow.set()
-        await pilot.app.workers.wait_for_complete()
+        await until(pilot, lambda: not beside())
         await pilot.pause()
         assert bar(pilot.app).startswith("step 0 of")
 
@@ -83,3 +90,23 @@ async def test_a_long_search_finds(slow):
         await until(pilot, lambda: "mul: 1 of" in shown(pilot.app, "Heading"))
         await pilot.press("f", *"conv", "enter")
         await until(pilot, lambda: "'conv' is in no row of this pass" in shown(pilot.app, "#problem"))
+
+
+async def test_who_quits_waits_for_nothing_that_goes_on(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("z")
+        await until(pilot, lambda: "Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("q")
+    assert any(beside())
+    assert all(thread.daemon for thread in beside())
+
+
+async def test_a_fault_in_a_thread_is_not_lost():
+    async def press():
+        async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+            pilot.app.screen.beside(lambda: 1 / 0)
+            await until(pilot, lambda: not beside())
+            await pilot.pause()
+
+    with pytest.raises(ZeroDivisionError):
+        await press()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import isawaitable
+from threading import Thread
 
-from textual import work
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -15,6 +15,7 @@ from tui.keys import actions_of
 from tui.progress import PATIENCE
 
 AT_ONCE = 10_000  # rows of a tape for which nothing takes long
+BESIDE = "beside"  # the name of threads in which something is worked out
 
 
 class PatientScreen(Screen[None]):
@@ -49,7 +50,7 @@ class PatientScreen(Screen[None]):
             return True
         here = self._work = object()
         self.set_timer(PATIENCE, lambda: self._tell(here, what))
-        self._prepare(here, self.cursor, prepare, then)
+        self.beside(self._prepare, here, self.cursor, prepare, then)
         return False
 
     def stop_working(self) -> bool:
@@ -62,7 +63,17 @@ class PatientScreen(Screen[None]):
         if self._work is here:
             self.working = f"{what} ... {self.key('escape')} stops"
 
-    @work(thread=True, group="prepares", description="works something out")
+    def beside(self, work: Callable[..., object], *arguments: object) -> None:
+        """Do it in a thread that ends with the program, wherever it is: nobody who quits waits for what he stopped."""
+
+        def run() -> None:
+            try:
+                work(*arguments)
+            except Exception as error:  # a fault of ours, which is to end the program as one in any other place does
+                self.call_later(_raise, error)
+
+        Thread(target=run, name=BESIDE, daemon=True).start()
+
     def _prepare(
         self, here: object, cursor: StepCursor, prepare: Callable[[], object], then: Callable[[], object]
     ) -> None:
@@ -77,3 +88,7 @@ class PatientScreen(Screen[None]):
             doing = then()
             if isawaitable(doing):
                 await doing
+
+
+def _raise(error: Exception) -> None:
+    raise error

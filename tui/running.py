@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from textual import work
 from textual.reactive import reactive
 from textual.timer import Timer
 
@@ -43,17 +42,16 @@ class RunningScreen(PatientScreen):
             return
         known = self.breakpoints
         self.breakpoints = Breakpoints(new.timeline) if known is None else known.on(new, evaluate=_is_short(new))
-        self._evaluate(new, self.breakpoints.unknown)
+        self.beside(self._evaluate, new, self.breakpoints.unknown)
         self.not_finite = self._looked_at.get(new.timeline)
         if self.not_finite is None:
-            self.set_timer(PAUSE, lambda: self._look_for_nan(new))
+            self.set_timer(PAUSE, lambda: self.beside(self._look_for_nan, new))
 
     def watch_breakpoints(self, breakpoints: Breakpoints | None) -> None:
         """Show where they are."""
         if breakpoints is not None:
             self.stops, self.stop_nodes = breakpoints.moments, breakpoints.nodes
 
-    @work(thread=True, exclusive=True, group="nan", description="looks for NaN")
     def _look_for_nan(self, cursor: StepCursor) -> None:
         """Every number of the recording is looked at, so this goes on beside the first paint."""
         self.call_later(self._found_nan, cursor, not_finite(cursor.timeline))
@@ -84,7 +82,7 @@ class RunningScreen(PatientScreen):
         new = self.breakpoints.every[-1]
         if not new.is_known:
             self.notify(f"looking where {new.text} holds ...", timeout=3, markup=False)
-            self._evaluate(cursor, self.breakpoints.unknown)
+            self.beside(self._evaluate, cursor, self.breakpoints.unknown)
             return
         self._say(new)
 
@@ -94,7 +92,6 @@ class RunningScreen(PatientScreen):
         keys = f"{self.key('run(1)')} runs on, {self.key('run(-1)')} back"
         self.notify(f"{what} at {new.text}: stops {times}; {keys}", timeout=4, markup=False)
 
-    @work(thread=True, group="conditions", description="evaluates conditions")
     def _evaluate(self, cursor: StepCursor, conditions: tuple[Condition, ...]) -> None:
         """In a long recording a condition takes a while, and the stepper goes on meanwhile."""
         for condition in conditions:

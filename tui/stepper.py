@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypedDict
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
@@ -51,8 +51,16 @@ class StepperOptions(TypedDict, total=False):
     guides: bool
 
 
+class Frame(Container):
+    """Holds views that cover all of it, so that it need not be drawn beneath them at every step."""
+
+    BLANK = True
+
+
 class StepperScreen(AskingScreen):
     """Steps through the backward passes of one recording, both ways."""
+
+    BLANK = True  # as a Frame is
 
     CSS_PATH = "stepper.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
@@ -116,11 +124,11 @@ class StepperScreen(AskingScreen):
         )
         yield Static(id="banner")
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
-        with Container(id="main"):
-            with Vertical(id="left"):
+        with Frame(id="main"):
+            with Frame(id="left"):
                 yield TapeView("tape", ascii=ascii).data_bind(cursor=cursor, stops=StepperScreen.stop_nodes)
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
-            with Vertical(id="panes"):
+            with Frame(id="panes"):
                 tabs = Static(id="tabs")
                 tabs.auto_links = False  # they look like tabs
                 yield tabs
@@ -130,7 +138,7 @@ class StepperScreen(AskingScreen):
                 yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
                 yield WatchPane("watch", "watch", ascii=ascii).data_bind(cursor, StepperScreen.breakpoints)
         yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
-        with Container(id="bottom"):
+        with Frame(id="bottom"):
             yield Prompt()
             yield Footer()
         yield Static(id="too-small")

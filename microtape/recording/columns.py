@@ -69,45 +69,56 @@ def _each(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
     return {name: column(one, part, numbers) for (name, one), part in zip(kinds.items(), columns, strict=True)}
 
 
-def read_column(kind: Any, stored: Any, values: Sequence[Value]) -> list[Any]:
-    """The items of a column. Raises Damaged for what `column` would not have written."""
-    kind, optional = _without_none(kind)
-    if kind is ValueType:
-        return _numbered(stored, values, optional)
-    if kind in _NUMBERS:
-        return _list(stored, {kind, NoneType} if optional else {kind})
-    if _is_small(kind):
-        at, of = _parts(stored, "at", "of")
-        return _numbered(at, _read_each(kind, of, values), optional)
-    if optional:
-        count, of = _parts(stored, "count", "of")
-        items = _read_each(kind, of, values)
-        return [one[0] if one else None for one in _divided(items, count, most=1)]
-    return _read_each(kind, stored, values)
+class ColumnReader:
+    """Reads the columns of one recording, whose table of values is given.
 
+    Ids and positions come again and again: each integer is kept once, which is a tenth of a long recording's memory.
+    """
 
-def _read_each(kind: Any, stored: Any, values: Sequence[Value]) -> list[Any]:
-    if _is_text(kind):
-        texts = _list(stored, {str})
-        if kind is not str and not set(typing.get_args(kind)).issuperset(texts):
-            raise Damaged(f"a word that is none of {', '.join(typing.get_args(kind))}")
-        return texts
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is tuple and arguments[-1] is Ellipsis:
-        count, of = _parts(stored, "count", "of")
-        return _divided(read_column(arguments[0], of, values), count)
-    if origin is Mapping:
-        count, keys, of = _parts(stored, "count", "keys", "of")
-        names, items = read_column(arguments[0], keys, values), read_column(arguments[1], of, values)
-        if len(names) != len(items) or (arguments[0] is int and names and min(names) < 0):
-            raise Damaged("a mapping whose keys are none")
-        return list(map(dict, _divided(list(zip(names, items, strict=True)), count)))
-    kinds = _fields(kind)
-    columns = [read_column(one, part, values) for one, part in zip(kinds.values(), _parts(stored, *kinds), strict=True)]
-    if len(set(map(len, columns))) > 1:
-        raise Damaged(f"columns of different lengths for {getattr(kind, '__name__', 'a pair')}")
-    rows = zip(*columns, strict=True)
-    return list(rows) if origin is tuple else list(map(partial(tuple.__new__, kind), rows))
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+        self._integers: dict[int | None, int | None] = {}
+
+    def read(self, kind: Any, stored: Any) -> list[Any]:
+        """The items of a column. Raises Damaged for what `column` would not have written."""
+        kind, optional = _without_none(kind)
+        if kind is ValueType:
+            return _numbered(stored, self._values, optional)
+        if kind in _NUMBERS:
+            numbers = _list(stored, {kind, NoneType} if optional else {kind})
+            return list(map(self._integers.setdefault, numbers, numbers)) if kind is int else numbers
+        if _is_small(kind):
+            at, of = _parts(stored, "at", "of")
+            return _numbered(at, self._read_each(kind, of), optional)
+        if optional:
+            count, of = _parts(stored, "count", "of")
+            items = self._read_each(kind, of)
+            return [one[0] if one else None for one in _divided(items, count, most=1)]
+        return self._read_each(kind, stored)
+
+    def _read_each(self, kind: Any, stored: Any) -> list[Any]:
+        if _is_text(kind):
+            texts = _list(stored, {str})
+            if kind is not str and not set(typing.get_args(kind)).issuperset(texts):
+                raise Damaged(f"a word that is none of {', '.join(typing.get_args(kind))}")
+            return texts
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin is tuple and arguments[-1] is Ellipsis:
+            count, of = _parts(stored, "count", "of")
+            return _divided(self.read(arguments[0], of), count)
+        if origin is Mapping:
+            count, keys, of = _parts(stored, "count", "keys", "of")
+            names, items = self.read(arguments[0], keys), self.read(arguments[1], of)
+            if len(names) != len(items) or (arguments[0] is int and names and min(names) < 0):
+                raise Damaged("a mapping whose keys are none")
+            return list(map(dict, _divided(list(zip(names, items, strict=True)), count)))
+        kinds = _fields(kind)
+        parts = _parts(stored, *kinds)
+        columns = [self.read(one, part) for one, part in zip(kinds.values(), parts, strict=True)]
+        if len(set(map(len, columns))) > 1:
+            raise Damaged(f"columns of different lengths for {getattr(kind, '__name__', 'a pair')}")
+        rows = zip(*columns, strict=True)
+        return list(rows) if origin is tuple else list(map(partial(tuple.__new__, kind), rows))
 
 
 def _numbered(at: Any, of: Sequence[Any], optional: bool) -> list[Any]:

@@ -28,7 +28,7 @@ from microtape.errors import RecordingError
 from microtape.recording import model
 from microtape.recording.checks import check
 from microtape.recording.collector import paused
-from microtape.recording.columns import column, read_column
+from microtape.recording.columns import ColumnReader, column
 from microtape.recording.model import Recording
 from microtape.recording.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
 from microtape.recording.rows import Damaged, fields, reader
@@ -162,7 +162,7 @@ def _read(path: str, limit: int) -> bytes:
         if start != b"PK\x03\x04":
             what = "empty" if not start else "not a recording (a .tape file is a zip archive)"
             raise _Refused(f"{what}: make one with `microtape record script.py -o run.tape`")
-        data = start + file.read(limit)
+        data = start + file.read(min(limit, os.fstat(file.fileno()).st_size or limit))  # so much is set aside first
     if len(data) > limit:
         raise _Refused(f"larger than the limit of {limit:,} bytes; load(path, size_limit=...) raises it")
     return data
@@ -212,14 +212,14 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     if [array.size for array in arrays] != [packs[dtype] for dtype in sorted(packs)]:
         raise Damaged("arrays of the wrong size")
     values = read_values(top.take("values"), arrays)
-    read_value = value_reader(values)
+    read_value, columns = value_reader(values), ColumnReader(values)
     kinds = fields(Recording)
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
     tables = _MANY if version == VERSION else {}
     parts: dict[str, Any] = {
-        name: tuple(read_column(tables[name], top.take(name), values))
+        name: tuple(columns.read(tables[name], top.take(name)))
         if name in tables
         else reader(kind, read_value)(top.take(name))
         for name, kind in kinds.items()

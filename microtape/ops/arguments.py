@@ -17,8 +17,13 @@ def plain(value: Any) -> Any:
 
 
 def dim_index(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; a scalar counts as having one dimension. Raises IndexError if out of range."""
+    """`dim` counted from the front; a scalar counts as having one dimension. Raises IndexError if out of range.
+
+    Raises TypeError for what is no whole number.
+    """
     size = ndim or 1
+    if not isinstance(dim, INTEGERS):
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
     return dim % size
@@ -32,7 +37,8 @@ def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
     if dim is None:
         return None
     if isinstance(dim, int):
-        return (dim_index(dim, ndim),) if ndim else ()
+        one = dim_index(dim, ndim)
+        return (one,) if ndim else ()
     dims = tuple(dim) if isinstance(dim, tuple | list) else (dim,)
     if not dims:
         return None

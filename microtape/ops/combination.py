@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from microtape.dtypes import cpp_name
 from microtape.in_place import call_
 from microtape.operation import call
 from microtape.ops.kinds import Promoting, named, refusing
@@ -76,7 +79,8 @@ class LerpBackward0(Promoting):
         self.weight = weight
 
     def forward(self, x: Any, y: Any) -> Any:
-        return between(x, y, x.dtype.type(self.weight))
+        w = x.dtype.type(self.weight)
+        return x + w * (y - x) if np.abs(w) < 0.5 else y - (y - x) * (1 - w)
 
     def grad_x(self, g: Any) -> Any:
         return g * (1 - self.weight)
@@ -94,7 +98,7 @@ class LerpByTensor(Promoting):
     formula = "z = x + w · (y - x)    ∂z/∂x = 1 - w,  ∂z/∂y = w,  ∂z/∂w = y - x"
 
     def forward(self, x: Any, y: Any, w: Any) -> Any:
-        return between(x, y, w)
+        return np.where(np.abs(w) < 0.5, x + w * (y - x), y - (y - x) * (1 - w))
 
     def grad_x(self, g: Any, _x: Any, _y: Any, w: Any) -> Any:
         return g * (1 - w)
@@ -106,9 +110,12 @@ class LerpByTensor(Promoting):
         return g * (y - x)
 
 
-def between(x: Any, y: Any, w: Any) -> Any:
-    """The point that is `w` of the way from x to y."""
-    return x + w * (y - x)
+def check_ends(x: Any, y: Any, w: Any) -> None:
+    """Raise RuntimeError where end or weight has another dtype: lerp does not promote."""
+    for name, one in (("end", y), ("weight", w)):
+        if isinstance(one, TensorState) and one.array.dtype != x.dtype and (name == "end" or one.array.ndim):
+            found = cpp_name(one.array.dtype)
+            raise RuntimeError(f"expected dtype {cpp_name(x.dtype)} for `{name}` but got dtype {found}")
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
@@ -122,7 +129,8 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """`input + weight · (end - input)`; the weight is a number or a tensor."""
+    """`input + weight · (end - input)`, from the nearer end; the weight is a number or a tensor."""
+    check_ends(input, end, weight)
     if isinstance(weight, TensorState):
         return call(LerpByTensor(), input, end, weight)
     return call(LerpBackward0(weight), input, end)
@@ -140,6 +148,7 @@ def addcdiv_(x: TensorState, tensor1: Any, tensor2: Any, *, value: float = 1) ->
 
 def lerp_(x: TensorState, end: Any, weight: Any) -> Any:
     """Move towards `end`, `weight` of the way, in place."""
+    check_ends(x, end, weight)
     if isinstance(weight, TensorState):
         return call_(LerpByTensor(), x, end, weight)
     return call_(LerpBackward0(weight), x, end)

@@ -218,7 +218,8 @@ def truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool)
     """`any` or `all`, as bools; of uint8 as uint8, which were torch's bools once."""
 
     def find(array: Any) -> Any:
-        found = function(array, dim_tuple(dim, array.ndim), keepdims=keepdim)
+        dims = () if dim in ((), []) else dim_tuple(dim, array.ndim)  # no dimensions mean none here
+        found = np.asarray(function(array, dims, keepdims=keepdim))
         return found.astype(np.uint8) if array.dtype == np.uint8 else found
 
     return undifferentiable(find, x, op=function.__name__)

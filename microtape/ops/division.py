@@ -65,7 +65,7 @@ class RemainderBackward1(Binary):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        refuse_zero(y)
+        refuse_zero(x, y)
         return from_quotient(rounded_down_rest, x, y, RemainderBackward1.rest)
 
     @staticmethod
@@ -85,7 +85,7 @@ class RemainderBackward0(WithNumber):
     formula = "z = x - n · ⌊x / n⌋    ∂z/∂x = 1"
 
     def forward(self, x: Any) -> Any:
-        return RemainderBackward1.forward(x, np.asarray(self.number, x.dtype))
+        return RemainderBackward1.forward(x, np.asarray(self.number).astype(x.dtype))
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -97,7 +97,7 @@ class FmodBackward1(Binary):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        refuse_zero(y)
+        refuse_zero(x, y)
         return from_quotient(np.fmod, x, y, lambda x, y, quotient: np.copysign(x - np.trunc(quotient) * y, x))
 
     def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
@@ -111,7 +111,7 @@ class FmodBackward0(WithNumber):
     formula = "z = x - n · trunc(x / n)    ∂z/∂x = 1"
 
     def forward(self, x: Any) -> Any:
-        return FmodBackward1.forward(x, np.asarray(self.number, x.dtype))
+        return FmodBackward1.forward(x, np.asarray(self.number).astype(x.dtype))
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -217,7 +217,7 @@ def divided_down(x: Any, y: Any) -> Any:
     """⌊x / y⌋. Raises NotImplementedError for bools and complex numbers."""
     if x.dtype.kind in "bc":
         raise refusal_of(x.dtype, "div_floor_cpu")
-    refuse_zero(y)
+    refuse_zero(x, y)
     return from_quotient(np.floor_divide, x, y, lambda x, y, quotient: np.floor(quotient))
 
 
@@ -253,14 +253,14 @@ def by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
 
 def divided_towards_zero(x: Any, y: Any) -> Any:
     """x / y without its fraction."""
-    refuse_zero(y)
+    refuse_zero(x, y)
     quotient = np.floor_divide(x, y) if x.dtype.kind in "biu" else np.trunc(x / y)
     if x.dtype.kind in "iu":
         quotient = quotient + ((quotient < 0) & (quotient * y != x))
     return quotient.astype(x.dtype, copy=False)
 
 
-def refuse_zero(y: Any) -> None:
+def refuse_zero(x: Any, y: Any) -> None:
     """Raise RuntimeError where a whole number would be divided by 0."""
-    if y.dtype.kind in "biu" and not np.all(y):
+    if y.dtype.kind in "biu" and not np.all(y) and x.size:
         raise RuntimeError("ZeroDivisionError")

@@ -46,7 +46,10 @@ class Expm1Backward0(Unary):
 
 class LogBackward0(Unary):
     formula = "z = ln x    ∂z/∂x = 1 / x"
-    forward = staticmethod(np.log)
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return np.log(floating(x))  # numpy's of bytes, which formulas may give it, is in half precision
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g / x
@@ -163,7 +166,8 @@ class PowBackward0(Operation):
             return np.power(x, self.exponent)
         if self.exponent in (2, 3):  # as torch does
             return x * x if self.exponent == 2 else x * x * x
-        if x.dtype.kind == "f" and self.exponent % 1 == 0:  # np.power takes thirty times as long for negative numbers
+        whole = not isinstance(self.exponent, complex) and self.exponent % 1 == 0
+        if x.dtype.kind == "f" and whole:  # np.power takes thirty times as long for negative numbers
             size = np.power(np.abs(x), self.exponent)
             return np.copysign(size, x) if self.exponent % 2 else size
         return np.power(x, self.exponent)
@@ -189,7 +193,8 @@ class PowBackward1(Binary):
         return g * where(y == 0, 0.0, y * x ** (y - 1))
 
     def grad_y(self, g: Any, x: Any, y: Any, z: Any) -> Any:
-        return g * where((x == 0) & (y.real >= 0), 0.0, z * log(x))
+        base = x + 0j if z.dtype.kind == "c" and x.dtype.kind != "c" else x
+        return g * where((x == 0) & (y.real >= 0), 0.0, z * log(base))
 
 
 class PowBackward2(Operation):

@@ -183,5 +183,6 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
     if dim is None:
         return call(ProdBackward0(None, False, dtype), input)
-    dims = (dim_index(dim, input.ndim),) if input.ndim else ()
+    counted = dim_index(dim, input.ndim)
+    dims = (counted,) if input.ndim else ()
     return call(ProdBackward1(dims, keepdim, dtype), input)

@@ -273,6 +273,8 @@ def heaviside(input: Any, values: Any) -> Any:
     def step(x: Any, at_zero: Any) -> Any:
         return np.heaviside(x, at_zero) if x.dtype.kind == "f" else np.where(x == 0, at_zero, x > 0).astype(x.dtype)
 
+    if isinstance(values, int | float | complex):
+        raise TypeError(f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
     if input.dtype.kind == "c" or values.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if input.dtype != values.dtype:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.operation import Operation, call
-from microtape.ops.arguments import dim_index, plain, sizes
+from microtape.ops.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.casting import ContiguousCopy, contiguous
 from microtape.ops.kinds import named
 from microtape.saved import type_name
@@ -271,7 +271,7 @@ def squeeze(input: Any, dim: int | tuple[int, ...] | None = None) -> Any:
     if dim is None:
         return view_call(input, SqueezeBackward0, tuple(range(ndim)))
     if isinstance(dim, tuple | list):
-        return view_call(input, SqueezeBackward2, tuple([dim_index(one, ndim) for one in dim]))
+        return view_call(input, SqueezeBackward2, dim_tuple(tuple(dim), ndim) or () if dim else ())
     return view_call(input, SqueezeBackward1, (dim_index(dim, ndim),))
 
 

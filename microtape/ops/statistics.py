@@ -14,6 +14,7 @@ from microtape.ops.division import over_number
 from microtape.ops.mask import masked_fill
 from microtape.ops.reduction import MeanBackward1, Reduction, mean, sum, total
 from microtape.ops.rounding import abs, sgn
+from microtape.ops.selection import where
 from microtape.several import Several, call_several
 
 
@@ -36,13 +37,17 @@ class Spread(Reduction):
         self.x_shape = x.shape
         if x.dtype == np.float16:
             return self.variance(x.astype(np.float32))
-        away = np.abs(x - total(x, self.dim, keepdims=True) / self.count)
+        if x.dtype.kind == "c":
+            return self.variance(x.real) + self.variance(x.imag)
+        away = x - total(x, self.dim, keepdims=True) / self.count
         return total(away * away, self.dim, keepdims=self.keepdim) / np.float64(self.freedom).astype(away.dtype)
 
     def through_variance(self, g: Any, x: Any) -> Any:
         """x's gradient from that of its variance."""
-        factor = 2 / self.freedom if self.freedom else math.inf
-        return self.spread(g * factor) * (x - mean(x, self.dim, True))
+        away, left = x - mean(x, self.dim, True), self.count - self.correction
+        if left <= 0 and (self.dim is None or not self.x_shape):
+            return self.spread(g) * where(away == 0, math.nan, math.inf)  # as torch has it
+        return self.spread(g * (2 / left if left else math.inf)) * away
 
 
 class VarBackward0(Spread):

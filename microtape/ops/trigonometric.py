@@ -155,7 +155,9 @@ class AcoshBackward0(Unary):
     forward = staticmethod(np.arccosh)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g / (sqrt(x - 1) * sqrt(x + 1))
+        if x.dtype.kind != "c":
+            return g * rsqrt(x * x - 1)
+        return g / (sqrt(x - 1) * sqrt(x + 1))  # on the side of the cut where the root of x² - 1 is not
 
 
 class AtanhBackward0(Unary):

@@ -183,3 +183,30 @@ for name, call in {
 }.items():
     row(f"{name} of an infinite gradient", lambda mt, x, f=call: 1 / (f(x) - 1), real(3), smooth=False, twice=False)
 row("angle of real zeros", lambda mt, x: mt.angle(x), fixed([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0]), smooth=False)
+row("real x ** 1j", lambda mt, x: x.to(mt.float64) ** 1j, real(3))
+row("real ** complex", lambda mt, x, y: mt.pow(x, y), real(3), complex_(3), twice=False)
+BYTES = fixed([3, 7, 200], np.uint8)
+SINGLE = exactly([0.5, -1.5, 2.0], np.float32)
+row("bytes ** x", lambda mt, x, y: mt.pow(x, y), BYTES, SINGLE, smooth=False)
+row("xlogy of bytes", lambda mt, x, y: mt.xlogy(x, y), SINGLE, BYTES, smooth=False)
+row("bytes % -1", lambda mt, x: mt.remainder(x, -1), BYTES, smooth=False)
+row("nothing % 0", lambda mt, x: mt.remainder(x, 0), fixed([], np.int64), smooth=False)
+row(
+    "acosh outside",
+    lambda mt, x: mt.acosh(x),
+    exactly([-2.0, -1.0, 0.5, 1.0, np.inf, -np.inf]),
+    smooth=False,
+    twice=False,
+)
+row(
+    "lerp all the way",
+    lambda mt, x, y: mt.lerp(x, y, 1.0) - y,
+    exactly([1e20, 1.0]),
+    exactly([1.0, 1e-9]),
+    smooth=False,
+)
+row("lerp far by tensor", lambda mt, x, y, w: mt.lerp(x, y, w), real(3), real(3), exactly([0.4, 0.5, 1.0]))
+row("wrong: lerp end", lambda mt, x, y: mt.lerp(x, y.to(mt.float32), 0.5), real(2), real(2), smooth=False)
+row("wrong: lerp weight", lambda mt, x, y: mt.lerp(x, x, y.to(mt.float32)), real(2), real(2), smooth=False)
+row("wrong: heaviside of a number", lambda mt, x: mt.heaviside(x, 1.0), real(2), smooth=False)
+row("wrong: squeeze twice", lambda mt, x: x.squeeze((0, 0)), real(1, 2), smooth=False)

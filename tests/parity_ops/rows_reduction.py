@@ -142,3 +142,11 @@ for order in (1, 2, 3):
     row(f"vector_norm {order} of a long column", norm, real(1100, 2), smooth=False)
 row("var_mean of a long column", lambda mt, x: mt.var_mean(x, 0), real(1100, 2), smooth=False)
 row("sum of a long column of whole numbers", lambda mt, x: x.sum(0), fixed(np.full((2500, 2), 7)), smooth=False)
+for name in ["all", "any"]:
+    row(f"{name} over no dimensions", lambda mt, x, n=name: getattr(x, n)(()), real(2, 3), smooth=False)
+for correction in (1, 2, 3):  # more than there are elements
+    row(f"var of too few, {correction}", lambda mt, x, c=correction: x.var(correction=c), real(2), smooth=False)
+    row(f"std of too few, {correction}", lambda mt, x, c=correction: x.std(0, correction=c), real(2, 2), smooth=False)
+row("var_mean of one", lambda mt, x: mt.var_mean(x), real(1), smooth=False)
+for name in ["sum", "mean", "prod", "amax", "all", "std", "count_nonzero"]:
+    row(f"wrong: {name} of a scalar along 1", lambda mt, x, n=name: getattr(x, n)(1), real(), smooth=False)

@@ -118,6 +118,9 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
         text = re.sub(r"broadcast together with shapes (.*) $", broadcast_shapes, str(error)).replace(
             "arrays", "tensors"
         )
+        text = text.replace(
+            "cannot do a non-empty take from an empty axes.", "index 0 is out of bounds for axis 0 with size 0"
+        )
         text = re.sub(r"index -?\d+ is (.*) axis \d+ with size 0", r"index is \1 dimension with size 0", text)
         raise IndexError(text.replace("for axis", "for dimension")) from None
 

@@ -185,6 +185,9 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     `indexing="xy"` swaps the first two dimensions, as for a picture.
     """
     vectors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], TensorState) else tensors
+    for vector in vectors:
+        if vector.ndim > 1:
+            raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(vector.shape)}")
     swap = indexing == "xy" and len(vectors) > 1
     order = [1, 0, *range(2, len(vectors))] if swap else list(range(len(vectors)))
     shape = tuple([math.prod(vectors[i].shape) for i in order])

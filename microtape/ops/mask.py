@@ -92,7 +92,7 @@ class MaskedScatterBackward0(Operation):
         x = np.broadcast_to(x, mask.shape)
         count = np.count_nonzero(mask)
         if count > y.size:
-            raise RuntimeError("masked_scatter: expected self and source to have same number of elements or fewer")
+            raise RuntimeError("Number of elements of source < number of ones in mask")
         z = x.copy()
         z[mask] = y.reshape(-1)[:count]
         return z

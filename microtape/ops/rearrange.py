@@ -250,13 +250,23 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None, *, outpu
     """
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
-    dim = dim_index(dim, input.ndim)
+    given, dim = dim, dim_index(dim, input.ndim)
     if isinstance(repeats, TensorState):
+        size = input.shape[dim] if input.ndim else 1
+        if repeats.array.ndim and len(repeats.array) not in (1, size):
+            raise RuntimeError(
+                "repeats must have the same size as input along dim, but got repeats.size(0) = "
+                f"{len(repeats.array)} and input.size({given}) = {size}"
+            )
+        if np.any(repeats.array < 0):
+            raise RuntimeError("repeats can not be negative")
         counts = repeats.array if repeats.array.ndim else np.repeat(repeats.array, input.shape[dim])
         return index_select(input, dim, np.repeat(np.arange(input.shape[dim]), counts))
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
     shape = (*input.shape[: dim + 1], repeats, *input.shape[dim + 1 :])
     wide = call(ContiguousCopy(), expand(unsqueeze(input, dim + 1), shape))
-    return reshape(wide, (*input.shape[:dim], -1, *input.shape[dim + 1 :]))
+    return reshape(wide, (*input.shape[:dim], repeats * input.shape[dim], *input.shape[dim + 1 :]))
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:

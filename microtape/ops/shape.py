@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, call
+from microtape.operation import Operation, call, refusal
 from microtape.ops.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.casting import ContiguousCopy, contiguous
 from microtape.ops.kinds import named
@@ -285,5 +285,8 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """All tensors expanded to the shape that they have together."""
-    shape = np.broadcast_shapes(*[tensor.shape for tensor in tensors])
-    return tuple([expand(tensor, shape) for tensor in tensors])
+    try:
+        shape = np.broadcast_shapes(*[tensor.shape for tensor in tensors])
+    except ValueError as error:
+        raise refusal(error, *map(plain, tensors)) from None
+    return tuple([tensor if tuple(tensor.shape) == shape else expand(tensor, shape) for tensor in tensors])

@@ -127,3 +127,25 @@ row("vsplit evenly", lambda mt, x: x.vsplit(2), real(4, 2))
 row("wrong: hsplit unevenly", lambda mt, x: mt.hsplit(x, 3), real(2, 4), smooth=False)
 row("wrong: vsplit a vector", lambda mt, x: mt.vsplit(x, 2), real(4), smooth=False)
 row("wrong: tensor_split into none", lambda mt, x: mt.tensor_split(x, 0), real(4), smooth=False)
+row("broadcast_tensors of one shape", lambda mt, x, y: mt.broadcast_tensors(x * 1, y * 1), real(2, 3), real(2, 3))
+row("broadcast_tensors of one side", lambda mt, x, y: mt.broadcast_tensors(x * 1, y), real(2, 3), real(3))
+row("wrong: broadcast_tensors", lambda mt, x, y: mt.broadcast_tensors(x, y), real(2, 3), real(2), smooth=False)
+row("repeat_interleave of nothing", lambda mt, x: mt.repeat_interleave(x, 2, 0), real(3, 0), smooth=False)
+row("wrong: repeat_interleave below 0", lambda mt, x: mt.repeat_interleave(x, -1), real(3), smooth=False)
+for repeats in ([1, 2], [1, -1, 2]):
+    counts = fixed(repeats)
+    row(
+        f"wrong: repeat_interleave {repeats}",
+        lambda mt, x, n: mt.repeat_interleave(x, n, -1),
+        real(3),
+        counts,
+        smooth=False,
+    )
+row(
+    "wrong: masked_scatter of too little",
+    lambda mt, x, y: mt.masked_scatter(x, x < 9, y),
+    real(3),
+    real(2),
+    smooth=False,
+)
+row("wrong: rows of nothing", lambda mt, x, i: x[i], real(0, 3), fixed([0, 1]), smooth=False)

@@ -196,6 +196,15 @@ def test_a_script_that_never_calls_backward(record: Record) -> None:
     assert ended == (None, 3, "script.py never called backward(): there is nothing to record")
 
 
+def test_a_script_on_real_torch_is_told_what_to_import(record: Record) -> None:
+    ended, _ = record("""\
+        import sys
+        sys.modules["torch"] = sys  # what `import torch` leaves
+    """)
+    message = "used PyTorch's tensors, not microtape's: say `import microtape as torch` in the place of `import torch`"
+    assert ended == (None, 3, f"script.py {message}")
+
+
 def test_a_script_that_raises_outside_of_backward(record: Record, capfd: pytest.CaptureFixture[str]) -> None:
     ended, recording = record("""\
         import microtape as mt
@@ -466,6 +475,12 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_is_not_a_script(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="a folder, not a script"):
         record_script(tmp_path, out=tmp_path / "run.tape")
+
+
+@pytest.mark.parametrize("name", ["-", os.devnull])
+def test_what_is_no_file_is_not_a_script(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecordingError, match="not a file: save the script to one"):
+        record_script(name, out=tmp_path / "run.tape")
 
 
 def test_a_picture_is_not_a_script(tmp_path: Path) -> None:

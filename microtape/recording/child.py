@@ -164,6 +164,7 @@ class Session:
             self.complete = self.until is not None and self.until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}
+        self.report["torch"] = "torch" in sys.modules and not self.recorder.recording.nodes
         with open(self.order.report, "w", encoding="utf-8") as file:
             json.dump(self.report, file)
 

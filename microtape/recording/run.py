@@ -143,6 +143,8 @@ def _parse_until(until: str | None, passes: str | None) -> Until | None:
 def _check_readable(script: str) -> None:
     if os.path.isdir(script):
         raise RecordingError(f"{script}: a folder, not a script: name the .py file in it")
+    if script == "-" or (os.path.exists(script) and not os.path.isfile(script)):
+        raise RecordingError(f"{script}: not a file: save the script to one, and name that")
     try:
         with open(script, "rb") as file:
             start = file.read(4096)
@@ -245,14 +247,16 @@ def _result(
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
-        why = until.never(count) if until is not None and count else _why_nothing(count, passes)
+        why = until.never(count) if until is not None and count else _why_nothing(count, passes, report["torch"])
         return ScriptRun(None, NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
     return ScriptRun(recording, status, None)
 
 
-def _why_nothing(count: int, passes: str | None) -> str:
+def _why_nothing(count: int, passes: str | None, torch: bool) -> str:
+    if count == 0 and torch:
+        return "used PyTorch's tensors, not microtape's: say `import microtape as torch` in the place of `import torch`"
     if count == 0:
         return "never called backward(): there is nothing to record"
     return f"ended after {_passes(count)}: there was no pass {passes} to record"

@@ -191,9 +191,21 @@ async def test_the_next_nan():
     recording = mt.record((x * x).sum().sqrt().backward)
     async with stepper(recording).run_test(size=LARGE) as pilot:
         await until(pilot, lambda: pilot.app.screen.not_finite is not None)  # looked for beside the first picture
+        assert "NaN or Inf: !" in shown(pilot.app, "Heading")
         await pilot.press("exclamation_mark")
         assert row(pilot.app, 3).startswith("▶")
         assert "!" in shown(pilot.app, "TimeBar")
+
+
+async def test_from_anywhere_the_first_nan_comes_first():
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+    with mt.record() as recorded:
+        (x.log() * 2.0).sum().backward()
+    async with stepper(recorded.recording).run_test(size=LARGE) as pilot:
+        await until(pilot, lambda: pilot.app.screen.not_finite is not None)
+        for expected in ("operation 1 of 3", "operation 2 of 3", "step 0 of 4", "step 3 of 4", "operation 1 of 3"):
+            await pilot.press("exclamation_mark")
+            assert bar(pilot.app) == expected
 
 
 # What is watched

@@ -31,8 +31,8 @@ def leaves(recording, steps, pass_index=0):
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (0, "backward() is called: z (%4) starts from 1 (the derivative of a number by itself). "
-            "Next: z (%4), the only one ready."),
+        (0, "mul computed 30 from %2 and %3, and backward() is called: z (%4) starts from 1 (the derivative of a "
+            "number by itself). Next: z (%4), the only one ready."),
         (1, "z (%4) had 1 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 5 to %2 mul and 6 to %3 add. "
             "Next: %3 add, of 2 ready ones it was recorded last."),
         (2, "%3 add had 6 and sends, by its rule ∂z/∂x = 1, ∂z/∂y = 1, 6 to x and 6 to y. x and y wait for 1 more. "

@@ -35,6 +35,7 @@ class Heading(Widget):
     score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
     working: reactive[str] = reactive("")  # at what
     found: reactive[str] = reactive("")  # while searching: which match this is, of how many
+    warning: reactive[str] = reactive("")  # of NaN and infinities
 
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
@@ -58,7 +59,8 @@ class Heading(Widget):
         says = playing + predicts + "".join(f"{one}   " for one in more)
         what = (piece._replace(text=shown(piece.text, ascii=self._ascii)) for piece in _what(self.cursor))
         left = brush.strip((Piece(" "), *what))
-        count = brush.strip((Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
+        warns = (Piece(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
+        count = brush.strip((*warns, Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
         room = width - count.cell_length - 1
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"

@@ -41,7 +41,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("stops",), "list breakpoints and watches: go to one, take one away; pane {show_pane('watch')} shows them"),
     (("run(1)", "run(-1)"), "run on to the next stop, back to the one before"),
-    (("next_nan",), "to the next NaN or infinity"),
+    (("next_nan",), "to the first NaN or infinity; again: to the next"),
     (("play",), "play, at a speed that {faster(1)} and {faster(-1)} change; any stop ends it"),
     (("predict",), "predict: you are asked before each step, and a score is kept; again: no longer"),
     (

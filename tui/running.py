@@ -26,12 +26,14 @@ class RunningScreen(PatientScreen):
     stops: reactive[tuple[int, ...]] = reactive((), repaint=False)  # the moments that a run stops at
     stop_nodes: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)
     not_finite: reactive[tuple[int, ...] | None] = reactive(None, repaint=False)  # None: not looked at yet
+    warning: reactive[str] = reactive("", repaint=False)  # that there are any, and which key leads there
     speed: reactive[float] = reactive(0.0, repaint=False)
 
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__(ascii=ascii)
         self._chosen_speed = 2
         self._timer: Timer | None = None
+        self._at_nan: StepCursor | None = None  # where a key led that looks for them
         self._looked_at: WeakKeyDictionary[Timeline, tuple[int, ...]] = WeakKeyDictionary()  # for NaN
 
     # Breakpoints
@@ -152,18 +154,24 @@ class RunningScreen(PatientScreen):
             return
         self.cursor = cursor.to_moment(moment)
 
+    def watch_not_finite(self, moments: tuple[int, ...] | None) -> None:
+        """Say so in the heading."""
+        self.warning = f"NaN or Inf: {self.key('next_nan')}" if moments else ""
+
     def action_next_nan(self) -> None:
-        """To the next moment that computes a NaN or an infinity, around the end."""
+        """To the first moment that computes a NaN or an infinity; from there to the next, around the end."""
         if self.cursor is None:
             return
-        moments, position = self.not_finite, self.cursor.position
+        moments = self.not_finite
         if moments is None:
             self.notify("The numbers are still being looked at.", timeout=3)
             return
         if not moments:
             self.notify("No NaN and no infinity in this pass.", timeout=3)
             return
-        self.cursor = self.cursor.to_moment(next((m for m in moments if m > position), moments[0]))
+        here = self.cursor.position if self.cursor is self._at_nan else -1
+        self._at_nan = self.cursor.to_moment(next((m for m in moments if m > here), moments[0]))
+        self.cursor = self._at_nan
 
     # Playing
 

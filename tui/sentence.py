@@ -57,8 +57,8 @@ class _Writer:
         return self._called()
 
     def _called(self) -> Line:
-        """Backward was called, and nothing has been evaluated."""
-        pass_ = self.cursor.timeline.pass_
+        """The last operation has run, and backward was called; nothing has been evaluated."""
+        pass_, forward = self.cursor.timeline.pass_, self.cursor.timeline.forward
         assert pass_ is not None
         if pass_.error is not None and not pass_.steps:
             return line(f"{pass_.kind} was refused before its first step: ", Span(_first_line(pass_.error), "bad"))
@@ -71,21 +71,26 @@ class _Writer:
         asked = ""
         if pass_.captures:
             asked = f" It will go only where it has to for {_count(len(pass_.captures), 'gradient')} asked for."
-        return line(f"{pass_.kind}() is called: ", *sentence_list(roots), why, f".{asked}", *self._next())
+        last = line(*self._result(self.cursor.timeline.node(forward[-1])), ", and ") if forward else ()
+        return line(*last, f"{pass_.kind}() is called: ", *sentence_list(roots), why, f".{asked}", *self._next())
 
     def computed(self, node: NodeRecord) -> Line:
         """See above."""
-        operands = [line(Span(self._operand(one), "name")) for one in node.operands]
-        value = self.cursor.value(node.id)
-        result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
         kept = dict.fromkeys(self.cursor.tensor_name(saved.ref) or "a constant" for saved in node.saved)
         names = sentence_list([line(Span(name, "name")) for name in kept])
         why = line("It keeps ", *names, " for its backward.") if kept else line("It keeps no value: it needs none.")
+        return line(*self._result(node), ". ", *why)
+
+    def _result(self, node: NodeRecord) -> Line:
+        """`mul computed 6 from x and y`."""
+        operands = [line(Span(self._operand(one), "name")) for one in node.operands]
+        value = self.cursor.value(node.id)
+        result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
         if node.in_place and operands:
             others = line(", from ", *sentence_list(operands[1:]), ",") if operands[1:] else ()
-            return line(Span(node.op, "op"), " wrote ", result, *others, " over ", *operands[0], ". ", *why)
+            return line(Span(node.op, "op"), " wrote ", result, *others, " over ", *operands[0])
         given = line(" from ", *sentence_list(operands)) if operands else ()
-        return line(Span(node.op, "op"), " computed ", result, *given, ". ", *why)
+        return line(Span(node.op, "op"), " computed ", result, *given)
 
     def _backward(self, step: BackwardStep) -> Line:
         node = self.cursor.timeline.node(step.node)

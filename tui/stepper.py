@@ -80,7 +80,7 @@ class StepperScreen(AskingScreen):
         Binding("B", "stops", "list breakpoints and watches", show=False),
         Binding("c", "run(1)", "run to the next breakpoint", show=False),
         Binding("C", "run(-1)", "run back to the breakpoint before", show=False),
-        Binding("exclamation_mark", "next_nan", "to the next NaN or infinity", show=False),
+        Binding("exclamation_mark", "next_nan", "to the first NaN or infinity, and on", show=False),
         Binding("v", "turn_view", "tape, boxes, both", show=False),
         Binding("space", "play", "play"),
         Binding("plus,equals_sign", "faster(1)", "play faster", show=False),
@@ -120,8 +120,9 @@ class StepperScreen(AskingScreen):
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self._ascii
         yield Heading(ascii=ascii).data_bind(
-            cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found, StepperScreen.working
-        )
+            cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found, StepperScreen.working,
+            StepperScreen.warning,
+        )  # fmt: skip
         yield Static(id="banner")
         yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
         with Frame(id="main"):

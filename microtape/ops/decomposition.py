@@ -72,7 +72,7 @@ class LinalgSvdBackward0(Several):
 class LinalgEighBackward0(Several):
     __slots__ = ("upper",)
     results = ("values", "vectors")
-    formula = "X · V = V · diag(w)    ∂X = V · (diag(g_w) + (Vᴴ · G_V) / E) · Vᴴ, Eᵢⱼ = wⱼ - wᵢ"
+    formula = "X · V = V · diag(w)    ∂X = V · (diag(g_w) + H / E) · Vᴴ, H = (Vᴴ · G_V - G_Vᴴ · V) / 2, Eᵢⱼ = wⱼ - wᵢ"
     op = "eigh"
     returns = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
 
@@ -88,7 +88,8 @@ class LinalgEighBackward0(Several):
         core = None if g[0] is None else diag_embed(g[0])
         if g[1] is not None:
             gaps = unsqueeze(values, -2) - unsqueeze(values, -1)
-            core = added(core, off_diagonal(matmul(adjoint(vectors), g[1]), gaps))
+            turn = skew(matmul(adjoint(vectors), g[1])) / 2  # all that vectors of length 1 can do
+            core = added(core, off_diagonal(turn, gaps))
         return matmul(vectors, matmul(core * np.ones((), vectors.dtype), adjoint(vectors)))
 
 

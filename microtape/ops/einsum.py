@@ -145,12 +145,31 @@ def widened(x: Any, labels: str, order: Sequence[str], size_of: dict[str, int]) 
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over those that it names."""
+    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over those that it names.
+
+    One of size 1 goes with any. Raises RuntimeError where other sizes differ.
+    """
     if isinstance(dims, int):
-        over_a, over_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
-    else:
-        over_a = [dim_index(dim, a.ndim) for dim in sizes((dims[0],))]
-        over_b = [dim_index(dim, b.ndim) for dim in sizes((dims[1],))]
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims = (range(-dims, 0), range(dims))
+    named_a, named_b = sizes((dims[0],)), sizes((dims[1],))
+    if len(named_a) != len(named_b):
+        raise RuntimeError("both dimension lists should have same length")
+    over_a, over_b = [dim_index(dim, a.ndim) for dim in named_a], [dim_index(dim, b.ndim) for dim in named_b]
+    for i, j, name_a, name_b in zip(over_a, over_b, named_a, named_b, strict=True):
+        m, n = a.shape[i], b.shape[j]
+        if m != n and 1 not in (m, n):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {m} in dim {name_a} and second has size {n} "
+                f"in dim {name_b}"
+            )
+        if n == 1 != m:
+            a = sum(a, i, True, dtype=a.dtype)
+        elif m == 1 != n:
+            b = sum(b, j, True, dtype=b.dtype)
     free_a = [dim for dim in range(a.ndim) if dim not in over_a]
     free_b = [dim for dim in range(b.ndim) if dim not in over_b]
     shape = [a.shape[dim] for dim in free_a] + [b.shape[dim] for dim in free_b]
@@ -164,6 +183,11 @@ def inner(input: Any, other: Any) -> Any:
     """The sum of products over the last dimension of both."""
     if not input.ndim or not other.ndim:
         return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
     return tensordot(input, other, ([-1], [-1]))
 
 

@@ -216,7 +216,15 @@ def logdet(input: Any) -> Any:
 def solve(A: Any, B: Any) -> Any:  # noqa: N803 - torch's names
     """The X with A · X = B; B is a matrix, or a vector, for each matrix of A. Raises LinAlgError if A is singular."""
     check_square("linalg.solve", A)
+    if not B.ndim:
+        raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
+    rows, columns = (B.shape[-1], 1) if vector else B.shape[-2:]
+    if A.shape[-1] != rows:
+        raise RuntimeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation AX = B "
+            f"({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
+        )
     return call(LinalgSolveExBackward0(vector), A, B)
 
 

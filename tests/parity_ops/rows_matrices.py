@@ -216,3 +216,20 @@ row(
 for count in (3, 30):
     mixed = lambda mt, x, y: mt.cdist(x, y.to(mt.float32))  # noqa: E731
     row(f"wrong: cdist of dtypes, {count}", mixed, real(count, 2), real(2, 2), smooth=False)
+for name, left, right, dims in (
+    ("sizes", (2, 3), (2, 3), ([1], [0])),
+    ("sizes of the last", (2, 3), (3, 2), 2),
+    ("counts", (2, 3), (3, 2), ([0], [0, 1])),
+    ("-1", (2, 3), (3, 2), -1),
+    ("too many", (2, 3), (3,), 2),
+):
+    call = lambda mt, x, y, dims=dims: mt.tensordot(x, y, dims)  # noqa: E731
+    row(f"wrong: tensordot {name}", call, real(*left), real(*right), smooth=False)
+row("tensordot of sizes 1", lambda mt, x, y: mt.tensordot(x, y, 2), real(2, 3), real(1, 3, 2), node=False)
+row("tensordot of size 1 and nothing", lambda mt, x, y: mt.tensordot(x, y, 1), real(2, 1), real(0, 2), node=False)
+row("wrong: inner", lambda mt, x, y: mt.inner(x, y), real(2), real(0, 3), smooth=False)
+row("wrong: solve", lambda mt, x, y: mt.linalg.solve(x, y), invertible(2, 2), real(3), smooth=False)
+row("wrong: solve a number", lambda mt, x, y: mt.linalg.solve(x, y), invertible(2, 2), real(), smooth=False)
+row("eigh values", lambda mt, x: mt.linalg.eigh(x)[0], definite(3, 3), node=False, smooth=False)
+row("eigvalsh of a symmetric matrix", lambda mt, x: mt.linalg.eigvalsh(x), definite(2, 2), node=False, smooth=False)
+row("eigh vectors", lambda mt, x: mt.linalg.eigh(x)[1] ** 2, definite(3, 3), node=False, smooth=False)

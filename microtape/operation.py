@@ -24,7 +24,7 @@ from microtape import dtypes
 from microtape.call_site import LIBRARY_FILES
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Node, leading, next_sequence_nr
-from microtape.plans import Plan, all_of, parameters, read_plans
+from microtape.plans import ONLY_RESULT, Plan, all_of, parameters, read_plans
 from microtape.saved import SavedTensor, keep_versions, unpack
 from microtape.saved_attributes import define_saved_attributes
 from microtape.tensor_state import NUMBER, Array, TensorState, edge_of, new_tensor
@@ -87,6 +87,8 @@ class Operation(Node):
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
         saved = unpack(self, create_graph) if self.saved_names else ()
+        if len(self.gradients) == 1:
+            return (self.gradients[0](self, gradient, *saved),)
         return [
             formula(self, gradient, *saved) if receiver is not None else None
             for formula, receiver in zip(self.gradients, self.next_nodes, strict=True)
@@ -308,6 +310,8 @@ def record(
             for operand in operands:
                 if operand.version is not None and operand.version.number:
                     keep_versions(node)
+        elif plan is ONLY_RESULT:
+            node.saved = (SavedTensor(output),)
         else:
             save(node, plan, operands, output)
     if watch.watcher is not None:

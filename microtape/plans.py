@@ -25,9 +25,13 @@ def parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[2 : code.co_argcount]
 
 
+ONLY_RESULT: Plan = (-1,)
+"""The plan of `z = eˣ  ∂z/∂x = z`; the same object each time, so that `is` recognises it."""
+
+
 @functools.cache
 def all_of(count: int) -> Plan:
-    """The plan of saving so many operands; the same object each time, so that `is` recognises it."""
+    """The plan of saving so many operands; the same object each time, too."""
     return tuple(range(count))
 
 
@@ -49,5 +53,7 @@ def read_plans(
     for mask in itertools.product((False, True), repeat=len(rows)):
         used = always.union(*itertools.compress(rows, mask))
         plan = tuple([one if name in used else None for name, one in zip(names, found, strict=True)])
-        plans[mask] = all_of(len(plan)) if plan == all_of(len(operands)) else plan
+        for known in (all_of(len(operands)), ONLY_RESULT):
+            plan = known if plan == known else plan
+        plans[mask] = plan
     return names, sources, plans

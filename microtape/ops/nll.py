@@ -20,6 +20,7 @@ from microtape.ops.shape import reshape
 from microtape.ops.softmax import log_softmax
 from microtape.tensor_state import TensorState
 
+INT64 = np.dtype(np.int64)
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 8)}
 
 
@@ -117,9 +118,23 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     """
     target = as_tensor(target, type(input)) if isinstance(input, TensorState) else np.asarray(target)
     classes = plain(target)
-    shape, dtype, size = plain(input).shape, classes.dtype, classes.shape
+    shape, size = plain(input).shape, classes.shape
+    if len(shape) != 2 or size != shape[:1] or classes.dtype is not INT64:
+        check_classes(shape, classes)
+    if len(shape) <= 2:
+        return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
+    picture = len(shape) == 4  # torch makes others pictures, too
+    wide = input if picture else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
+    node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), array_of(weight), ignore_index, reduction)
+    losses = call(node, wide)
+    return losses if picture or reduction != "none" else reshape(losses, size)
+
+
+def check_classes(shape: tuple[int, ...], classes: Any) -> None:
+    """Raise ValueError or RuntimeError where these cannot be the classes of predictions of this shape."""
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
+    size, dtype = classes.shape, classes.dtype
     if len(shape) > 1 and (not size or shape[0] != size[0]):
         count = size[0] if size else 1
         raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({count}).")
@@ -128,13 +143,6 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     expected = shape[:1] + shape[2:] if len(shape) > 1 else ()
     if size != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(size)}")
-    if len(shape) <= 2:
-        return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
-    picture = len(shape) == 4  # torch makes others pictures, too
-    wide = input if picture else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
-    node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), array_of(weight), ignore_index, reduction)
-    losses = call(node, wide)
-    return losses if picture or reduction != "none" else reshape(losses, size)
 
 
 def cross_entropy(

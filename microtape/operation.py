@@ -304,7 +304,7 @@ def record(
     node.input_nrs = input_nrs
     attach(node, array, frame)
     if node.saved_names:
-        plan = node.plans[leading(receivers)] if None in receivers else node.full_plan
+        plan = node.full_plan if all(receivers) else node.plans[leading(receivers)]
         if plan is node.all_operands:
             node.saved = operands
             for operand in operands:

@@ -18,16 +18,12 @@ from microtape.tensor_state import TensorState
 class AlongDim(Operation):
     """Common to softmax and its logarithm: the dimension, in a tuple; none for a scalar."""
 
-    __slots__ = ("dim", "ndim")
+    __slots__ = ("dim", "kernel")
 
     def __init__(self, dim: tuple[int, ...] | None, ndim: int) -> None:
         super().__init__()
-        self.dim, self.ndim = dim, ndim
-
-    @property
-    def kernel(self) -> str:
-        """torch has two, which its messages name."""
-        return "lastdim_kernel" if self.dim in ((), (self.ndim - 1,)) else "kernel"
+        self.dim = dim
+        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch has two, which messages name
 
 
 @refusing(biuc="softmax_{self.kernel}_impl")

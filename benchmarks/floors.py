@@ -82,7 +82,7 @@ def mlp(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
             gradients += [total(g, 0), h.T @ g]
             if h is not x:
                 g = g @ w.T
-                g *= h > 0
+                g *= (h > 0).astype(g.dtype)
         return gradients[::-1]
 
     return run
@@ -97,7 +97,7 @@ def penalty(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
     def run() -> Sequence[Array]:
         h = x @ w1
         h += b1
-        active = h > 0
+        active = (h > 0).astype(h.dtype)
         h *= active
         z = h @ w2
         z += b2

@@ -76,8 +76,9 @@ class ThresholdBackwardBackward0(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "f":
             return np.where(y <= 0, 0, x)
-        bits = x.view(AS_BITS[x.dtype.itemsize])  # times 0 they are +0, whatever x is, in a third of np.where's time
-        return (bits * ~(y <= 0)).view(x.dtype)  # NaN lets everything through
+        bits = (y != 0).astype(AS_BITS[x.dtype.itemsize])  # y is not negative, and NaN lets everything through
+        bits *= x.view(bits.dtype)  # times 0 they are +0, whatever x is, in a third of np.where's time
+        return bits.view(x.dtype)
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
         return binary(ThresholdBackwardBackward0, g, y)

@@ -53,7 +53,7 @@ from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction import sum
 from microtape.ops.selection import clamp_min
-from microtape.ops.shape import expand, reshape
+from microtape.ops.shape import broadcast_tensors, expand, reshape
 from microtape.ops.softmax import log_softmax, softmax
 from microtape.ops.statistics import vector_norm
 from microtape.ops.transposition import t, transpose
@@ -78,7 +78,7 @@ def softmin(input: Any, dim: int, *, dtype: Any = None) -> Any:
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half of `input` along `dim`, times σ of the second. Raises RuntimeError for an odd size."""
     if not input.ndim:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     dim = dim_index(dim, input.ndim)
     if input.shape[dim] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
@@ -89,10 +89,15 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim`; a length below `eps` counts as that."""
+    """The cosine of the angle between vectors along `dim`; a length below `eps` counts as that.
+
+    NB: as in torch, the derivative is that of the length even where `eps` has taken its place.
+    """
     if x1.dtype.kind != "f":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_name(x1.dtype)}")
-    first, second = (clamp_min(vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
+    x1, x2 = broadcast_tensors(x1, x2)
+    first, second = (vector_norm(x, 2, dim, True) for x in (x1, x2))
+    first, second = (length + clamp_min(eps - length.detach(), 0) for length in (first, second))
     return sum((x1 / first) * (x2 / second), dim)
 
 

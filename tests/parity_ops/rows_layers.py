@@ -83,3 +83,20 @@ row("wrong: fold patches", lambda mt, x: mt.nn.functional.fold(x, 4, 2), real(1,
 row("wrong: fold rows", lambda mt, x: mt.nn.functional.fold(x, 4, 2), real(1, 5, 9), smooth=False)
 row("wrong: fold a vector", lambda mt, x: mt.nn.functional.fold(x, 4, 2), real(5), smooth=False)
 row("wrong: rms_norm weight", lambda mt, x, w: mt.nn.functional.rms_norm(x, (3,), w), real(2, 3), real(2), smooth=False)
+row(
+    "cosine_similarity of short vectors",
+    lambda mt, x, y: mt.nn.functional.cosine_similarity(x, y, -1, eps=2.0),
+    real(4, 2),
+    real(4, 2),
+    node=False,
+    smooth=False,
+    twice=False,
+)
+row("wrong: glu of a number", lambda mt, x: mt.nn.functional.glu(x), real(), smooth=False)
+row(
+    "cosine_similarity, broadcast",
+    lambda mt, x, y: mt.nn.functional.cosine_similarity(x, y, -1),
+    real(4),
+    real(2, 1),
+    node=False,
+)

@@ -537,3 +537,17 @@ class TestTheExercise:
             monkeypatch.undo()
             await pilot.press("escape")
         assert "    xy\n" in workspace.exercise(FIRST).read_text()
+
+
+@pytest.mark.parametrize(("view", "says"), [("2", "mul  area"), ("3", "A tape of your own")])
+async def test_a_view_is_drawn_that_is_turned_to_once_the_text_has_been_scrolled(workspace, view, says):
+    async with LearnApp(REAL, workspace, lesson=REAL.lessons[0]).run_test(size=SMALL) as pilot:
+        await recorded(pilot)
+        await pilot.press("pagedown")
+        await until(pilot, lambda: pilot.app.screen.query_one("#text").scroll_y > 0)
+        await pilot.press(view)
+
+        def drawn():
+            return [strip.text for strip in pilot.app.screen._compositor.render_strips(pilot.app.size)]
+
+        await until(pilot, lambda: any(says in line for line in drawn()))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -77,7 +77,7 @@ class BoxView(LineView, can_focus=True):
         self._follow(new)
         self.refresh()
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: Resize) -> None:
         """It has come into sight, or has another size."""
         self.show()
 

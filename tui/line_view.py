@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
@@ -27,6 +28,8 @@ class LineView(ScrollView, inherit_bindings=False):
         Binding("pagedown", "page_down", show=False),
     ]
 
+    _told = Size(0, 0)
+
     virtual_size = Reactive(Size(0, 0), repaint=False)  # Textual's own lays out
 
     def watch_virtual_size(self, size: Size) -> None:
@@ -47,4 +50,15 @@ class LineView(ScrollView, inherit_bindings=False):
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
         """Textual compares with sizes of its own, never ours, and would draw every scrollbar anew at each layout."""
+        if size != self._told:
+            self.call_after_refresh(self._see_size)
         return super()._size_updated(size, self.virtual_size, size - self.styles.gutter.totals, layout)
+
+    def on_resize(self, event: Resize) -> None:
+        """Textual has told of a size, as it should."""
+        self._told = event.size
+
+    def _see_size(self) -> None:
+        """Textual tells nothing to a view that comes to be displayed once a text elsewhere has been scrolled."""
+        if self.display and self.outer_size != self._told:
+            self.post_message(Resize(self.outer_size, self.virtual_size))

@@ -10,7 +10,7 @@ import numpy as np
 from microtape.in_place import call_
 from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.arithmetic import given, pair
-from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, refusal_of, refusing
+from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.pieces import in_pieces
 from microtape.ops.undefined import UndefinedBackward, call_undefined
 from microtape.tensor_state import TensorState
@@ -78,7 +78,7 @@ class RemainderBackward1(Binary):
         return g
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * div(x, y, rounding_mode="floor")
+        return -g * whole_quotient(x, y, "floor")
 
 
 class RemainderBackward0(WithNumber):
@@ -104,7 +104,7 @@ class FmodBackward1(Binary):
         return g
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * div(x, y, rounding_mode="trunc")
+        return -g * whole_quotient(x, y, "trunc")
 
 
 class FmodBackward0(WithNumber):
@@ -219,6 +219,13 @@ def divided_down(x: Any, y: Any) -> Any:
         raise refusal_of(x.dtype, "div_floor_cpu")
     refuse_zero(x, y)
     return from_quotient(np.floor_divide, x, y, lambda x, y, quotient: np.floor(quotient))
+
+
+def whole_quotient(x: Any, y: Any, rounding: str) -> Any:
+    """`div` for a formula, which gets arrays in the dtypes that they had."""
+    if not isinstance(x, TensorState):
+        x, y = promote_all([x, y])
+    return div(x, y, rounding_mode=rounding)
 
 
 def rounded_down_rest(x: Any, y: Any) -> Any:

@@ -46,8 +46,12 @@ class Normalization(Operation):
         self.x_shape = x.shape
         rows = self.grouped(x.astype(np.float32) if x.dtype == np.float16 else x)
         self.center, self.scale = self.statistics(rows)
-        normal = ((rows - self.center) * self.scale).reshape(self.x_shape)
-        return (normal * self.wide(weight) + self.wide(bias)).astype(x.dtype, copy=False)
+        z = rows - self.center
+        z *= self.scale
+        z = z.reshape(self.x_shape)
+        z *= self.wide(weight)
+        z += self.wide(bias)
+        return z.astype(x.dtype, copy=False)
 
     def statistics(self, rows: Any) -> tuple[Any, Any]:
         """The mean, and what the differences from it are multiplied by to have the variance 1."""

@@ -126,16 +126,18 @@ class LinalgVectorNormBackward0(Reduction):
     def norm(self, size: Any) -> Any:
         """What the sizes of the elements make."""
         dims, keep = self.dim, self.keepdim
+        if not self.count and (self.order < 0 or math.isinf(self.order)):
+            dim = next((dim for dim in dims or () if not size.shape[dim]), None)
+            on = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+            name = f"the {self.order:g} norm"
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute {name} on {on} the operation does not have an identity"
+            )
         if self.order == 2:
             return np.sqrt(total(size * size, dims, keepdims=keep))
         if self.order == 1:
             return total(size, dims, keepdims=keep)
         if math.isinf(self.order):
-            if not self.count:
-                raise RuntimeError(
-                    f"linalg.vector_norm cannot compute the {self.order} norm on an empty tensor because the operation "
-                    "does not have an identity"
-                )
             return (np.max if self.order > 0 else np.min)(size, dims, keepdims=keep)
         if self.order == 0:
             return np.sum(size != 0, dims, keepdims=keep, dtype=size.dtype)

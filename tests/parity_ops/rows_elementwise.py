@@ -210,3 +210,8 @@ row("wrong: lerp end", lambda mt, x, y: mt.lerp(x, y.to(mt.float32), 0.5), real(
 row("wrong: lerp weight", lambda mt, x, y: mt.lerp(x, x, y.to(mt.float32)), real(2), real(2), smooth=False)
 row("wrong: heaviside of a number", lambda mt, x: mt.heaviside(x, 1.0), real(2), smooth=False)
 row("wrong: squeeze twice", lambda mt, x: x.squeeze((0, 0)), real(1, 2), smooth=False)
+for name in ["remainder", "fmod"]:  # whose derivative divides whole numbers by floats
+    for left in (fixed([7, -7, 3]), fixed([True, False, True])):
+        kind = left.make(np.random.default_rng(0)).dtype
+        call = lambda mt, x, y, n=name: getattr(mt, n)(x, y)  # noqa: E731
+        row(f"{name} of {kind} by floats", call, left, exactly([1e-30, 2.5, 0.7]), smooth=False)

@@ -150,3 +150,7 @@ for correction in (1, 2, 3):  # more than there are elements
 row("var_mean of one", lambda mt, x: mt.var_mean(x), real(1), smooth=False)
 for name in ["sum", "mean", "prod", "amax", "all", "std", "count_nonzero"]:
     row(f"wrong: {name} of a scalar along 1", lambda mt, x, n=name: getattr(x, n)(1), real(), smooth=False)
+for order in (np.inf, -np.inf, -1):
+    for dim in (None, 0, (-1, 0)):
+        call = lambda mt, x, p=order, d=dim: mt.linalg.vector_norm(x, p, d)  # noqa: E731
+        row(f"wrong: vector_norm {order} of nothing along {dim}", call, real(0, 3), smooth=False)

@@ -230,10 +230,10 @@ def whole_quotient(x: Any, y: Any, rounding: str) -> Any:
 
 def rounded_down_rest(x: Any, y: Any) -> Any:
     """What is left of x / y, rounded down. NB: numpy's remainder gives a 0 the sign of y, torch that of x."""
-    if x.dtype.kind in "iu":
-        return np.remainder(x, y)
-    rest = np.fmod(x, y)
-    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+    rest = np.remainder(x, y)
+    if x.dtype.kind in "iu" or rest.all():
+        return rest
+    return np.where(rest == 0, np.copysign(0, x), rest)
 
 
 def from_quotient(exact: Any, x: Any, y: Any, formula: Any) -> Any:

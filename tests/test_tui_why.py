@@ -295,3 +295,13 @@ def test_where_the_gradient_is_no_number_finite_differences_say_nothing():
     told = text(end(r.recording), "x[0]")
     assert not [line for line in told if "finite differences" in line and "nan" in line]
     assert any("finite differences agree: 2.000 vs 2.000" in line for line in text(end(r.recording), "x[1]"))
+
+
+async def test_a_refusal_that_the_line_has_no_room_for_is_told_above_as_well():
+    async with stepper(handmade.diamond()).run_test(size=(80, 24)) as pilot:
+        await pilot.press("b", *"shapely > 3", "enter")
+        told = [notice.message for notice in pilot.app._notifications]
+        assert any(message.startswith("there is no 'shapely' in conditions; there are grad, value") for message in told)
+        await pilot.press(*["backspace"] * 11, "q", "enter")
+        assert "q" in shown(pilot.app, "#problem")
+        assert len(pilot.app._notifications) == len(told)

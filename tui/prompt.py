@@ -20,6 +20,7 @@ EXAMPLES: dict[Purpose, str] = {
     "find": "an operation, a name, a line :7, a shape 24×3",
     "filter": "show only rows with this: mul, w1, :7, 24×3; Enter: all",
 }
+TYPED = 38  # characters that the purpose and what was typed take beside a refusal
 
 
 class Prompt(Horizontal):
@@ -29,8 +30,10 @@ class Prompt(Horizontal):
     Prompt { layer: prompt; dock: bottom; height: 1; display: none; background: $panel; }
     Prompt > Label { padding: 0 1; text-style: bold; }
     Prompt > Input, Prompt > Input:focus { width: 56; border: none; height: 1; padding: 0; background: $panel; }
-    Prompt.-refused > Input, Prompt.-refused > Input:focus { width: 28; }
-    Prompt > #problem { width: 1fr; color: $text-error; text-style: none; }
+    Prompt.-refused > Input, Prompt.-refused > Input:focus { width: 24; }
+    Prompt > #problem {
+        width: 1fr; color: $text-error; text-style: none; text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", show=False)]
@@ -74,10 +77,13 @@ class Prompt(Horizontal):
         self.post_message(self.Closed())
 
     def refuse(self, why: str) -> None:
-        """Say why there is no such place; the text stays, to be mended."""
+        """Say why there is no such place; the text stays, to be mended. What has no room here is told above as well."""
         if why or self.has_class("-refused"):  # typing need not lay the line out again
             self.set_class(bool(why), "-refused")
             self.query_one("#problem", Label).update(why)
+        if len(why) > self.size.width - TYPED:
+            self.app.clear_notifications()
+            self.notify(why, severity="warning", timeout=8, markup=False)
 
     def on_descendant_blur(self) -> None:
         """Who goes elsewhere is done here."""

@@ -8,6 +8,7 @@ import handmade
 import numpy as np
 import pytest
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
+from waiting import until
 
 import microtape as mt
 import tui
@@ -156,3 +157,17 @@ def test_mistakes_are_one_line(script, capfd):
     save(training(), "run.tape")
     assert main(["trace", "run.tape", "--compare", "1,9"]) == Exit.BAD_INPUT
     assert capfd.readouterr().err == "microtape: no pass 9 in this recording (it has: 1, 2, 3)\n"
+
+
+async def test_a_long_list_ends_where_its_page_ends():
+    x = mt.tensor(2.0, requires_grad=True)
+
+    def run():
+        for _ in range(40):
+            (x * x).backward()
+
+    async with stepper(mt.record(run)).run_test(size=SMALL) as pilot:
+        await pilot.press("s", "end")
+        rows = pilot.app.screen.query_one("OptionList")
+        await until(pilot, lambda: rows.scroll_y == rows.max_scroll_y > 0)
+        assert rows.region.bottom <= rows.parent.content_region.bottom

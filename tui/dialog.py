@@ -6,6 +6,7 @@ from typing import ClassVar, TypeVar
 
 from textual.events import Click, Key, Resize
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import OptionList
 
 Result = TypeVar("Result")
@@ -16,10 +17,22 @@ class Dialog(ModalScreen[Result]):
 
     FITTED: ClassVar[bool] = False  # whether its texts are cut to the width of the terminal
 
+    LONGEST: ClassVar[int] = 1_000  # lines of a list
+
     _width = 0  # that it was laid out for
+
+    def fit_lists(self) -> None:
+        """End each list where its box ends: a list as high as the box would go on below it by what stands above."""
+        for rows in self.query(OptionList):
+            box = rows.parent
+            if rows.display and isinstance(box, Widget) and box.children[-1] is rows:
+                room = self.size.height - box.gutter.height - (rows.region.y - box.content_region.y)
+                rows.styles.max_height = min(max(room, 1), self.LONGEST)
+                self.call_after_refresh(rows.scroll_to_highlight)
 
     async def on_resize(self, event: Resize) -> None:
         """Cut the texts anew, and choose the same row again."""
+        self.call_after_refresh(self.fit_lists)
         known, self._width = self._width, event.size.width
         if not self.FITTED or known in (0, event.size.width):
             return

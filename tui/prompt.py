@@ -81,7 +81,7 @@ class Prompt(Horizontal):
         if why or self.has_class("-refused"):  # typing need not lay the line out again
             self.set_class(bool(why), "-refused")
             self.query_one("#problem", Label).update(why)
-        if len(why) > self.size.width - TYPED:
+        if why and len(why) > self.app.size.width - TYPED:
             self.app.clear_notifications()
             self.notify(why, severity="warning", timeout=8, markup=False)
 

@@ -35,7 +35,7 @@ class WhyScreen(Dialog[int | None]):
     WhyScreen #crumbs { height: 1; color: $text-muted; }
     WhyScreen #heading { height: auto; margin: 1 0; }
     WhyScreen OptionList, WhyScreen OptionList:focus {
-        height: auto; max-height: 24; border: none; padding: 0; background: $surface;
+        height: auto; border: none; padding: 0; background: $surface;
     }
     """
 
@@ -49,6 +49,8 @@ class WhyScreen(Dialog[int | None]):
         Binding("g", "go", "go there", show=False),
         Binding("y", "copy", "copy", show=False),
     ]
+
+    LONGEST = 24
 
     def __init__(self, cursor: StepCursor, about: Subject | int, *, ascii: bool = False) -> None:
         super().__init__()
@@ -134,6 +136,7 @@ class WhyScreen(Dialog[int | None]):
         if options.option_count:
             keys = [("enter", "Enter follows"), ("backspace", "Backspace returns"), ("g", "g goes there"), *keys]
         self.query_one(Vertical).border_subtitle = keys_below(*keys)
+        self.call_after_refresh(self.fit_lists)
 
     def _content(self, lines: tuple[Line, ...]) -> Content:
         return Content("\n").join(content(one, ascii=self._ascii) for one in lines)

@@ -270,6 +270,8 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     _, dims = last_dims(input, normalized_shape, weight=weight)
     if input.dtype.kind not in "fc":
         raise refusal_of(input.dtype, "rms_norm")
-    scale = rsqrt(mean(input * input, dims, True) + float(np.finfo(input.dtype).eps if eps is None else eps))
-    normal = input * scale
-    return normal if weight is None else normal * weight
+    x = input.float() if input.dtype == np.float16 else input  # whose squares would be too large
+    scale = rsqrt(mean(x * x, dims, True) + float(np.finfo(x.dtype).eps if eps is None else eps))
+    normal = x * scale
+    z = normal if weight is None else normal * weight
+    return z if x is input else z.half()

@@ -100,3 +100,9 @@ row(
     real(2, 1),
     node=False,
 )
+row(
+    "rms_norm of large halves",
+    lambda mt, x: mt.nn.functional.rms_norm(x.half() * 300, (4,)),
+    real(3, 4),
+    smooth=False,
+)

@@ -194,9 +194,12 @@ class Methods(Interop):
     @property
     def H(self) -> Any:  # noqa: N802 - torch's name
         """The conjugate transpose of a matrix."""
-        return complex_numbers.conj(transposition.matrix_transpose(self))
+        return complex_numbers.conj(transposition.matrix_transpose(self, "H"))
 
-    mH = H  # noqa: N815 - torch's name
+    @property
+    def mH(self) -> Any:  # noqa: N802 - torch's name
+        """The conjugate transpose of each matrix."""
+        return complex_numbers.conj(transposition.matrix_transpose(self, "mH"))
 
     # Indexing and masks
 

@@ -400,12 +400,20 @@ def number_operand(value: Any, other: TensorState) -> Any:
     """A constant beside the tensor `other`; a number takes on its dtype. NotImplemented if it is no number or array."""
     if isinstance(value, _NUMBERS):
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        number = new_tensor(type(other), np.asarray(value, dtype))
+        number = new_tensor(type(other), as_element(value, dtype))
         number.meta = NUMBER
         return number if watch.watcher is None else made_of(value, number)
     if isinstance(value, _ARRAYS) and value.dtype.kind in "biufc":
         return made_of(value, new_tensor(type(other), np.asarray(value)))
     return NotImplemented
+
+
+def as_element(value: Any, dtype: Any) -> Array:
+    """A number as a 0-d array. One that is too large for an integer dtype wraps around, as in torch."""
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError:
+        return np.asarray(value).astype(dtype)
 
 
 def promoted(a: Array, b: Array) -> tuple[Array, Array]:

@@ -126,8 +126,8 @@ class EluBackward0(Operation):
         return choose(x > 0, x, np.expm1(np.minimum(x, 0)) * self.alpha) * self.scale
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        below = exp(where(x > 0, 0.0, x)) * self.alpha
-        return g * where(x > 0, self.scale, below * self.scale)
+        below = exp(where(x <= 0, x, 0.0)) * self.alpha
+        return g * where(x <= 0, below * self.scale, self.scale)
 
 
 class EluBackward1(EluBackward0):
@@ -138,7 +138,7 @@ class EluBackward1(EluBackward0):
 
     def grad_x(self, g: Any, z: Any) -> Any:
         check_slope("elu", self.alpha)
-        return g * where(z > 0, self.scale, z + self.scale * self.alpha)
+        return g * where(z <= 0, z + self.scale * self.alpha, self.scale)
 
 
 @refusing(biu="silu_cpu")

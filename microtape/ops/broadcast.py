@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from microtape.ops.summing import total
 from microtape.tensor_state import TensorState
 
 
@@ -16,9 +15,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     if g.shape[lead:] != shape:
         dims += tuple([i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1])
     if not isinstance(g, TensorState):
-        total: Any = np.add.reduce(g, dims)
-        return total if total.shape == shape else total.reshape(shape)
-    total = g
-    if dims:
-        total = total.sum(dims, True)
-    return total.reshape(shape) if lead else total
+        summed: Any = total(g, dims)
+        return summed if summed.shape == shape else summed.reshape(shape)
+    summed = g.sum(dims, True) if dims else g  # type: ignore[attr-defined]
+    return summed.reshape(shape) if lead else summed

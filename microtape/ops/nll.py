@@ -15,9 +15,11 @@ from microtape.ops.division import over_number
 from microtape.ops.index import IndexBackward0
 from microtape.ops.kinds import named, refusing
 from microtape.ops.loss import array_of, check_reduction
-from microtape.ops.reduction import add_up, sum
+from microtape.ops.reduction import sum
+from microtape.ops.selection import where
 from microtape.ops.shape import reshape
 from microtape.ops.softmax import log_softmax
+from microtape.ops.summing import add_up
 from microtape.tensor_state import TensorState
 
 INT64 = np.dtype(np.int64)
@@ -175,7 +177,7 @@ def cross_entropy(
     weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
     every = -sum(logs * in_dim(weights, dim, input.ndim), dim)
     kept = targets != ignore_index
-    every = every * kept
+    every = where(kept, every, 0.0)
     if reduction != "none":
         every = sum(every)
     if reduction == "mean":

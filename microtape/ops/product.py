@@ -13,7 +13,7 @@ from microtape.operation import Binary, as_operand, binary, call
 from microtape.ops.arguments import plain
 from microtape.ops.casting import contiguous
 from microtape.ops.kinds import Promoting, refusal_of, refusing
-from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, reshape, unsqueeze
+from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
 from microtape.ops.transposition import t, transpose
 from microtape.tensor_state import TensorState
 
@@ -79,6 +79,8 @@ class AddmmBackward0(Promoting):
     def forward(self, x: Any, y: Any, w: Any) -> Any:
         product = y @ w
         product = product if self.alpha == 1 else product * product.dtype.type(self.alpha)
+        if self.beta == 0:
+            return product  # whatever x is, even NaN
         return product + (x if self.beta == 1 else x * product.dtype.type(self.beta))
 
     def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
@@ -176,12 +178,17 @@ def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`β · input + α · mat1 @ mat2`, with `input` broadcast."""
+    """`β · input + α · mat1 @ mat2`, with `input` broadcast. Raises RuntimeError where they do not fit."""
+    for name, one in (("mat1", mat1), ("mat2", mat2)):
+        if one.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {one.ndim}-D tensor")
     if mat1.shape[-1] != mat2.shape[0]:
         (n, m), (p, q) = mat1.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
     for name, one in (("self", input), ("mat1", mat1)):
         check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
+    if tuple(input.shape) != (mat2.shape[1],):  # a bias, as nearly always
+        expanded_size(input, (mat1.shape[0], mat2.shape[1]))
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
 

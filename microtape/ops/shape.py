@@ -234,8 +234,12 @@ def ravel(input: Any) -> Any:
 
 def expand(input: Any, *shape: Any, size: Any = None) -> Any:
     """`input` repeated along dimensions of size 1, without a copy. -1 keeps a size."""
-    shape = shape if size is None else (size,)
-    wanted, before = sizes(shape), tuple(input.shape)
+    return view_call(input, ExpandBackward0, expanded_size(input, sizes(shape if size is None else (size,))))
+
+
+def expanded_size(input: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """`wanted`, with the sizes that are kept. Raises RuntimeError where `input` cannot be expanded to it."""
+    before = tuple(input.shape)
     lead = len(wanted) - len(before)
     if lead < 0:
         raise RuntimeError(
@@ -253,7 +257,7 @@ def expand(input: Any, *shape: Any, size: Any = None) -> Any:
                 f"The expanded size of the tensor ({size}) must match the existing size ({before[i - lead]}) at "
                 f"non-singleton dimension {i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(before)}"
             )
-    return view_call(input, ExpandBackward0, tuple(full))
+    return tuple(full)
 
 
 def repeated(array: Any, shape: tuple[int, ...]) -> Array:

@@ -12,9 +12,10 @@ from microtape.operation import call
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.division import over_number
 from microtape.ops.mask import masked_fill
-from microtape.ops.reduction import MeanBackward1, Reduction, mean, sum, total
+from microtape.ops.reduction import MeanBackward1, Reduction, mean, sum
 from microtape.ops.rounding import abs, sgn
 from microtape.ops.selection import where
+from microtape.ops.summing import total
 from microtape.several import Several, call_several
 
 

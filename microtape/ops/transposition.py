@@ -112,8 +112,18 @@ def reversed_dims(x: Any) -> Any:
     return permute(x, tuple(reversed(range(x.ndim))))
 
 
-def matrix_transpose(x: Any) -> Any:
-    """`x.mT`: the last two dimensions swapped. Raises RuntimeError where there are fewer."""
+def matrix_transpose(x: Any, name: str = "mT") -> Any:
+    """`x.mT`, `x.mH` or `x.H` by their `name`: the last two dimensions swapped; a scalar stays as it is.
+
+    Raises RuntimeError for a vector, and for more than two dimensions of `H`.
+    """
+    if x.ndim == 0:
+        return x
+    if name == "H" and x.ndim != 2:
+        batches = "" if x.ndim < 2 else " For batches of matrices, consider using tensor.mH"
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor.{batches}")
     if x.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor.")
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor."
+        )
     return transpose(x, -2, -1)

@@ -116,3 +116,14 @@ wrong("margin_ranking_loss ranks", lambda nn, x, y: nn.margin_ranking_loss(x, x,
 wrong("triplet_margin_loss ranks", lambda nn, x, y: nn.triplet_margin_loss(x, y, x), ROWS, real(7))
 wrong("cosine_embedding_loss targets", lambda nn, x, y: nn.cosine_embedding_loss(x, x, y), ROWS, fixed([[1]]))
 wrong("cosine_embedding_loss ranks", lambda nn, x, y: nn.cosine_embedding_loss(x, x, y), ROWS, fixed(1))
+
+wrong("linear bias size", lambda nn, x, w, b: nn.linear(x, w, b), real(2, 3), real(4, 3), real(5))
+IGNORED = fixed([1, 1], np.int64)
+edge(
+    "cross_entropy label smoothing, all ignored",
+    lambda nn, x, t: nn.cross_entropy(x, t, ignore_index=1, label_smoothing=0.1, reduction="sum"),
+    real(2, 3),
+    IGNORED,
+)
+for name in ("elu", "selu"):
+    edge(f"{name} of NaN", lambda nn, x, name=name: getattr(nn, name)(x), exactly([np.nan, 1.0, -1.0]))

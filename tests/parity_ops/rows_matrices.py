@@ -233,3 +233,9 @@ row("wrong: solve a number", lambda mt, x, y: mt.linalg.solve(x, y), invertible(
 row("eigh values", lambda mt, x: mt.linalg.eigh(x)[0], definite(3, 3), node=False, smooth=False)
 row("eigvalsh of a symmetric matrix", lambda mt, x: mt.linalg.eigvalsh(x), definite(2, 2), node=False, smooth=False)
 row("eigh vectors", lambda mt, x: mt.linalg.eigh(x)[1] ** 2, definite(3, 3), node=False, smooth=False)
+row("addmm beta 0", lambda mt, x, y, w: mt.addmm(x, y, w, beta=0), exactly([[np.nan]]), real(2, 3), real(3, 2))
+row("wrong: addmm input", lambda mt, x, y, w: mt.addmm(x, y, w), real(7), real(2, 3), real(3, 2), smooth=False)
+row("wrong: addmm vector", lambda mt, x, y, w: mt.addmm(x, y, w), real(2), real(3), real(3, 2), smooth=False)
+for name in ("H", "mH", "mT"):
+    for shape in ((), (3,), (2, 3, 4)):
+        row(f"{name} of {len(shape)} dimensions", lambda mt, x, name=name: getattr(x, name), real(*shape), smooth=False)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -77,8 +78,8 @@ def run_workload(workload: Workload, engines: Mapping[str, Engine], rounds: int,
         gradients = engine.arrays(runs[name]())
         expected = expected or gradients
         compare(f"{workload.name}: {name}", gradients, expected, workload.tolerance)
-    set_modules_aside()
-    times = interleaved(runs, rounds, block)
+    with modules_set_aside():
+        times = interleaved(runs, rounds, block)
     seconds = {name: float(np.median(column)) for name, column in times.items()}
     return Result(workload, seconds, ratios(times, OURS), skipped)
 
@@ -124,14 +125,18 @@ def keep_freed_memory() -> None:
         mallopt(option, 1 << 30)
 
 
-def set_modules_aside() -> None:
-    """Let the cyclic collector pass over all that is there by now, for all engines alike.
+@contextmanager
+def modules_set_aside() -> Iterator[None]:
+    """Inside, the cyclic collector passes over all that was there before, for all engines alike.
 
     Otherwise a full collection, in whose time it happens to fall, goes through the modules of all peers as well.
     """
-    gc.unfreeze()
     gc.collect()
     gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def repetitions(run: Callable[[], Any], block: float) -> int:

@@ -73,7 +73,8 @@ def markdown(
         "Written by `python -m benchmarks`. Each number is our time over that of a peer, so less is better: the median "
         f"over {rounds} rounds (3 for long ones) in which all engines ran one after the other, with the quartiles in "
         "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all "
-        "engines agreed on every gradient.",
+        "engines agreed on every gradient. While a workload is timed, Python's cyclic collector passes over what had been "
+        "imported and made before, or it would go through the modules of all peers now and then.",
         "",
         "*Formulas alone* are the calls that our operations and formulas make, with the arrays of a real run, and "
         "nothing around them: no tensors, nodes or sums. What we take beyond them is the tape; what they take beyond "

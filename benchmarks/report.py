@@ -73,8 +73,8 @@ def markdown(
         "Written by `python -m benchmarks`. Each number is our time over that of a peer, so less is better: the median "
         f"over {rounds} rounds (3 for long ones) in which all engines ran one after the other, with the quartiles in "
         "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all "
-        "engines agreed on every gradient. While a workload is timed, Python's cyclic collector passes over what had been "
-        "imported and made before, or it would go through the modules of all peers now and then.",
+        "engines agreed on every gradient. While a workload is timed, Python's cyclic collector passes over what had "
+        "been imported and made before, or it would go through the modules of all peers now and then.",
         "",
         "*Formulas alone* are the calls that our operations and formulas make, with the arrays of a real run, and "
         "nothing around them: no tensors, nodes or sums. What we take beyond them is the tape; what they take beyond "
@@ -120,7 +120,7 @@ Counted in instructions (callgrind, Python 3.11 as Debian builds it), an operati
   900 each, the edge of a leaf 1,200. What is left are 200 of Python's own instructions at about 50 each.
 - A backward pass over a single node and its leaf takes 88,000: 8,000 for the first gradient, 22,000 for setting up,
   9,000 for numpy's errstate. A network of a few operations feels that.
-- The small MLP takes 7,300 of Python's instructions. A tape of a hundred lines that can do nothing but run this network
+- The small MLP takes 7,400 of Python's instructions. A tape of a hundred lines that can do nothing but run this network
   takes 2,100 with the same formulas, and a tenth more time than these. What lies between is spread over what that one
   leaves out: promotion, versions, hooks, captures, views, modes, ownership, places in the source, observers,
   arguments that are checked. To write `record`, `attach` and `new_tensor` into their callers gains 3 %.

@@ -1,7 +1,7 @@
 """microtape: PyTorch's autograd on numpy, written to be read and watched.
 
-Read the files in this order: `node`, `tensor_state`, `saved`, `plans`, `operation`, `ops/`, `engine`, `views`,
-`in_place`, `function_node`, `function_call`, `function`, `tensor`, `differentiate`.
+Read the files in this order: `node`, `tensor_state`, `saved`, `plans`, `operands`, `operation`, `ops/`, `engine`,
+`views`, `in_place`, `function_node`, `function_call`, `function`, `tensor`, `differentiate`.
 """
 
 from importlib import import_module

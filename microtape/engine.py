@@ -165,11 +165,11 @@ class GraphTask:
                             buffers[receiver] = term
                         elif receiver in owned:
                             held += term
-                        elif not shape and type(held) is not list:
-                            buffers[receiver] = held + term  # numbers do not change
                         elif type(held) is list:
                             edge = receiver, node.input_nrs[output]
                             held[edge[1]] = self.added(edge, held[edge[1]], term, node, gradient)
+                        elif not shape:
+                            buffers[receiver] = held + term  # numbers do not change
                         else:
                             buffers[receiver] = self.added(receiver, held, term, node, gradient)
                     if watcher is not None:

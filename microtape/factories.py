@@ -12,7 +12,7 @@ from microtape import dtypes
 from microtape.devices import check_device
 from microtape.inference import marked
 from microtape.node import NO_EDGE
-from microtape.operation import made_of
+from microtape.operands import made_of
 from microtape.ops.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
 from microtape.tensor import Tensor

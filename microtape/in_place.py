@@ -23,7 +23,8 @@ from microtape.dtypes import scalar_name
 from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import Edge, Node, leading, next_sequence_nr
-from microtape.operation import Operation, as_tensor, attach, compute, save
+from microtape.operands import as_tensor
+from microtape.operation import Operation, attach, compute, save
 from microtape.packed_tensor import PackedTensor
 from microtape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tensor_state import (

@@ -17,7 +17,8 @@ import numpy as np
 
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge, leading
-from microtape.operation import Operation, as_tensor, attach, quietly, refusal, save
+from microtape.operands import as_tensor
+from microtape.operation import Operation, attach, quietly, refusal, save
 from microtape.tensor_state import TensorState, as_array, edge_of, new_tensor
 from microtape.watch import watch
 

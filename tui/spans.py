@@ -6,6 +6,7 @@ shows it, once for every theme.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -45,17 +46,16 @@ def shown(text: str, *, ascii: bool = False) -> str:
 def wrapped(text: str, width: int, indent: str = "", hanging: str = "") -> list[str]:
     """The text in lines of at most that many characters, indented; the second and the others as `hanging` says.
 
-    It is broken at spaces alone: a word that is longer has a line of its own. `textwrap` takes ten times as long.
+    It is broken at spaces alone: a word that is longer has a line of its own.
     """
-    found, before, text = [], indent, text.rstrip()
-    while len(before) + len(text) > width:
-        word = len(text) - len(text.lstrip())  # the first one is in the line in any case
-        end = text.rfind(" ", word, max(width - len(before), word) + 1)
-        if end < 0 and (end := text.find(" ", word)) < 0:
-            break
-        found.append(before + text[:end].rstrip())
-        before, text = hanging, text[end:].lstrip()
-    return [*found, before + text] if text else found
+    text = text.rstrip()
+    if len(indent) + len(text) <= width:  # as nearly always; textwrap takes ten times as long
+        return [indent + text] if text else []
+    start = len(text) - len(text.lstrip())
+    return textwrap.wrap(
+        text[start:], width, initial_indent=indent + text[:start], subsequent_indent=hanging,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def sentence_list(items: Iterable[Line], limit: int = 3) -> Line:

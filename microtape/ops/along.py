@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from microtape.dtypes import scalar_name
-from microtape.operation import Operation, as_tensor
+from microtape.operands import as_tensor
+from microtape.operation import Operation
 from microtape.ops.arguments import dim_index, plain
 from microtape.ops.index import add_at
 from microtape.tensor_state import TensorState

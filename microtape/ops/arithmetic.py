@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from microtape.in_place import call_
-from microtape.operation import Binary, Unary, as_operand, binary, call, promoted, unary
+from microtape.operands import as_operand, promoted
+from microtape.operation import Binary, Unary, binary, call, unary
 from microtape.ops.kinds import Promoting, WithNumber, in_place, named, refusing
 from microtape.tensor_state import TensorState
 

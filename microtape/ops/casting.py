@@ -9,7 +9,8 @@ import numpy as np
 
 from microtape import devices
 from microtape.in_place import call_, places
-from microtape.operation import Operation, Unary, as_operand, call, unary
+from microtape.operands import as_operand
+from microtape.operation import Operation, Unary, call, unary
 from microtape.ops.kinds import named, nothing
 from microtape.tensor_state import TensorState
 

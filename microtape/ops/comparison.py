@@ -9,7 +9,8 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.inference import marked
-from microtape.operation import as_operand, number_operand, promoted, quietly, refusal
+from microtape.operands import as_operand, number_operand, promoted
+from microtape.operation import quietly, refusal
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.kinds import refusal_of
 from microtape.tensor_state import TensorState, as_array, new_tensor

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.dtypes import scalar_name
-from microtape.operation import as_operand
+from microtape.operands import as_operand
 from microtape.ops.arguments import dim_index
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.kinds import refusal_of

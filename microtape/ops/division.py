@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from microtape.in_place import call_
-from microtape.operation import Binary, as_operand, binary, call
+from microtape.operands import as_operand
+from microtape.operation import Binary, binary, call
 from microtape.ops.arithmetic import given, pair
 from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.pieces import in_pieces

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from microtape.dtypes import scalar_name
-from microtape.operation import Operation, as_tensor, call
+from microtape.operands import as_tensor
+from microtape.operation import Operation, call
 from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
 from microtape.ops.comparison import undifferentiable

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from microtape.in_place import call_
-from microtape.operation import Binary, Operation, Unary, as_operand, binary, call, unary
+from microtape.operands import as_operand
+from microtape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.ops.arithmetic import given, plus_number, times_number
 from microtape.ops.choice import choose
 from microtape.ops.kinds import beside_number, floating, in_place, nothing, refusing

@@ -17,7 +17,8 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
-from microtape.operation import Operation, as_operand, as_tensor, call
+from microtape.operands import as_operand, as_tensor
+from microtape.operation import Operation, call
 from microtape.ops.arguments import plain
 from microtape.ops.casting import copy_, fill_
 from microtape.ops.parts import SelectBackward0, SliceBackward0

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from microtape import dtypes
 from microtape.in_place import call_
-from microtape.operation import Operation, as_operand
+from microtape.operands import as_operand
+from microtape.operation import Operation
 from microtape.several import zeros_like
 from microtape.tensor_state import Array, TensorState
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from microtape.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
-from microtape.operation import Operation, as_tensor, call
+from microtape.operands import as_tensor
+from microtape.operation import Operation, call
 from microtape.ops.arguments import plain
 from microtape.ops.choice import choose
 from microtape.ops.shape import expand

@@ -9,7 +9,8 @@ import numpy as np
 
 from microtape.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
-from microtape.operation import Binary, as_operand, binary, call
+from microtape.operands import as_operand
+from microtape.operation import Binary, binary, call
 from microtape.ops.arguments import plain
 from microtape.ops.casting import contiguous
 from microtape.ops.kinds import Promoting, refusal_of, refusing

@@ -8,7 +8,8 @@ import numpy as np
 
 from microtape.dtypes import scalar_name
 from microtape.in_place import call_
-from microtape.operation import Binary, Operation, as_operand, as_tensor, binary, call, refusal
+from microtape.operands import as_operand, as_tensor
+from microtape.operation import Binary, Operation, binary, call, refusal
 from microtape.ops.arguments import plain, refuse_out
 from microtape.ops.choice import choose
 from microtape.ops.kinds import Promoting, WithNumber, refusing

@@ -1,4 +1,4 @@
-"""Adding up the elements of arrays, as quickly and as exactly as numpy can."""
+"""Adding up the elements of arrays, and finding the largest, as quickly and as exactly as numpy can."""
 
 from __future__ import annotations
 
@@ -25,3 +25,14 @@ def total(x: Any, dim: tuple[int, ...] | None, dtype: Any = None, keepdims: bool
     head = head.reshape((*x.shape[:axis], parts, parts, *x.shape[axis + 1 :]))
     z = add_up(add_up(head, axis, dtype), axis, dtype, keepdims=keepdims)
     return z + add_up(tail, axis, dtype, keepdims=keepdims)
+
+
+def reduced_along(ufunc: Any, x: Any, dim: tuple[int, ...] | None, **initial: float) -> Any:
+    """`ufunc.reduce` over `dim`, which stays as a dimension of one.
+
+    numpy goes through short rows one at a time, and through the columns of a copy all at once: for 256 rows of 10, in
+    a tenth of the time. NB: not in half precision, where it adds up rows in a finer one and columns not.
+    """
+    if dim == (1,) and x.ndim == 2 and x.shape[1] <= 16 and len(x) >= 32 and x.dtype.itemsize > 2:
+        return ufunc.reduce(x.T.copy(), 0, **initial)[:, None]
+    return ufunc.reduce(x, dim, keepdims=True, **initial)

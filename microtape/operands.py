@@ -1,0 +1,79 @@
+"""Operands: what may stand beside a tensor, as a tensor, and two arrays in one dtype."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from microtape import dtypes
+from microtape.tensor_state import NUMBER, Array, TensorState, new_tensor
+from microtape.watch import watch
+
+_T = TypeVar("_T", bound=TensorState)
+
+NUMBERS = (int, float, complex)  # bool is an int
+ARRAYS = (np.ndarray, np.generic)
+
+
+def as_tensor(value: Any, like: type[_T]) -> _T:
+    """`value` itself if it is a tensor, else a constant tensor around it."""
+    return value if isinstance(value, like) else constant(value, like)
+
+
+def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
+    """A tensor without history around an array or number."""
+    if isinstance(value, TensorState):
+        return value  # type: ignore[return-value]  # a sibling class of tensor
+    if not isinstance(value, NUMBERS):
+        return made_of(value, new_tensor(like, np.asarray(value, dtype)))
+    number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
+    number.meta = NUMBER
+    return made_of(value, number)
+
+
+def made_of(value: Any, tensor: _T) -> _T:
+    """Tell the observer, if there is one, of a tensor made of what may have been taken out of another one."""
+    if watch.watcher is not None:
+        watch.watcher.entered(value, tensor)
+    return tensor
+
+
+def as_operand(value: Any, other: TensorState) -> TensorState:
+    """The operand beside the tensor `other`: a tensor, or a constant around a number or an array.
+
+    Raises TypeError for anything else.
+    """
+    operand = value if isinstance(value, TensorState) else number_operand(value, other)
+    if operand is NotImplemented:
+        raise TypeError(f"expected a Tensor, a number or an array beside a Tensor, not {type(value).__name__}")
+    return operand
+
+
+def number_operand(value: Any, other: TensorState) -> Any:
+    """A constant beside the tensor `other`; a number takes on its dtype. NotImplemented if it is no number or array."""
+    if isinstance(value, NUMBERS):
+        dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
+        number = new_tensor(type(other), as_element(value, dtype))
+        number.meta = NUMBER
+        return number if watch.watcher is None else made_of(value, number)
+    if isinstance(value, ARRAYS) and value.dtype.kind in "biufc":
+        return made_of(value, new_tensor(type(other), np.asarray(value)))
+    return NotImplemented
+
+
+def as_element(value: Any, dtype: Any) -> Array:
+    """A number as a 0-d array. One that is too large for an integer dtype wraps around, as in torch."""
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError:
+        return np.asarray(value).astype(dtype)
+
+
+def promoted(a: Array, b: Array) -> tuple[Array, Array]:
+    """Both arrays in the dtype that torch would compute with; see Note [Type promotion]."""
+    if a.dtype == b.dtype:
+        return a, b
+    (dim_a, zero_a), (dim_b, zero_b) = dtypes.ranks(a), dtypes.ranks(b)
+    dtype = dtypes.result_type(dtypes.join(dim_a, dim_b), dtypes.join(zero_a, zero_b))
+    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)

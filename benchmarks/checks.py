@@ -92,7 +92,7 @@ def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 
 def place(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     """What it costs an operation to know its place: the statements that `attach` spends on it, timed by themselves."""
-    from microtape.call_site import LIBRARY_FILES
+    from microtape.basics.call_site import LIBRARY_FILES
     from microtape.node import Node
 
     node = Node()

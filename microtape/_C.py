@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from microtape.basics.settings import settings
 from microtape.node import Node
 from microtape.probe import current_node, current_task, remaining_order, will_run
-from microtape.settings import settings
 
 
 def _is_multithreading_enabled() -> bool:

@@ -7,8 +7,8 @@ Read the files in this order: `node`, `tensor_state`, `saved`, `plans`, `operand
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from microtape.devices import device
-from microtape.dtypes import (
+from microtape.basics.devices import device
+from microtape.basics.dtypes import (
     bool,
     complex64,
     complex128,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microtape.call_site import LIBRARY_FILES, user_frame, user_stacklevel
+from microtape.basics.call_site import LIBRARY_FILES, user_frame, user_stacklevel
 from microtape.errors import NanGradientError
 from microtape.node import AccumulateGrad, Node
 from microtape.probe import current_node, failed_node

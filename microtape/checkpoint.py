@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from microtape import devices
-from microtape.call_site import user_stacklevel
+from microtape.basics import devices
+from microtape.basics.call_site import user_stacklevel
 from microtape.checkpoint_log import OperationLog
 from microtape.checkpoint_reentrant import CheckpointFunction
 from microtape.errors import CheckpointError

@@ -7,7 +7,7 @@ import threading
 from itertools import zip_longest
 from typing import Any
 
-from microtape.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_frame
 from microtape.node import Node
 from microtape.tensor_state import TensorState
 from microtape.watch import Watcher, watch

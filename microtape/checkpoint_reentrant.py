@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from microtape.call_site import user_stacklevel
+from microtape.basics.call_site import user_stacklevel
 from microtape.differentiate import backward
 from microtape.function import Function
 from microtape.grad_mode import _GradMode

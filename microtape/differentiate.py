@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microtape.call_site import CallSite, user_frame, user_stacklevel
-from microtape.dtypes import DType
+from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
+from microtape.basics.dtypes import DType
 from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.inference import marked

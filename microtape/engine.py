@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.call_site import CallSite
+from microtape.basics.call_site import CallSite
 from microtape.errors import InPlaceError
 from microtape.fitting import all_fitted, conjugate, fitted
 from microtape.grad_mode import mode

@@ -6,7 +6,7 @@ An `AutogradError` also says where in the user's program the things happened tha
 
 from __future__ import annotations
 
-from microtape.call_site import CallSite
+from microtape.basics.call_site import CallSite
 
 
 class AutogradError(RuntimeError):

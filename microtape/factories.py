@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape import dtypes
-from microtape.devices import check_device
+from microtape.basics import dtypes
+from microtape.basics.devices import check_device
 from microtape.inference import marked
 from microtape.node import NO_EDGE
 from microtape.operands import made_of

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microtape.basics.dtypes import is_differentiable
 from microtape.differentiate import grad
-from microtape.dtypes import is_differentiable
 from microtape.fitting import conjugate, fitted
 from microtape.forward_function import function_tangents
 from microtape.grad_mode import _GradMode, mode

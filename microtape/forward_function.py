@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import is_differentiable
+from microtape.basics.dtypes import is_differentiable
 from microtape.tangents import check_size, set_tangent, unfollowed
 from microtape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
 

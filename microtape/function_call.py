@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from microtape.call_site import LIBRARY_FILES, user_frame
+from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.errors import InPlaceError
 from microtape.function_node import FunctionNode
 from microtape.grad_mode import _GradMode, mode

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
-from microtape.call_site import user_stacklevel
+from microtape.basics.call_site import user_stacklevel
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

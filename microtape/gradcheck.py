@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.call_site import user_stacklevel
+from microtape.basics.call_site import user_stacklevel
 from microtape.differentiate import grad
 from microtape.errors import GradcheckError
 from microtape.function import Function

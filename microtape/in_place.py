@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import Edge, Node, leading, next_sequence_nr

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import DType, is_differentiable, scalar_name
+from microtape.basics.dtypes import DType, is_differentiable, scalar_name
 from microtape.node import OWN_DTYPE
 from microtape.tensor_state import TensorState, ensure_meta, is_leaf, requires_grad
 

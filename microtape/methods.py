@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from microtape import dtypes
-from microtape.devices import check_device
+from microtape.basics import dtypes
+from microtape.basics.devices import check_device
 from microtape.interop import Interop
 from microtape.ops import (
     activation,

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from microtape.call_site import CallSite
+from microtape.basics.call_site import CallSite
 
 if TYPE_CHECKING:
-    from microtape.dtypes import DType
+    from microtape.basics.dtypes import DType
     from microtape.tensor_state import TensorState
 
 Edge: TypeAlias = "tuple[Node | None, int]"

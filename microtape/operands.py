@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from microtape import dtypes
+from microtape.basics import dtypes
 from microtape.tensor_state import NUMBER, Array, TensorState, new_tensor
 from microtape.watch import watch
 

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from microtape import dtypes
-from microtape.call_site import LIBRARY_FILES
+from microtape.basics import dtypes
+from microtape.basics.call_site import LIBRARY_FILES
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Node, leading, next_sequence_nr
 from microtape.operands import ARRAYS, as_tensor, number_operand, promoted

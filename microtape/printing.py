@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microtape import dtypes
+from microtape.basics import dtypes
 from microtape.errors import AutogradError
 from microtape.tangents import tangent_of
 from microtape.tensor_state import Array, requires_grad

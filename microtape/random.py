@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape import dtypes
+from microtape.basics import dtypes
 from microtape.tensor_state import Array
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from microtape.call_site import user_frame
+from microtape.basics.call_site import user_frame
 from microtape.checkpoint_log import OperationLog, differing_operations
 from microtape.errors import CheckpointError
 from microtape.grad_mode import _GradMode

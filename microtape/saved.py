@@ -11,7 +11,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.errors import DetachedInPlaceError, FreedGraphError, InferenceTensorError, ModifiedInPlaceError
 from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.packed_tensor import PackedTensor

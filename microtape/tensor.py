@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import microtape  # whose parts that need this module are looked up when they are called
-from microtape import devices, dtypes
+from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.grad_mode import mode
 from microtape.in_place import write

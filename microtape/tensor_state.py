@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from microtape.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_frame
 from microtape.node import DEAD_END, NO_EDGE, OWN_DTYPE, AccumulateGrad, Edge, NodeHooks
 
 if TYPE_CHECKING:

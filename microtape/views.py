@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
 from microtape.grad_mode import mode
 from microtape.node import NO_EDGE, Edge

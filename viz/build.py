@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from microtape.recording.collector import paused
+from microtape.basics.collector import paused
 from microtape.recording.model import Recording, TensorRef
 from microtape.recording.moment import Moment, Timeline
 from microtape.recording.words import format_value

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from microtape.recording.collector import paused
+from microtape.basics.collector import paused
 from microtape.recording.model import Recording
 from microtape.recording.moment import Moment, Timeline
 from viz.build import pictures

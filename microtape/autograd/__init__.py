@@ -5,11 +5,11 @@ from microtape.autograd import anomaly_mode, forward_ad, function, functional, g
 from microtape.autograd.function import Function
 from microtape.autograd.grad_mode import _force_original_view_tracking, _unsafe_preserve_version_counter
 from microtape.autograd.variable import Variable
+from microtape.basics.settings import is_view_replay_enabled, set_multithreading_enabled
 from microtape.differentiate import backward, grad
 from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
 from microtape.gradcheck import gradcheck, gradgradcheck
 from microtape.inference import inference_mode
-from microtape.settings import is_view_replay_enabled, set_multithreading_enabled
 
 __all__ = [
     "Function",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from microtape.dtypes import bool as bool_dtype
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import bool as bool_dtype
+from microtape.basics.dtypes import scalar_name
 from microtape.ops.activation import (
     elu,
     hardtanh,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microtape.ops.summing import total
+from microtape.basics.summing import total
 from microtape.tensor_state import TensorState
 
 

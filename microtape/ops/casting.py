@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape import devices
+from microtape.basics import devices
 from microtape.in_place import call_, places
 from microtape.operands import as_operand
 from microtape.operation import Operation, Unary, call, unary

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import cpp_name
+from microtape.basics.dtypes import cpp_name
 from microtape.in_place import call_
 from microtape.operation import call
 from microtape.ops.kinds import Promoting, named, refusing

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.inference import marked
 from microtape.operands import as_operand, number_operand, promoted
 from microtape.operation import quietly, refusal

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.operation import Binary, Unary, binary, unary
 from microtape.ops.kinds import nothing
 from microtape.ops.parts import select

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from microtape.dtypes import cpp_name, scalar_name
+from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.operation import call
 from microtape.ops.arguments import int_tuple, plain
 from microtape.ops.geometry import Geometry, geometry_of

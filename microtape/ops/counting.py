@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.operands import as_operand
 from microtape.ops.arguments import dim_index
 from microtape.ops.comparison import undifferentiable

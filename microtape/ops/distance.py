@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.operation import Binary, binary, call
 from microtape.ops.exponential import sqrt
 from microtape.ops.kinds import nothing, refusal_of

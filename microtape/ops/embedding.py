@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.operands import as_tensor
 from microtape.operation import Operation, call
 from microtape.ops.along import out_of_range

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.devices import check_device
+from microtape.basics.devices import check_device
 from microtape.ops.arguments import sizes
 from microtape.tensor_state import TensorState
 from microtape.tensor_state import new_tensor as make

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from microtape import dtypes
+from microtape.basics import dtypes
 from microtape.in_place import call_
 from microtape.operands import as_operand
 from microtape.operation import Operation

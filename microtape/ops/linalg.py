@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.operation import Operation, call
 from microtape.ops.complex_numbers import imag
 from microtape.ops.exponential import log

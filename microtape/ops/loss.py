@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.summing import total
 from microtape.operation import call
 from microtape.ops.activation import sigmoid, softplus
 from microtape.ops.choice import choose
@@ -16,7 +17,6 @@ from microtape.ops.reduction import mean, sum
 from microtape.ops.rounding import abs
 from microtape.ops.selection import clamp
 from microtape.ops.shape import broadcast_tensors
-from microtape.ops.summing import total
 from microtape.tensor_state import TensorState
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
+from microtape.basics.summing import add_up
 from microtape.operands import as_tensor
 from microtape.operation import Operation, call
 from microtape.ops.along import grid, out_of_range
@@ -20,7 +21,6 @@ from microtape.ops.reduction import sum
 from microtape.ops.selection import where
 from microtape.ops.shape import reshape
 from microtape.ops.softmax import log_softmax
-from microtape.ops.summing import add_up
 from microtape.tensor_state import TensorState
 
 INT64 = np.dtype(np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operation import Operation, call
 from microtape.ops.comparison import undifferentiable

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import cpp_name, scalar_name
+from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.in_place import call_
 from microtape.operands import as_operand
 from microtape.operation import Binary, binary, call

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
+from microtape.basics.summing import add_up, total
 from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.division import over_number
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import expand, repeated, unsqueeze
-from microtape.ops.summing import add_up, total
 from microtape.tensor_state import TensorState
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
 from microtape.in_place import call_
 from microtape.operands import as_operand, as_tensor
 from microtape.operation import Binary, Operation, binary, call, refusal

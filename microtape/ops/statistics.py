@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.dtypes import scalar_name
+from microtape.basics.dtypes import scalar_name
+from microtape.basics.summing import total
 from microtape.operation import call
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.division import over_number
@@ -15,7 +16,6 @@ from microtape.ops.mask import masked_fill
 from microtape.ops.reduction import MeanBackward1, Reduction, mean, sum
 from microtape.ops.rounding import abs, sgn
 from microtape.ops.selection import where
-from microtape.ops.summing import total
 from microtape.several import Several, call_several
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microtape.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_frame
 from microtape.grad_mode import mode
 from microtape.recording.model import BorderKind, BorderRecord, Operand, Place, TensorRef
 from microtape.recording.places import Sources

@@ -21,7 +21,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
-from microtape.call_site import LIBRARY_FILES
+from microtape.basics.call_site import LIBRARY_FILES
 from microtape.errors import RecordingError
 from microtape.recording.file import save
 from microtape.recording.recorder import Recorder

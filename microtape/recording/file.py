@@ -24,10 +24,10 @@ import zipfile
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from microtape.basics.collector import paused
 from microtape.errors import RecordingError
 from microtape.recording import model
 from microtape.recording.checks import check
-from microtape.recording.collector import paused
 from microtape.recording.columns import ColumnReader, column
 from microtape.recording.model import Recording
 from microtape.recording.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader

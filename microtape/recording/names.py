@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.call_site import user_frame
+from microtape.basics.call_site import user_frame
 from microtape.recording.model import Place
 from microtape.recording.places import Sources
 from microtape.tensor_state import TensorState

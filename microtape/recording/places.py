@@ -6,7 +6,7 @@ import linecache
 import os
 import traceback
 
-from microtape.call_site import LIBRARY_FILES, CallSite, Positions
+from microtape.basics.call_site import LIBRARY_FILES, CallSite, Positions
 from microtape.recording.model import Place
 
 

@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from microtape.call_site import user_frame
+from microtape.basics.call_site import user_frame
+from microtape.basics.collector import paused, seldom
 from microtape.engine import GraphTask
 from microtape.errors import AutogradError
 from microtape.grad_mode import mode
 from microtape.node import Node
-from microtape.recording.collector import paused, seldom
 from microtape.recording.copies import copied
 from microtape.recording.differences import Differences
 from microtape.recording.model import ErrorRecord, HookCall, Pass, Recording

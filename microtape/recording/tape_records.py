@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from microtape.call_site import CallSite
+from microtape.basics.call_site import CallSite
 from microtape.node import Edge, Node
 from microtape.recording.constants import parameters
 from microtape.recording.copies import copied

@@ -23,7 +23,7 @@ def _python_files(folder: str) -> Iterator[str]:
                 yield from _python_files(entry.path)
 
 
-LIBRARY_FILES = set(_python_files(os.path.dirname(__file__)))
+LIBRARY_FILES = set(_python_files(os.path.dirname(os.path.dirname(__file__))))
 """Our own source files: a call site is the innermost frame that is not in one of them."""
 
 

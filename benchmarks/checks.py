@@ -93,7 +93,7 @@ def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 def place(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     """What it costs an operation to know its place: the statements that `attach` spends on it, timed by themselves."""
     from microtape.basics.call_site import LIBRARY_FILES
-    from microtape.node import Node
+    from microtape.tape.node import Node
 
     node = Node()
 
@@ -129,7 +129,7 @@ def cost_above_a_call(function: Callable[[], Any]) -> float:
 
 def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     """How often a pass asks whether somebody watches, times what asking costs, as a share of the pass."""
-    from microtape.watch import watch
+    from microtape.tape.watch import watch
 
     run = engines[OURS].prepare(Workload("mlp", "", mlp, **SMALL_MLP))
     kind, asked = type(watch), 0

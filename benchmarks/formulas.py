@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.engines import Engine, MissingError, Torch
 from benchmarks.workloads import Run, Workload
-from microtape.tensor_state import as_number
-from microtape.watch import Watcher, watch
+from microtape.tape.tensor_state import as_number
+from microtape.tape.watch import Watcher, watch
 
 
 class Calls(Watcher):

@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import microtape.fitting
-import microtape.saved
+import microtape.tape.fitting
+import microtape.tape.saved
 from microtape.engine import GraphTask
-from microtape.node import AccumulateGrad, Node
+from microtape.tape.node import AccumulateGrad, Node
 from microtape.tensor import Tensor
 
 
@@ -111,11 +111,11 @@ FAULTS: dict[str, Fault] = {
         "It does not rewind the tape: a row runs as soon as something has arrived, and what comes later is lost.",
     ),
     "no_unbroadcast": Fault(
-        microtape.fitting, "unbroadcast", not_unbroadcast,
+        microtape.tape.fitting, "unbroadcast", not_unbroadcast,
         "It does not sum over what was stretched: the gradient has the shape of the result, not of the operand.",
     ),
     "no_version_check": Fault(
-        microtape.saved, "check_unchanged", versions_unchecked,
+        microtape.tape.saved, "check_unchanged", versions_unchecked,
         "It does not look at versions: numbers that were written over are used as if nothing had happened.",
     ),
 }  # fmt: skip

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from microtape.basics.settings import settings
-from microtape.node import Node
 from microtape.probe import current_node, current_task, remaining_order, will_run
+from microtape.tape.node import Node
 
 
 def _is_multithreading_enabled() -> bool:

@@ -55,8 +55,6 @@ from microtape.factories import (
     zeros,
     zeros_like,
 )
-from microtape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from microtape.inference import inference_mode, is_inference, is_inference_mode_enabled
 from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
 from microtape.ops.activation import relu, selu, sigmoid
 from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
@@ -175,6 +173,8 @@ from microtape.ops.trigonometric import (
     tanh,
 )
 from microtape.random import Generator, initial_seed, manual_seed, seed
+from microtape.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from microtape.tape.inference import inference_mode, is_inference, is_inference_mode_enabled
 from microtape.tensor import Size, Tensor
 
 if TYPE_CHECKING:

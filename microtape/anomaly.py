@@ -16,10 +16,10 @@ import numpy as np
 
 from microtape.basics.call_site import LIBRARY_FILES, user_frame, user_stacklevel
 from microtape.errors import NanGradientError
-from microtape.node import AccumulateGrad, Node
 from microtape.probe import current_node, failed_node
-from microtape.tensor_state import TensorState
-from microtape.watch import Watcher, watch
+from microtape.tape.node import AccumulateGrad, Node
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.watch import Watcher, watch
 
 if TYPE_CHECKING:
     from microtape.engine import GraphTask

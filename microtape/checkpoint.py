@@ -16,9 +16,9 @@ from microtape.basics.call_site import user_stacklevel
 from microtape.checkpoint_log import OperationLog
 from microtape.checkpoint_reentrant import CheckpointFunction
 from microtape.errors import CheckpointError
-from microtape.grad_mode import is_grad_enabled
 from microtape.recompute import Frame, Recipe, Slot
 from microtape.saved_hooks import saved_tensors_hooks
+from microtape.tape.grad_mode import is_grad_enabled
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 

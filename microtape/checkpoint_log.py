@@ -8,9 +8,9 @@ from itertools import zip_longest
 from typing import Any
 
 from microtape.basics.call_site import CallSite, user_frame
-from microtape.node import Node
-from microtape.tensor_state import TensorState
-from microtape.watch import Watcher, watch
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.watch import Watcher, watch
 
 
 class OperationLog(Watcher):

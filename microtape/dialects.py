@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 from microtape import differentiate
 from microtape.errors import GradientError, UnusedInputError
 from microtape.function import Function
-from microtape.node import AccumulateGrad, Node
+from microtape.tape.node import AccumulateGrad, Node
+from microtape.tape.tensor_state import edge_of
 from microtape.tensor import Tensor
-from microtape.tensor_state import edge_of
 
 
 class _Context:

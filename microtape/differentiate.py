@@ -13,12 +13,12 @@ from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
 from microtape.basics.dtypes import DType
 from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
-from microtape.inference import marked
-from microtape.node import NO_EDGE, Edge, Node, is_array
 from microtape.ops.joining import stack
+from microtape.tape.inference import marked
+from microtape.tape.node import NO_EDGE, Edge, Node, is_array
+from microtape.tape.tensor_state import edge_of, new_tensor, requires_grad
+from microtape.tape.watch import watch
 from microtape.tensor import Size, Tensor
-from microtape.tensor_state import edge_of, new_tensor, requires_grad
-from microtape.watch import watch
 
 
 class GradientEdge(NamedTuple):

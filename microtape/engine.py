@@ -32,14 +32,14 @@ import numpy as np
 
 from microtape.basics.call_site import CallSite
 from microtape.errors import InPlaceError
-from microtape.fitting import all_fitted, conjugate, fitted
-from microtape.grad_mode import mode
 from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks, run_tensor_hooks
-from microtape.node import AccumulateGrad, Edge, Node
-from microtape.saved import unpack
-from microtape.tangents import followed
-from microtape.tensor_state import TensorState, as_number, is_leaf, requires_grad
-from microtape.watch import watch
+from microtape.tape.fitting import all_fitted, conjugate, fitted
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import AccumulateGrad, Edge, Node
+from microtape.tape.saved import unpack
+from microtape.tape.tangents import followed
+from microtape.tape.tensor_state import TensorState, as_number, is_leaf, requires_grad
+from microtape.tape.watch import watch
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
 _ndarray = np.ndarray

@@ -10,13 +10,13 @@ import numpy as np
 
 from microtape.basics import dtypes
 from microtape.basics.devices import check_device
-from microtape.inference import marked
-from microtape.node import NO_EDGE
-from microtape.operands import made_of
 from microtape.ops.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
+from microtape.tape.inference import marked
+from microtape.tape.node import NO_EDGE
+from microtape.tape.operands import made_of
+from microtape.tape.tensor_state import new_tensor
 from microtape.tensor import Tensor
-from microtape.tensor_state import new_tensor
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

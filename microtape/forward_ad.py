@@ -18,19 +18,19 @@ import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
 from microtape.differentiate import grad
-from microtape.fitting import conjugate, fitted
 from microtape.forward_function import function_tangents
-from microtape.grad_mode import _GradMode, mode
-from microtape.node import NO_EDGE, Node
-from microtape.operation import Operation, save
-from microtape.packed_tensor import PackedTensor
-from microtape.saved import SavedTensor
 from microtape.saved_hooks import holder
-from microtape.tangents import Level, check_size, current, set_tangent, tangent_of, unfollowed, write_tangent
+from microtape.tape.fitting import conjugate, fitted
+from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.node import NO_EDGE, Node
+from microtape.tape.operation import Operation, save
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.saved import SavedTensor
+from microtape.tape.tangents import Level, check_size, current, set_tangent, tangent_of, unfollowed, write_tangent
+from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
+from microtape.tape.watch import Watcher, watch
 from microtape.tensor import Tensor
-from microtape.tensor_state import TensorState, new_tensor
-from microtape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
-from microtape.watch import Watcher, watch
 
 _WANTED = (Node(), 0)  # stands for the edge of an operand that has a tangent
 

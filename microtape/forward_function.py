@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.tangents import check_size, set_tangent, unfollowed
-from microtape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
+from microtape.tape.tangents import check_size, set_tangent, unfollowed
+from microtape.tape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
 
 AS_IS = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
 NOT_A_VIEW = "A custom Function is returning a view but the jvp is not returning a view of the given grad input."

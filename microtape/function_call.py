@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.errors import InPlaceError
 from microtape.function_node import FunctionNode
-from microtape.grad_mode import _GradMode, mode
-from microtape.in_place import check_in_place, rebase_history, renewed_history
-from microtape.node import Edge, next_sequence_nr
-from microtape.saved import SavedTensor, keep_versions
-from microtape.tensor_state import (
+from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.in_place import check_in_place, rebase_history, renewed_history
+from microtape.tape.node import Edge, next_sequence_nr
+from microtape.tape.saved import SavedTensor, keep_versions
+from microtape.tape.tensor_state import (
     TensorState,
     edge_of,
     ensure_version,
@@ -23,8 +23,8 @@ from microtape.tensor_state import (
     new_tensor,
     requires_grad,
 )
-from microtape.views import make_view
-from microtape.watch import watch
+from microtape.tape.views import make_view
+from microtape.tape.watch import watch
 
 if TYPE_CHECKING:
     from microtape.function import Function

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from microtape.errors import FreedGraphError, GradientError
-from microtape.node import Node
-from microtape.saved import unpack
-from microtape.saved_attributes import RawSavedTensor, all_raw_saved
-from microtape.tensor_state import TensorState, new_tensor
+from microtape.tape.node import Node
+from microtape.tape.saved import unpack
+from microtape.tape.saved_attributes import RawSavedTensor, all_raw_saved
+from microtape.tape.tensor_state import TensorState, new_tensor
 
 if TYPE_CHECKING:
     from microtape.function import Function

@@ -34,8 +34,8 @@ from microtape.functional_parts import (
     vector,
     vector_of_inputs,
 )
-from microtape.grad_mode import enable_grad
 from microtape.ops.joining import stack
+from microtape.tape.grad_mode import enable_grad
 from microtape.tensor import Tensor
 
 

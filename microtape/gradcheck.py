@@ -12,10 +12,10 @@ from microtape.basics.call_site import user_stacklevel
 from microtape.differentiate import grad
 from microtape.errors import GradcheckError
 from microtape.function import Function
-from microtape.grad_mode import enable_grad
 from microtape.jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
+from microtape.tape.grad_mode import enable_grad
+from microtape.tape.tensor_state import new_tensor
 from microtape.tensor import Tensor
-from microtape.tensor_state import new_tensor
 
 NOT_REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from microtape.engine import GraphTask
-from microtape.node import Node, RemovableHandle
 from microtape.probe import current_task, will_run
+from microtape.tape.node import Node, RemovableHandle
+from microtape.tape.tensor_state import edge_of, ensure_version
 from microtape.tensor import Tensor
-from microtape.tensor_state import edge_of, ensure_version
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import GradientError
-from microtape.inference import marked
-from microtape.node import Node
-from microtape.saved import type_name
-from microtape.tensor_state import TensorState, as_array, new_tensor
-from microtape.watch import watch
+from microtape.tape.inference import marked
+from microtape.tape.node import Node
+from microtape.tape.saved import type_name
+from microtape.tape.tensor_state import TensorState, as_array, new_tensor
+from microtape.tape.watch import watch
 
 if TYPE_CHECKING:
     from microtape.engine import GraphTask

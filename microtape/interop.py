@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from microtape.grad_mode import mode
 from microtape.ops import (
     arithmetic,
     comparison,
@@ -27,7 +26,8 @@ from microtape.ops import (
     trigonometric,
 )
 from microtape.ops.arguments import dim_index
-from microtape.tensor_state import TensorState, new_tensor, requires_grad
+from microtape.tape.grad_mode import mode
+from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad
 
 
 class Interop(TensorState):

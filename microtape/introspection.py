@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microtape.fitting import all_fitted, conjugate
-from microtape.grad_mode import mode
-from microtape.node import AccumulateGrad, Node
-from microtape.tensor_state import TensorState, as_array, new_tensor
+from microtape.tape.fitting import all_fitted, conjugate
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import AccumulateGrad, Node
+from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 
 
 def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:

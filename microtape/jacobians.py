@@ -16,8 +16,8 @@ import numpy as np
 
 from microtape.differentiate import grad
 from microtape.forward_ad import dual_level, make_dual, unpack_dual
+from microtape.tape.tensor_state import Array, new_tensor
 from microtape.tensor import Tensor
-from microtape.tensor_state import Array, new_tensor
 
 Matrix: TypeAlias = Array
 

@@ -42,7 +42,7 @@ from microtape.ops import (
     trigonometric,
 )
 from microtape.ops import softmax as softmax_ops
-from microtape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState
 
 
 class Methods(Interop):

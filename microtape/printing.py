@@ -9,8 +9,8 @@ import numpy as np
 
 from microtape.basics import dtypes
 from microtape.errors import AutogradError
-from microtape.tangents import tangent_of
-from microtape.tensor_state import Array, requires_grad
+from microtape.tape.tangents import tangent_of
+from microtape.tape.tensor_state import Array, requires_grad
 
 if TYPE_CHECKING:
     from microtape.tensor import Tensor

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 from microtape.engine import GraphTask
-from microtape.node import Node
+from microtape.tape.node import Node
 
 _RUN = GraphTask.run.__code__
 _EVALUATE = GraphTask.evaluate.__code__, GraphTask.evaluate_leaf.__code__

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics import dtypes
-from microtape.tensor_state import Array
+from microtape.tape.tensor_state import Array
 
 
 class Generator:

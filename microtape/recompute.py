@@ -24,12 +24,12 @@ from typing import Any
 from microtape.basics.call_site import user_frame
 from microtape.checkpoint_log import OperationLog, differing_operations
 from microtape.errors import CheckpointError
-from microtape.grad_mode import _GradMode
-from microtape.node import Node
 from microtape.probe import current_task
 from microtape.random import default_generator
-from microtape.saved import keep_versions, unpack_tensor
 from microtape.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
+from microtape.tape.grad_mode import _GradMode
+from microtape.tape.node import Node
+from microtape.tape.saved import keep_versions, unpack_tensor
 from microtape.tensor import Tensor
 
 TIP = (

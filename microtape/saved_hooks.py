@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from microtape.node import Node
-from microtape.packed_tensor import Pack, PackedTensor, Unpack
-from microtape.saved import SavedTensor, saved_version
-from microtape.tensor_state import NUMBER, TensorState, new_tensor, version_number
-from microtape.watch import Watcher, watch
+from microtape.tape.node import Node
+from microtape.tape.packed_tensor import Pack, PackedTensor, Unpack
+from microtape.tape.saved import SavedTensor, saved_version
+from microtape.tape.tensor_state import NUMBER, TensorState, new_tensor, version_number
+from microtape.tape.watch import Watcher, watch
 
 
 class _InForce(threading.local):

@@ -13,14 +13,14 @@ import numpy as np
 import microtape  # whose parts that need this module are looked up when they are called
 from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
-from microtape.grad_mode import mode
-from microtape.in_place import write
-from microtape.inference import is_inference, marked
-from microtape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
 from microtape.methods import Methods
-from microtape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.printing import represent
-from microtape.tensor_state import (
+from microtape.tape.grad_mode import mode
+from microtape.tape.in_place import write
+from microtape.tape.inference import is_inference, marked
+from microtape.tape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
+from microtape.tape.node import NO_EDGE, Node, RemovableHandle, add_hook
+from microtape.tape.tensor_state import (
     INFERENCE,
     Array,
     edge_of,
@@ -33,7 +33,7 @@ from microtape.tensor_state import (
     requires_grad,
     version_number,
 )
-from microtape.watch import watch
+from microtape.tape.watch import watch
 
 _V = TypeVar("_V")
 

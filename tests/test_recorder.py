@@ -9,7 +9,7 @@ import pytest
 import microtape as mt
 from microtape.recording.moment import Timeline
 from microtape.recording.recorder import Recorder, record, snapshot
-from microtape.watch import Watcher, watch
+from microtape.tape.watch import Watcher, watch
 
 
 def leaf(data):

@@ -24,8 +24,8 @@ from rendering import needs_graphviz
 
 import microtape.ops
 import viz
-from microtape.node import Node
 from microtape.recording.model import ErrorRecord, Recording
+from microtape.tape.node import Node
 from viz import _render
 from viz.build import build
 from viz.characters import left_to_right, to_ascii, visible

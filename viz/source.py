@@ -7,10 +7,10 @@ from types import FrameType
 from typing import Any
 
 from microtape import Tensor
-from microtape.node import Node
 from microtape.recording.file import load
 from microtape.recording.model import Recording
 from microtape.recording.recorder import Recorder, snapshot
+from microtape.tape.node import Node
 from viz.characters import visible
 
 

@@ -7,9 +7,9 @@ from microtape.autograd.grad_mode import _force_original_view_tracking, _unsafe_
 from microtape.autograd.variable import Variable
 from microtape.basics.settings import is_view_replay_enabled, set_multithreading_enabled
 from microtape.differentiate import backward, grad
-from microtape.grad_mode import enable_grad, no_grad, set_grad_enabled
 from microtape.gradcheck import gradcheck, gradgradcheck
-from microtape.inference import inference_mode
+from microtape.tape.grad_mode import enable_grad, no_grad, set_grad_enabled
+from microtape.tape.inference import inference_mode
 
 __all__ = [
     "Function",

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.ops.choice import choose
 from microtape.ops.exponential import exp, log_of_one_plus_exp
 from microtape.ops.kinds import in_place, refusal_of, refusing
 from microtape.ops.selection import where
+from microtape.tape.in_place import call_
+from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 
 
 class SigmoidBackward0(Unary):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, call
 from microtape.ops.kinds import refusing
 from microtape.ops.reduction import mean
-from microtape.tensor_state import Array
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import Array
 
 
 @refusing(biuc="adaptive_avg_pool2d")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState
 
 INTEGERS = (int, np.integer)
 

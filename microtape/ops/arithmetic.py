@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.operands import as_operand, promoted
-from microtape.operation import Binary, Unary, binary, call, unary
 from microtape.ops.kinds import Promoting, WithNumber, in_place, named, refusing
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.operands import as_operand, promoted
+from microtape.tape.operation import Binary, Unary, binary, call, unary
+from microtape.tape.tensor_state import TensorState
 
 
 class AddBackward0(Binary):

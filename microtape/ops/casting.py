@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from microtape.basics import devices
-from microtape.in_place import call_, places
-from microtape.operands import as_operand
-from microtape.operation import Operation, Unary, call, unary
 from microtape.ops.kinds import named, nothing
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_, places
+from microtape.tape.operands import as_operand
+from microtape.tape.operation import Operation, Unary, call, unary
+from microtape.tape.tensor_state import TensorState
 
 
 class CloneBackward0(Unary):

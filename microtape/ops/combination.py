@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name
-from microtape.in_place import call_
-from microtape.operation import call
 from microtape.ops.kinds import Promoting, named, refusing
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.operation import call
+from microtape.tape.tensor_state import TensorState
 
 
 @refusing(b="addcmul_cpu_out")

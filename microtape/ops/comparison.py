@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.inference import marked
-from microtape.operands import as_operand, number_operand, promoted
-from microtape.operation import quietly, refusal
 from microtape.ops.arguments import dim_tuple, torch_style
 from microtape.ops.kinds import refusal_of
-from microtape.tensor_state import TensorState, as_array, new_tensor
-from microtape.watch import watch
+from microtape.tape.inference import marked
+from microtape.tape.operands import as_operand, number_operand, promoted
+from microtape.tape.operation import quietly, refusal
+from microtape.tape.tensor_state import TensorState, as_array, new_tensor
+from microtape.tape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
 

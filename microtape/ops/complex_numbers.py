@@ -13,14 +13,14 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.basics.dtypes import scalar_name
-from microtape.operation import Binary, Unary, binary, unary
 from microtape.ops.kinds import nothing
 from microtape.ops.parts import select
 from microtape.ops.rounding import abs
 from microtape.ops.selection import where
 from microtape.ops.trigonometric import cos, sin
-from microtape.tensor_state import TensorState
-from microtape.views import ViewOperation, view_call
+from microtape.tape.operation import Binary, Unary, binary, unary
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.views import ViewOperation, view_call
 
 
 class ConjBackward0(Unary):

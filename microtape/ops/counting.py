@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.operands import as_operand
 from microtape.ops.arguments import dim_index
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.kinds import refusal_of
 from microtape.ops.undefined import call_undefined
-from microtape.tensor_state import Array, TensorState
+from microtape.tape.operands import as_operand
+from microtape.tape.tensor_state import Array, TensorState
 
 
 def bincount(input: TensorState, weights: TensorState | None = None, minlength: int = 0) -> Any:

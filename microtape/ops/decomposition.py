@@ -21,7 +21,7 @@ from microtape.ops.reduction import amax, amin, sum
 from microtape.ops.shape import unsqueeze
 from microtape.ops.statistics import vector_norm
 from microtape.ops.transposition import movedim
-from microtape.several import Several, call_several, return_type
+from microtape.tape.multi_output import Several, call_several, return_type
 
 
 class LinalgSvdBackward0(Several):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.operation import Binary, binary, call
 from microtape.ops.exponential import sqrt
 from microtape.ops.kinds import nothing, refusal_of
 from microtape.ops.loss import check_reduction, reduced
@@ -20,6 +19,7 @@ from microtape.ops.selection import clamp_min, minimum, where
 from microtape.ops.shape import unsqueeze
 from microtape.ops.statistics import LinalgVectorNormBackward0, vector_norm
 from microtape.ops.transposition import transpose
+from microtape.tape.operation import Binary, binary, call
 
 
 class CdistBackward0(LinalgVectorNormBackward0):

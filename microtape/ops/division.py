@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.operands import as_operand
-from microtape.operation import Binary, binary, call
 from microtape.ops.arithmetic import given, pair
 from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.pieces import in_pieces
 from microtape.ops.undefined import UndefinedBackward, call_undefined
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.operands import as_operand
+from microtape.tape.operation import Binary, binary, call
+from microtape.tape.tensor_state import TensorState
 
 MANY = 1000  # elements; of fewer, what a call of numpy costs decides
 

@@ -16,7 +16,7 @@ from microtape.ops.product import bmm, mm, unsafe_view
 from microtape.ops.reduction import sum
 from microtape.ops.shape import expand, reshape, unsqueeze
 from microtape.ops.transposition import movedim, permute
-from microtape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState
 
 
 def einsum(equation: str, *operands: Any) -> Any:

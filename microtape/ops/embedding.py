@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.operands import as_tensor
-from microtape.operation import Operation, call
 from microtape.ops.along import out_of_range
 from microtape.ops.arguments import plain
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.index import add_at, picked
-from microtape.tensor_state import TensorState
+from microtape.tape.operands import as_tensor
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import TensorState
 
 
 class EmbeddingBackward0(Operation):

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import call
 from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.gathering import scatter
@@ -14,8 +13,9 @@ from microtape.ops.kinds import refusing
 from microtape.ops.reduction import MaxBackward1, MinBackward1, check_not_empty
 from microtape.ops.selection import maximum, minimum
 from microtape.ops.shape import unsqueeze
-from microtape.several import Several, call_several, return_type, zeros_like
-from microtape.tensor_state import Array, TensorState
+from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
+from microtape.tape.operation import call
+from microtape.tape.tensor_state import Array, TensorState
 
 
 class Choice(Several):

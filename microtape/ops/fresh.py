@@ -8,8 +8,8 @@ import numpy as np
 
 from microtape.basics.devices import check_device
 from microtape.ops.arguments import sizes
-from microtape.tensor_state import TensorState
-from microtape.tensor_state import new_tensor as make
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import new_tensor as make
 
 
 def new_full(

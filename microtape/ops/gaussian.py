@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Unary, unary
 from microtape.ops.exponential import exp
 from microtape.ops.kinds import in_place, named, refusing
 from microtape.ops.pieces import in_pieces
 from microtape.ops.trigonometric import tanh
+from microtape.tape.operation import Unary, unary
 
 STEPS = 32  # points for each 1 of x, at which a function is looked up
 PLACES: dict[Callable[..., float], dict[int, int]] = {  # between such a point and x, for floats of 4 and of 8 bytes

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.tensor_state import Array
+from microtape.tape.tensor_state import Array
 
 ALL = slice(None)
 

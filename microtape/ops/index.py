@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.in_place import call_
-from microtape.operands import as_operand, as_tensor
-from microtape.operation import Operation, call
 from microtape.ops.arguments import plain
 from microtape.ops.casting import copy_, fill_
 from microtape.ops.parts import SelectBackward0, SliceBackward0
 from microtape.ops.shape import AliasBackward0, expand, unsqueeze, view
-from microtape.saved import type_name
-from microtape.several import zeros_like
-from microtape.tensor_state import TensorState
-from microtape.views import view_call
+from microtape.tape.in_place import call_
+from microtape.tape.multi_output import zeros_like
+from microtape.tape.operands import as_operand, as_tensor
+from microtape.tape.operation import Operation, call
+from microtape.tape.saved import type_name
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.views import view_call
 
 
 class IndexBackward0(Operation):

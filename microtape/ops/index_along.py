@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.node import is_array
-from microtape.operation import call
 from microtape.ops.along import AlongDim, checked_vector
 from microtape.ops.arguments import plain
 from microtape.ops.index import add_at
-from microtape.several import zeros_like
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.multi_output import zeros_like
+from microtape.tape.node import is_array
+from microtape.tape.operation import call
+from microtape.tape.tensor_state import TensorState
 
 
 class IndexSelectBackward0(AlongDim):

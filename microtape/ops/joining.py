@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import call
 from microtape.ops.arguments import dim_index, plain
 from microtape.ops.kinds import Promoting
 from microtape.ops.shape import expand, reshape, unsqueeze
-from microtape.several import zeros_like
-from microtape.tensor_state import TensorState
+from microtape.tape.multi_output import zeros_like
+from microtape.tape.operation import call
+from microtape.tape.tensor_state import TensorState
 
 
 class CatBackward0(Promoting):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from microtape.basics import dtypes
-from microtape.in_place import call_
-from microtape.operands import as_operand
-from microtape.operation import Operation
-from microtape.several import zeros_like
-from microtape.tensor_state import Array, TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.multi_output import zeros_like
+from microtape.tape.operands import as_operand
+from microtape.tape.operation import Operation
+from microtape.tape.tensor_state import Array, TensorState
 
 _T = TypeVar("_T", bound=type[Operation])
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.operation import Operation, call
 from microtape.ops.complex_numbers import imag
 from microtape.ops.exponential import log
 from microtape.ops.index import IndexBackward0
@@ -24,8 +23,9 @@ from microtape.ops.rearrange import tril
 from microtape.ops.selection import where
 from microtape.ops.shape import unsqueeze
 from microtape.ops.transposition import transpose
-from microtape.several import Several, call_several, return_type
-from microtape.tensor_state import Array, TensorState
+from microtape.tape.multi_output import Several, call_several, return_type
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import Array, TensorState
 
 
 class LinAlgError(RuntimeError):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.summing import total
-from microtape.operation import call
 from microtape.ops.activation import sigmoid, softplus
 from microtape.ops.choice import choose
 from microtape.ops.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
@@ -17,7 +16,8 @@ from microtape.ops.reduction import mean, sum
 from microtape.ops.rounding import abs
 from microtape.ops.selection import clamp
 from microtape.ops.shape import broadcast_tensors
-from microtape.tensor_state import TensorState
+from microtape.tape.operation import call
+from microtape.tape.tensor_state import TensorState
 
 
 class PairLoss(Promoting):

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.in_place import call_
-from microtape.operands import as_tensor
-from microtape.operation import Operation, call
 from microtape.ops.arguments import plain
 from microtape.ops.choice import choose
 from microtape.ops.shape import expand
-from microtape.several import zeros_like
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.multi_output import zeros_like
+from microtape.tape.operands import as_tensor
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import TensorState
 
 SCATTER = "masked_scatter_ only supports boolean masks, but got mask with dtype {}"
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import add_up
-from microtape.operands import as_tensor
-from microtape.operation import Operation, call
 from microtape.ops.along import grid, out_of_range
 from microtape.ops.arguments import plain
 from microtape.ops.division import over_number
@@ -21,7 +19,9 @@ from microtape.ops.reduction import sum
 from microtape.ops.selection import where
 from microtape.ops.shape import reshape
 from microtape.ops.softmax import log_softmax
-from microtape.tensor_state import TensorState
+from microtape.tape.operands import as_tensor
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import TensorState
 
 INT64 = np.dtype(np.int64)
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 8)}

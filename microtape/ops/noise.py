@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.in_place import call_
-from microtape.operation import Operation, call
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.kinds import nothing, refusing
 from microtape.random import Generator, default_generator, drawn
-from microtape.tensor_state import Array, TensorState, new_tensor
+from microtape.tape.in_place import call_
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import Array, TensorState, new_tensor
 
 
 class Drawing(Operation):

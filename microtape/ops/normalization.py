@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import write
-from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index
 from microtape.ops.exponential import rsqrt
 from microtape.ops.kinds import refusal_of, refusing
 from microtape.ops.reduction import mean, sum
-from microtape.saved import unpack
+from microtape.tape.in_place import write
+from microtape.tape.operation import Operation, call
+from microtape.tape.saved import unpack
 
 
 class Normalization(Operation):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, call
 from microtape.ops.index import IndexBackward0
+from microtape.tape.operation import Operation, call
 
 
 class ConstantPadNdBackward0(Operation):

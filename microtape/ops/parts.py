@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.operation import Unary, call
 from microtape.ops.arguments import dim_index
 from microtape.ops.joining import cat, stack
-from microtape.tensor_state import TensorState
-from microtape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
+from microtape.tape.operation import Unary, call
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
 
 WHOLE = (slice(None),)  # one dimension of a key
 

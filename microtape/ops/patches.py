@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from microtape.operation import Operation, call
 from microtape.ops.arguments import int_tuple
 from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
-from microtape.tensor_state import Array
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import Array
 
 
 @refusing(iu="im2col_out_cpu")

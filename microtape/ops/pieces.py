@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.tensor_state import Array
+from microtape.tape.tensor_state import Array
 
 PIECE = 1 << 15  # elements; what a formula makes of so many on the way fits into a processor's cache
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.operation import Operation, call
 from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
 from microtape.ops.windows import in_rows, window
-from microtape.tensor_state import Array, TensorState, new_tensor
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import Array, TensorState, new_tensor
 
 
 class Window(Operation):

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.in_place import call_
-from microtape.operands import as_operand
-from microtape.operation import Binary, binary, call
 from microtape.ops.arguments import plain
 from microtape.ops.casting import contiguous
 from microtape.ops.kinds import Promoting, refusal_of, refusing
 from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
 from microtape.ops.transposition import t, transpose
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.operands import as_operand
+from microtape.tape.operation import Binary, binary, call
+from microtape.tape.tensor_state import TensorState
 
 _ndarray = np.ndarray
 

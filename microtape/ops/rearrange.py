@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index, dim_tuple, sizes
 from microtape.ops.casting import ContiguousCopy
 from microtape.ops.index_along import index_select
@@ -18,7 +16,9 @@ from microtape.ops.padding import pad
 from microtape.ops.parts import diagonal, narrow
 from microtape.ops.reduction import sum
 from microtape.ops.shape import expand, reshape, unsqueeze
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import TensorState
 
 
 class FlipBackward0(Operation):

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.operation import Operation, Unary, call, unary
 from microtape.ops.arguments import refuse_out
 from microtape.ops.kinds import in_place, nothing, refusing
 from microtape.ops.selection import where
-from microtape.tensor_state import TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.operation import Operation, Unary, call, unary
+from microtape.tape.tensor_state import TensorState
 
 
 @refusing(b="abs_cpu")

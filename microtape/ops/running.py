@@ -10,8 +10,8 @@ from microtape.ops.arguments import dim_index
 from microtape.ops.gathering import scatter_add
 from microtape.ops.kinds import refusal_of
 from microtape.ops.scan import accumulated
-from microtape.several import Several, call_several, return_type, zeros_like
-from microtape.tensor_state import Array
+from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
+from microtape.tape.tensor_state import Array
 
 
 class RunningChoice(Several):

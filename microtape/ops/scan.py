@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from microtape.in_place import call_
-from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.joining import cat, stack
 from microtape.ops.kinds import refusal_of
@@ -16,8 +14,10 @@ from microtape.ops.parts import narrow, unbind
 from microtape.ops.rearrange import flip
 from microtape.ops.reduction import Reduction
 from microtape.ops.shape import reshape
-from microtape.several import zeros_like
-from microtape.tensor_state import Array, TensorState
+from microtape.tape.in_place import call_
+from microtape.tape.multi_output import zeros_like
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import Array, TensorState
 
 FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
 """In which dtype a long sum or product is carried along."""

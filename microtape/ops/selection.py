@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.in_place import call_
-from microtape.operands import as_operand, as_tensor
-from microtape.operation import Binary, Operation, binary, call, refusal
 from microtape.ops.arguments import plain, refuse_out
 from microtape.ops.choice import choose
 from microtape.ops.kinds import Promoting, WithNumber, refusing
 from microtape.ops.undefined import call_undefined
-from microtape.tensor_state import TensorState, new_tensor
+from microtape.tape.in_place import call_
+from microtape.tape.operands import as_operand, as_tensor
+from microtape.tape.operation import Binary, Operation, binary, call, refusal
+from microtape.tape.tensor_state import TensorState, new_tensor
 
 
 class WhereBackward0(Promoting):

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Operation, call, refusal
 from microtape.ops.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.casting import ContiguousCopy, contiguous
 from microtape.ops.kinds import named
-from microtape.saved import type_name
-from microtape.tensor_state import Array, TensorState
-from microtape.views import ViewOperation, view_call
+from microtape.tape.operation import Operation, call, refusal
+from microtape.tape.saved import type_name
+from microtape.tape.tensor_state import Array, TensorState
+from microtape.tape.views import ViewOperation, view_call
 
 
 class ViewBackward0(ViewOperation):

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.summing import reduced_along
-from microtape.operation import Operation, call
 from microtape.ops.arguments import dim_tuple
 from microtape.ops.casting import cast
 from microtape.ops.exponential import exp
 from microtape.ops.kinds import Promoting, floating, refusing
 from microtape.ops.reduction import Reduction, sum
-from microtape.tensor_state import TensorState
+from microtape.tape.operation import Operation, call
+from microtape.tape.tensor_state import TensorState
 
 
 class AlongDim(Operation):

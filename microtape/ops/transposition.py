@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.arguments import dim_index, sizes
-from microtape.tensor_state import TensorState
-from microtape.views import ViewOperation, view_call
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.views import ViewOperation, view_call
 
 
 class PermuteBackward0(ViewOperation):

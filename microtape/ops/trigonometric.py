@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from microtape.operation import Binary, Unary, binary, unary
 from microtape.ops.arithmetic import plus_number
 from microtape.ops.exponential import rsqrt, sqrt
 from microtape.ops.kinds import floating, in_place, refusing
 from microtape.ops.selection import where
+from microtape.tape.operation import Binary, Unary, binary, unary
 
 
 class SinBackward0(Unary):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from microtape.errors import AutogradError
-from microtape.operation import call
 from microtape.ops.kinds import Promoting
+from microtape.tape.operation import call
 
 
 class UndefinedBackward(Promoting):

@@ -26,7 +26,7 @@ from microtape.errors import RecordingError
 from microtape.recording.file import save
 from microtape.recording.recorder import Recorder
 from microtape.recording.until import Until
-from microtape.watch import Watcher, watch
+from microtape.tape.watch import Watcher, watch
 
 LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 FOUND = "the program was stopped at pass {number}, where {until} came true; what went before is not kept"

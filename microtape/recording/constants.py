@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from microtape.node import Node
-from microtape.operation import Operation
+from microtape.tape.node import Node
+from microtape.tape.operation import Operation
 
 MOST_TEXT = 40
 _BARE = {"number", "exponent", "base"}  # the formulas call them by one letter, so that a name would say nothing

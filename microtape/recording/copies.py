@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.model import Value
-from microtape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState
 
 
 def copied(value: Any) -> Value | None:

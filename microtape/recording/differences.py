@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from microtape.function import Function
 from microtape.function_node import FunctionNode
-from microtape.grad_mode import _GradMode
-from microtape.node import Node
-from microtape.operation import Operation, quietly
 from microtape.random import default_generator
 from microtape.recording.model import FiniteDifferences, Value
-from microtape.tensor_state import TensorState, new_tensor
-from microtape.watch import watch
+from microtape.tape.grad_mode import _GradMode
+from microtape.tape.node import Node
+from microtape.tape.operation import Operation, quietly
+from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.watch import watch
 
 MOST_ELEMENTS = 64  # of one gradient: each takes two calls of the forward
 NONE: npt.NDArray[Any] = np.zeros(0)

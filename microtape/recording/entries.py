@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microtape.node import Node
 from microtape.recording.model import Operand, SavedRecord, TensorRef, Value
 from microtape.recording.node_text import About, about
-from microtape.tensor_state import TensorState
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import TensorState
 
 
 class NodeEntry:

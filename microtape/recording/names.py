@@ -14,7 +14,7 @@ import numpy as np
 from microtape.basics.call_site import user_frame
 from microtape.recording.model import Place
 from microtape.recording.places import Sources
-from microtape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState
 
 MOST_ITEMS = 1000  # of one container; a longer one is looked at no further
 _PLAIN = {bool, int, float, complex, str, bytes, NoneType, np.ndarray, type, ModuleType, BuiltinFunctionType}

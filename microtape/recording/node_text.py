@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from microtape.node import Node
 from microtape.recording.constants import constants_of
-from microtape.saved import short_name
-from microtape.tensor_state import TensorState, edge_of, requires_grad
+from microtape.tape.node import Node
+from microtape.tape.saved import short_name
+from microtape.tape.tensor_state import TensorState, edge_of, requires_grad
 
 
 class About(NamedTuple):

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from microtape.engine import GraphTask
-from microtape.node import AccumulateGrad, Node
-from microtape.packed_tensor import PackedTensor
 from microtape.recording.copies import copied, frozen
 from microtape.recording.model import (
     BackwardStep,
@@ -23,7 +21,9 @@ from microtape.recording.model import (
 )
 from microtape.recording.node_text import inner
 from microtape.recording.tape import Tape
-from microtape.tensor_state import TensorState, version_number
+from microtape.tape.node import AccumulateGrad, Node
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.tensor_state import TensorState, version_number
 
 
 class OpenPass:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from microtape.node import Node
+from microtape.tape.node import Node
 
 
 def in_tape_order(nodes: Sequence[Node]) -> list[Node]:

@@ -18,8 +18,6 @@ from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.engine import GraphTask
 from microtape.errors import AutogradError
-from microtape.grad_mode import mode
-from microtape.node import Node
 from microtape.recording.copies import copied
 from microtape.recording.differences import Differences
 from microtape.recording.model import ErrorRecord, HookCall, Pass, Recording
@@ -28,8 +26,10 @@ from microtape.recording.open_pass import OpenPass
 from microtape.recording.places import Sources
 from microtape.recording.tape import Tape
 from microtape.recording.tape_records import tape_records
-from microtape.tensor_state import TensorState
-from microtape.watch import Watcher, watch
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.watch import Watcher, watch
 
 
 class Recorder(Watcher):

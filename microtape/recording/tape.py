@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from microtape.node import AccumulateGrad, Edge, Node
-from microtape.packed_tensor import PackedTensor
 from microtape.recording.borders import Borders
 from microtape.recording.constants import shortened
 from microtape.recording.copies import copied, frozen
@@ -21,8 +19,10 @@ from microtape.recording.node_text import dtype_name, inner
 from microtape.recording.order import in_tape_order
 from microtape.recording.places import Sources
 from microtape.recording.scope import Scope, open_scopes
-from microtape.saved import SavedTensor, saved_version
-from microtape.tensor_state import TensorState, edge_of, requires_grad, version_number
+from microtape.tape.node import AccumulateGrad, Edge, Node
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.saved import SavedTensor, saved_version
+from microtape.tape.tensor_state import TensorState, edge_of, requires_grad, version_number
 
 
 class Tape:

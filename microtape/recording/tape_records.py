@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from microtape.basics.call_site import CallSite
-from microtape.node import Edge, Node
 from microtape.recording.constants import parameters
 from microtape.recording.copies import copied
 from microtape.recording.entries import NodeEntry, TensorEntry
@@ -14,7 +13,8 @@ from microtape.recording.model import EdgeRecord, NodeKind, NodeRecord, Operand,
 from microtape.recording.names import assignment_target
 from microtape.recording.node_text import About, about, node_hooks, tensor_hooks
 from microtape.recording.tape import Tape
-from microtape.tensor_state import is_leaf, requires_grad
+from microtape.tape.node import Edge, Node
+from microtape.tape.tensor_state import is_leaf, requires_grad
 
 
 def tape_records(tape: Tape) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import DetachedInPlaceError, FreedGraphError, InferenceTensorError, ModifiedInPlaceError
-from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
-from microtape.packed_tensor import PackedTensor
-from microtape.tensor_state import (
+from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.tensor_state import (
     INFERENCE,
     Array,
     TensorState,
@@ -25,7 +25,7 @@ from microtape.tensor_state import (
     new_tensor,
     version_number,
 )
-from microtape.watch import watch
+from microtape.tape.watch import watch
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "

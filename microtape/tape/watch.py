@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from microtape.grad_mode import mode
+from microtape.tape.grad_mode import mode
 
 if TYPE_CHECKING:
     from microtape.engine import GraphTask
-    from microtape.node import Node
-    from microtape.tensor_state import TensorState
+    from microtape.tape.node import Node
+    from microtape.tape.tensor_state import TensorState
 
 
 class Watcher:

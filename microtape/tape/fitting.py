@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from microtape.errors import GradientError
-from microtape.node import Node
-from microtape.ops.broadcast import unbroadcast
+from microtape.tape.broadcast import unbroadcast
+from microtape.tape.node import Node
 
 
 def all_fitted(node: Node, gradients: Sequence[Any]) -> list[Any]:

@@ -12,10 +12,10 @@ from operator import attrgetter
 from typing import Any
 
 from microtape.errors import FreedGraphError
-from microtape.node import Node, leading
-from microtape.packed_tensor import Pack, PackedTensor, Unpack
-from microtape.saved import FREED_MESSAGE, SavedTensor, unpack_tensor
-from microtape.tensor_state import NUMBER, ensure_version, new_tensor
+from microtape.tape.node import Node, leading
+from microtape.tape.packed_tensor import Pack, PackedTensor, Unpack
+from microtape.tape.saved import FREED_MESSAGE, SavedTensor, unpack_tensor
+from microtape.tape.tensor_state import NUMBER, ensure_version, new_tensor
 
 OPERAND_NAMES = {"x": "self", "y": "other", "z": "result"}
 """torch's words for a formula's letters, where it does not have others."""

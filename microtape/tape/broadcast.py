@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from microtape.basics.summing import total
-from microtape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:

@@ -21,13 +21,13 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
-from microtape.grad_mode import mode
-from microtape.node import Edge, Node, leading, next_sequence_nr
-from microtape.operands import as_tensor
-from microtape.operation import Operation, attach, compute, save
-from microtape.packed_tensor import PackedTensor
-from microtape.saved import FREED_MESSAGE, SavedTensor, saved_version
-from microtape.tensor_state import (
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import Edge, Node, leading, next_sequence_nr
+from microtape.tape.operands import as_tensor
+from microtape.tape.operation import Operation, attach, compute, save
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.saved import FREED_MESSAGE, SavedTensor, saved_version
+from microtape.tape.tensor_state import (
     INFERENCE,
     Array,
     TensorState,
@@ -39,8 +39,8 @@ from microtape.tensor_state import (
     requires_grad,
     version_number,
 )
-from microtape.views import View, ViewOperation, move_retained, replay
-from microtape.watch import watch
+from microtape.tape.views import View, ViewOperation, move_retained, replay
+from microtape.tape.watch import watch
 
 Sharing: TypeAlias = Literal["none", "same", "any", "repeated"]
 """Which operands of a write may share its memory: none, those with the same elements in the same order, or any; with

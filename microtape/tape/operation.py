@@ -22,14 +22,14 @@ import numpy as np
 
 from microtape.basics import dtypes
 from microtape.basics.call_site import LIBRARY_FILES
-from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Node, leading, next_sequence_nr
-from microtape.operands import ARRAYS, as_tensor, number_operand, promoted
-from microtape.plans import ONLY_RESULT, Plan, all_of, parameters, read_plans
-from microtape.saved import SavedTensor, keep_versions, unpack
-from microtape.saved_attributes import define_saved_attributes
-from microtape.tensor_state import Array, TensorState, edge_of, new_tensor
-from microtape.watch import watch
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import NO_EDGE, Node, leading, next_sequence_nr
+from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
+from microtape.tape.plans import ONLY_RESULT, Plan, all_of, parameters, read_plans
+from microtape.tape.saved import SavedTensor, keep_versions, unpack
+from microtape.tape.saved_attributes import define_saved_attributes
+from microtape.tape.tensor_state import Array, TensorState, edge_of, new_tensor
+from microtape.tape.watch import watch
 
 _quiet = contextvars.Context()
 _quiet.run(np.seterr, all="ignore")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from microtape.grad_mode import _GradMode, mode
-from microtape.node import Node
-from microtape.tensor_state import INFERENCE, TensorState
-from microtape.watch import Watcher, watch
+from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import INFERENCE, TensorState
+from microtape.tape.watch import Watcher, watch
 
 _T = TypeVar("_T", bound=TensorState)
 

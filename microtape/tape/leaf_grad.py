@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import DType, is_differentiable, scalar_name
-from microtape.node import OWN_DTYPE
-from microtape.tensor_state import TensorState, ensure_meta, is_leaf, requires_grad
+from microtape.tape.node import OWN_DTYPE
+from microtape.tape.tensor_state import TensorState, ensure_meta, is_leaf, requires_grad
 
 
 def check_grad(tensor: TensorState, grad: Any) -> None:

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Edge, leading
-from microtape.operands import as_tensor
-from microtape.operation import Operation, attach, quietly, refusal, save
-from microtape.tensor_state import TensorState, as_array, edge_of, new_tensor
-from microtape.watch import watch
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import NO_EDGE, Edge, leading
+from microtape.tape.operands import as_tensor
+from microtape.tape.operation import Operation, attach, quietly, refusal, save
+from microtape.tape.tensor_state import TensorState, as_array, edge_of, new_tensor
+from microtape.tape.watch import watch
 
 
 class Several(Operation):

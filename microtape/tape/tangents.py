@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from microtape.grad_mode import mode
-from microtape.node import Node
-from microtape.tensor_state import AutogradMeta, TensorState, ensure_meta, new_tensor
-from microtape.views import replay
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import AutogradMeta, TensorState, ensure_meta, new_tensor
+from microtape.tape.views import replay
 
 
 class Level:

@@ -19,13 +19,13 @@ import numpy as np
 
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
-from microtape.grad_mode import mode
-from microtape.node import NO_EDGE, Edge
-from microtape.operation import Operation, Unary, attach
-from microtape.ops.broadcast import unbroadcast
-from microtape.saved import short_name
-from microtape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
-from microtape.watch import watch
+from microtape.tape.broadcast import unbroadcast
+from microtape.tape.grad_mode import mode
+from microtape.tape.node import NO_EDGE, Edge
+from microtape.tape.operation import Operation, Unary, attach
+from microtape.tape.saved import short_name
+from microtape.tape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
+from microtape.tape.watch import watch
 
 ADVICE = {
     "no_grad": (

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from microtape.basics.call_site import CallSite, user_frame
-from microtape.node import DEAD_END, NO_EDGE, OWN_DTYPE, AccumulateGrad, Edge, NodeHooks
+from microtape.tape.node import DEAD_END, NO_EDGE, OWN_DTYPE, AccumulateGrad, Edge, NodeHooks
 
 if TYPE_CHECKING:
     import numpy.typing as npt  # which takes its time to import
 
-    from microtape.views import View
+    from microtape.tape.views import View
 
 Array: TypeAlias = "npt.NDArray[Any]"
 

@@ -24,7 +24,7 @@ from microtape.basics.call_site import CallSite
 
 if TYPE_CHECKING:
     from microtape.basics.dtypes import DType
-    from microtape.tensor_state import TensorState
+    from microtape.tape.tensor_state import TensorState
 
 Edge: TypeAlias = "tuple[Node | None, int]"
 """(node, input_nr): the node that receives a gradient, and which of its inputs."""

@@ -9,9 +9,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from microtape.grad_mode import _GradMode
-from microtape.node import NO_EDGE, AccumulateGrad, Edge, Node
-from microtape.tensor_state import (
+from microtape.tape.grad_mode import _GradMode
+from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
+from microtape.tape.tensor_state import (
     TensorState,
     Version,
     edge_of,

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from microtape.basics import dtypes
-from microtape.tensor_state import NUMBER, Array, TensorState, new_tensor
-from microtape.watch import watch
+from microtape.tape.tensor_state import NUMBER, Array, TensorState, new_tensor
+from microtape.tape.watch import watch
 
 _T = TypeVar("_T", bound=TensorState)
 

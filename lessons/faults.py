@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import microtape.tape.fitting
 import microtape.tape.saved
-from microtape.engine import GraphTask
+from microtape.backward.engine import GraphTask
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tensor import Tensor
 

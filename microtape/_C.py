@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from microtape.backward.probe import current_node, current_task, remaining_order, will_run
 from microtape.basics.settings import settings
-from microtape.probe import current_node, current_task, remaining_order, will_run
 from microtape.tape.node import Node
 
 

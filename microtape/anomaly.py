@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from microtape.backward.probe import current_node, failed_node
 from microtape.basics.call_site import LIBRARY_FILES, user_frame, user_stacklevel
 from microtape.errors import NanGradientError
-from microtape.probe import current_node, failed_node
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.watch import Watcher, watch
 
 if TYPE_CHECKING:
-    from microtape.engine import GraphTask
+    from microtape.backward.engine import GraphTask
 
 STACK = "traceback_"
 """Key of `Node.metadata`: the lines of the call stack that recorded the node, as torch keeps them."""

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
 from microtape.basics.dtypes import DType
-from microtape.engine import GraphTask
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.ops.joining import stack
 from microtape.tape.inference import marked

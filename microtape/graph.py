@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from microtape.engine import GraphTask
-from microtape.probe import current_task, will_run
+from microtape.backward.engine import GraphTask
+from microtape.backward.probe import current_task, will_run
 from microtape.tape.node import Node, RemovableHandle
 from microtape.tape.tensor_state import edge_of, ensure_version
 from microtape.tensor import Tensor

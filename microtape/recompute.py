@@ -21,10 +21,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from microtape.backward.probe import current_task
 from microtape.basics.call_site import user_frame
 from microtape.checkpoint_log import OperationLog, differing_operations
 from microtape.errors import CheckpointError
-from microtape.probe import current_task
 from microtape.random import default_generator
 from microtape.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
 from microtape.tape.grad_mode import _GradMode

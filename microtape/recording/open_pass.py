@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microtape.engine import GraphTask
+from microtape.backward.engine import GraphTask
 from microtape.recording.copies import copied, frozen
 from microtape.recording.model import (
     BackwardStep,

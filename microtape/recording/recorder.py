@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
+from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
-from microtape.engine import GraphTask
 from microtape.errors import AutogradError
 from microtape.recording.copies import copied
 from microtape.recording.differences import Differences

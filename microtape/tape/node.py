@@ -185,7 +185,7 @@ class Node:
 
         Raises TypeError for the wrong number of gradients.
         """
-        from microtape.introspection import run_node
+        from microtape.backward.introspection import run_node
 
         return run_node(self, gradients)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from microtape.tape.grad_mode import mode
 
 if TYPE_CHECKING:
-    from microtape.engine import GraphTask
+    from microtape.backward.engine import GraphTask
     from microtape.tape.node import Node
     from microtape.tape.tensor_state import TensorState
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import microtape
-from microtape import engine
+from microtape.backward import engine
 from parity_ops.table import ROWS
 from parity_ops.test_table import observed
 

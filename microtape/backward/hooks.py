@@ -16,7 +16,7 @@ from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
 if TYPE_CHECKING:
-    from microtape.engine import GraphTask
+    from microtape.backward.engine import GraphTask
 
 
 def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:

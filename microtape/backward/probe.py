@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-from microtape.engine import GraphTask
+from microtape.backward.engine import GraphTask
 from microtape.tape.node import Node
 
 _RUN = GraphTask.run.__code__

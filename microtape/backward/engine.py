@@ -30,9 +30,9 @@ from typing import Any
 
 import numpy as np
 
+from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks, run_tensor_hooks
 from microtape.basics.call_site import CallSite
 from microtape.errors import InPlaceError
-from microtape.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks, run_tensor_hooks
 from microtape.tape.fitting import all_fitted, conjugate, fitted
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Edge, Node

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from microtape import differentiate
 from microtape.errors import GradientError, UnusedInputError
-from microtape.function import Function
+from microtape.functions.function import Function
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.tensor_state import edge_of
 from microtape.tensor import Tensor

@@ -11,7 +11,7 @@ import numpy as np
 from microtape.basics.call_site import user_stacklevel
 from microtape.differentiate import grad
 from microtape.errors import GradcheckError
-from microtape.function import Function
+from microtape.functions.function import Function
 from microtape.jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
 from microtape.tape.grad_mode import enable_grad
 from microtape.tape.tensor_state import new_tensor

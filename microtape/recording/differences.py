@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from microtape.function import Function
-from microtape.function_node import FunctionNode
+from microtape.functions.function import Function
+from microtape.functions.function_node import FunctionNode
 from microtape.random import default_generator
 from microtape.recording.model import FiniteDifferences, Value
 from microtape.tape.grad_mode import _GradMode

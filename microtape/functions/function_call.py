@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.errors import InPlaceError
-from microtape.function_node import FunctionNode
+from microtape.functions.function_node import FunctionNode
 from microtape.tape.grad_mode import _GradMode, mode
 from microtape.tape.in_place import check_in_place, rebase_history, renewed_history
 from microtape.tape.node import Edge, next_sequence_nr
@@ -27,7 +27,7 @@ from microtape.tape.views import make_view
 from microtape.tape.watch import watch
 
 if TYPE_CHECKING:
-    from microtape.function import Function
+    from microtape.functions.function import Function
 
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -22,7 +22,7 @@ from microtape.tape.saved_attributes import RawSavedTensor, all_raw_saved
 from microtape.tape.tensor_state import TensorState, new_tensor
 
 if TYPE_CHECKING:
-    from microtape.function import Function
+    from microtape.functions.function import Function
 
 
 class Context:

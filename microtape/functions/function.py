@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from microtape.function_call import arguments_by_position, call_function
-from microtape.function_node import Context, FunctionNode
+from microtape.functions.function_call import arguments_by_position, call_function
+from microtape.functions.function_node import Context, FunctionNode
 from microtape.tape.grad_mode import _GradMode, mode
 from microtape.tape.node import Node, next_sequence_nr
 from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad

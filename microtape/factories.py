@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.basics import dtypes
 from microtape.basics.devices import check_device
-from microtape.ops.arguments import sizes
+from microtape.ops.shared.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
 from microtape.tape.inference import marked
 from microtape.tape.node import NO_EDGE

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from microtape.ops.arguments import sizes
+from microtape.ops.shared.arguments import sizes
 from microtape.tensor import Size, Tensor
 
 finfo, iinfo = np.finfo, np.iinfo

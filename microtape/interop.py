@@ -25,7 +25,7 @@ from microtape.ops import (
     selection,
     trigonometric,
 )
-from microtape.ops.arguments import dim_index
+from microtape.ops.shared.arguments import dim_index
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad
 

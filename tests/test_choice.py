@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microtape.ops.choice import MANY, choose
+from microtape.ops.shared.choice import MANY, choose
 
 ODD = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45]
 

@@ -20,7 +20,6 @@ from microtape.ops.activation import (
     softplus,
 )
 from microtape.ops.adaptive_pooling import adaptive_avg_pool2d
-from microtape.ops.arguments import dim_index
 from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
 from microtape.ops.distance import (
     cosine_embedding_loss,
@@ -32,7 +31,6 @@ from microtape.ops.distance import (
 from microtape.ops.embedding import embedding, one_hot
 from microtape.ops.gated import hardsigmoid, hardswish, mish, softsign
 from microtape.ops.gaussian import gelu
-from microtape.ops.kinds import refusal_of
 from microtape.ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -54,6 +52,8 @@ from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction import sum
 from microtape.ops.selection import clamp_min
 from microtape.ops.shape import broadcast_tensors, expand, reshape
+from microtape.ops.shared.arguments import dim_index
+from microtape.ops.shared.kinds import refusal_of
 from microtape.ops.softmax import log_softmax, softmax
 from microtape.ops.statistics import vector_norm
 from microtape.ops.transposition import t, transpose

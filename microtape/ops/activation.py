@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.choice import choose
 from microtape.ops.exponential import exp, log_of_one_plus_exp
-from microtape.ops.kinds import in_place, refusal_of, refusing
 from microtape.ops.selection import where
+from microtape.ops.shared.choice import choose
+from microtape.ops.shared.kinds import in_place, refusal_of, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 

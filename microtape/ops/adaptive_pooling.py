@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.kinds import refusing
 from microtape.ops.reduction import mean
+from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array
 

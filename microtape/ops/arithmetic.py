@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.kinds import Promoting, WithNumber, in_place, named, refusing
+from microtape.ops.shared.kinds import Promoting, WithNumber, in_place, named, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand, promoted
 from microtape.tape.operation import Binary, Unary, binary, call, unary

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics import devices
-from microtape.ops.kinds import named, nothing
+from microtape.ops.shared.kinds import named, nothing
 from microtape.tape.in_place import call_, places
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Operation, Unary, call, unary

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name
-from microtape.ops.kinds import Promoting, named, refusing
+from microtape.ops.shared.kinds import Promoting, named, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.arguments import dim_tuple, torch_style
-from microtape.ops.kinds import refusal_of
+from microtape.ops.shared.arguments import dim_tuple, torch_style
+from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.inference import marked
 from microtape.tape.operands import as_operand, number_operand, promoted
 from microtape.tape.operation import quietly, refusal

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.kinds import nothing
 from microtape.ops.parts import select
 from microtape.ops.rounding import abs
 from microtape.ops.selection import where
+from microtape.ops.shared.kinds import nothing
 from microtape.ops.trigonometric import cos, sin
 from microtape.tape.operation import Binary, Unary, binary, unary
 from microtape.tape.tensor_state import TensorState

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.arguments import dim_index
 from microtape.ops.comparison import undifferentiable
-from microtape.ops.kinds import refusal_of
-from microtape.ops.undefined import call_undefined
+from microtape.ops.shared.arguments import dim_index
+from microtape.ops.shared.kinds import refusal_of
+from microtape.ops.shared.undefined import call_undefined
 from microtape.tape.operands import as_operand
 from microtape.tape.tensor_state import Array, TensorState
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.exponential import sqrt
-from microtape.ops.kinds import nothing, refusal_of
 from microtape.ops.loss import check_reduction, reduced
 from microtape.ops.mask import masked_fill
 from microtape.ops.product import check_one_dtype, matmul
@@ -17,6 +16,7 @@ from microtape.ops.reduction import sum
 from microtape.ops.rounding import abs, sgn
 from microtape.ops.selection import clamp_min, minimum, where
 from microtape.ops.shape import unsqueeze
+from microtape.ops.shared.kinds import nothing, refusal_of
 from microtape.ops.statistics import LinalgVectorNormBackward0, vector_norm
 from microtape.ops.transposition import transpose
 from microtape.tape.operation import Binary, binary, call

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.arithmetic import given, pair
-from microtape.ops.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
-from microtape.ops.pieces import in_pieces
-from microtape.ops.undefined import UndefinedBackward, call_undefined
+from microtape.ops.shared.chunked import in_pieces
+from microtape.ops.shared.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
+from microtape.ops.shared.undefined import UndefinedBackward, call_undefined
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call

@@ -8,9 +8,9 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.along import out_of_range
-from microtape.ops.arguments import plain
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.index import add_at, picked
+from microtape.ops.shared.arguments import plain
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.arithmetic import given, plus_number, times_number
-from microtape.ops.choice import choose
-from microtape.ops.kinds import beside_number, floating, in_place, nothing, refusing
 from microtape.ops.selection import where
+from microtape.ops.shared.choice import choose
+from microtape.ops.shared.kinds import beside_number, floating, in_place, nothing, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary

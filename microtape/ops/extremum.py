@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.comparison import undifferentiable
 from microtape.ops.gathering import scatter
-from microtape.ops.kinds import refusing
 from microtape.ops.reduction import MaxBackward1, MinBackward1, check_not_empty
 from microtape.ops.selection import maximum, minimum
 from microtape.ops.shape import unsqueeze
+from microtape.ops.shared.arguments import dim_index, torch_style
+from microtape.ops.shared.kinds import refusing
 from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import Array, TensorState

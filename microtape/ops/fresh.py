@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.devices import check_device
-from microtape.ops.arguments import sizes
+from microtape.ops.shared.arguments import sizes
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.tensor_state import new_tensor as make
 

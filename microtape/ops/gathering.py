@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.along import AlongDim, checked, out_of_range
-from microtape.ops.arguments import dim_index, plain
 from microtape.ops.index import add_at, places_of
 from microtape.ops.joining import cat
 from microtape.ops.selection import where
 from microtape.ops.shape import expand, reshape
+from microtape.ops.shared.arguments import dim_index, plain
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like
 from microtape.tape.node import is_array

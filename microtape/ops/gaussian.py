@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.exponential import exp
-from microtape.ops.kinds import in_place, named, refusing
-from microtape.ops.pieces import in_pieces
+from microtape.ops.shared.chunked import in_pieces
+from microtape.ops.shared.kinds import in_place, named, refusing
 from microtape.ops.trigonometric import tanh
 from microtape.tape.operation import Unary, unary
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.arguments import plain
 from microtape.ops.casting import copy_, fill_
 from microtape.ops.parts import SelectBackward0, SliceBackward0
 from microtape.ops.shape import AliasBackward0, expand, unsqueeze, view
+from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like
 from microtape.tape.operands import as_operand, as_tensor

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import dim_index, plain
-from microtape.ops.kinds import Promoting
 from microtape.ops.shape import expand, reshape, unsqueeze
+from microtape.ops.shared.arguments import dim_index, plain
+from microtape.ops.shared.kinds import Promoting
 from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState

@@ -17,11 +17,11 @@ from microtape.basics.dtypes import scalar_name
 from microtape.ops.complex_numbers import imag
 from microtape.ops.exponential import log
 from microtape.ops.index import IndexBackward0
-from microtape.ops.kinds import Promoting
 from microtape.ops.product import matmul
 from microtape.ops.rearrange import tril
 from microtape.ops.selection import where
 from microtape.ops.shape import unsqueeze
+from microtape.ops.shared.kinds import Promoting
 from microtape.ops.transposition import transpose
 from microtape.tape.multi_output import Several, call_several, return_type
 from microtape.tape.operation import Operation, call

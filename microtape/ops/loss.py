@@ -9,13 +9,13 @@ import numpy as np
 
 from microtape.basics.summing import total
 from microtape.ops.activation import sigmoid, softplus
-from microtape.ops.choice import choose
 from microtape.ops.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
-from microtape.ops.kinds import Promoting, refusing
 from microtape.ops.reduction import mean, sum
 from microtape.ops.rounding import abs
 from microtape.ops.selection import clamp
 from microtape.ops.shape import broadcast_tensors
+from microtape.ops.shared.choice import choose
+from microtape.ops.shared.kinds import Promoting, refusing
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState
 

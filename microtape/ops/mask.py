@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.ops.arguments import plain
-from microtape.ops.choice import choose
 from microtape.ops.shape import expand
+from microtape.ops.shared.arguments import plain
+from microtape.ops.shared.choice import choose
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like
 from microtape.tape.operands import as_tensor

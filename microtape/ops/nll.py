@@ -10,14 +10,14 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import add_up
 from microtape.ops.along import grid, out_of_range
-from microtape.ops.arguments import plain
 from microtape.ops.division import over_number
 from microtape.ops.index import IndexBackward0
-from microtape.ops.kinds import named, refusing
 from microtape.ops.loss import array_of, check_reduction
 from microtape.ops.reduction import sum
 from microtape.ops.selection import where
 from microtape.ops.shape import reshape
+from microtape.ops.shared.arguments import plain
+from microtape.ops.shared.kinds import named, refusing
 from microtape.ops.softmax import log_softmax
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call

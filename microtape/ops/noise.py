@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.comparison import undifferentiable
-from microtape.ops.kinds import nothing, refusing
+from microtape.ops.shared.kinds import nothing, refusing
 from microtape.random import Generator, default_generator, drawn
 from microtape.tape.in_place import call_
 from microtape.tape.operation import Operation, call

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import dim_index
 from microtape.ops.exponential import rsqrt
-from microtape.ops.kinds import refusal_of, refusing
 from microtape.ops.reduction import mean, sum
+from microtape.ops.shared.arguments import dim_index
+from microtape.ops.shared.kinds import refusal_of, refusing
 from microtape.tape.in_place import write
 from microtape.tape.operation import Operation, call
 from microtape.tape.saved import unpack

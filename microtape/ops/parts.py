@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.ops.arguments import dim_index
 from microtape.ops.joining import cat, stack
+from microtape.ops.shared.arguments import dim_index
 from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from microtape.ops.arguments import int_tuple
 from microtape.ops.geometry import Geometry, geometry_of
-from microtape.ops.kinds import refusing
 from microtape.ops.shape import squeeze, unsqueeze
+from microtape.ops.shared.arguments import int_tuple
+from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import refuse_out
-from microtape.ops.kinds import in_place, nothing, refusing
 from microtape.ops.selection import where
+from microtape.ops.shared.arguments import refuse_out
+from microtape.ops.shared.kinds import in_place, nothing, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operation import Operation, Unary, call, unary
 from microtape.tape.tensor_state import TensorState

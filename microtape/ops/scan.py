@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import dim_index, torch_style
 from microtape.ops.joining import cat, stack
-from microtape.ops.kinds import refusal_of
 from microtape.ops.parts import narrow, unbind
 from microtape.ops.rearrange import flip
 from microtape.ops.reduction import Reduction
 from microtape.ops.shape import reshape
+from microtape.ops.shared.arguments import dim_index, torch_style
+from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import Operation, call

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.arguments import plain, refuse_out
-from microtape.ops.choice import choose
-from microtape.ops.kinds import Promoting, WithNumber, refusing
-from microtape.ops.undefined import call_undefined
+from microtape.ops.shared.arguments import plain, refuse_out
+from microtape.ops.shared.choice import choose
+from microtape.ops.shared.kinds import Promoting, WithNumber, refusing
+from microtape.ops.shared.undefined import call_undefined
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand, as_tensor
 from microtape.tape.operation import Binary, Operation, binary, call, refusal

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.casting import ContiguousCopy, contiguous
-from microtape.ops.kinds import named
+from microtape.ops.shared.arguments import dim_index, dim_tuple, plain, sizes
+from microtape.ops.shared.kinds import named
 from microtape.tape.operation import Operation, call, refusal
 from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import Array, TensorState

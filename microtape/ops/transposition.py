@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arguments import dim_index, sizes
+from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import ViewOperation, view_call
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from microtape.ops.arithmetic import plus_number
 from microtape.ops.exponential import rsqrt, sqrt
-from microtape.ops.kinds import floating, in_place, refusing
 from microtape.ops.selection import where
+from microtape.ops.shared.kinds import floating, in_place, refusing
 from microtape.tape.operation import Binary, Unary, binary, unary
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microtape.ops.arguments import int_tuple
+from microtape.ops.shared.arguments import int_tuple
 
 
 def window(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from microtape.errors import AutogradError
-from microtape.ops.kinds import Promoting
+from microtape.ops.shared.kinds import Promoting
 from microtape.tape.operation import call
 
 

@@ -58,7 +58,6 @@ from microtape.factories import (
 from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
 from microtape.ops.activation import relu, selu, sigmoid
 from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
-from microtape.ops.casting import clone
 from microtape.ops.combination import addcdiv, addcmul, lerp
 from microtape.ops.comparison import (
     all,
@@ -113,23 +112,10 @@ from microtape.ops.gathering import gather, scatter, scatter_add, take_along_dim
 from microtape.ops.gaussian import erf, erfc
 from microtape.ops.index import index_put
 from microtape.ops.index_along import index_add, index_copy, index_fill, index_select
-from microtape.ops.joining import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    cat,
-    column_stack,
-    dstack,
-    hstack,
-    meshgrid,
-    stack,
-    vstack,
-)
 from microtape.ops.linalg import det, logdet, matrix_power, slogdet
 from microtape.ops.linalg import inv as inverse
 from microtape.ops.mask import masked_fill, masked_scatter, masked_select
 from microtape.ops.noise import bernoulli, multinomial
-from microtape.ops.parts import chunk, diagonal, hsplit, narrow, select, split, tensor_split, unbind, vsplit
 from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.rearrange import (
     diag,
@@ -151,11 +137,25 @@ from microtape.ops.rounding import abs, ceil, floor, frac, round, sgn, sign, tru
 from microtape.ops.running import cummax, cummin
 from microtape.ops.scan import cumprod, cumsum, prod
 from microtape.ops.selection import clamp, clamp_max, clamp_min, heaviside, maximum, minimum, nan_to_num, where
-from microtape.ops.shape import broadcast_tensors, flatten, ravel, reshape, squeeze, unflatten, unsqueeze
-from microtape.ops.shape import expand as broadcast_to
+from microtape.ops.shape.casting import clone
+from microtape.ops.shape.joining import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    cat,
+    column_stack,
+    dstack,
+    hstack,
+    meshgrid,
+    stack,
+    vstack,
+)
+from microtape.ops.shape.shape import broadcast_tensors, flatten, ravel, reshape, squeeze, unflatten, unsqueeze
+from microtape.ops.shape.shape import expand as broadcast_to
+from microtape.ops.shape.subviews import chunk, diagonal, hsplit, narrow, select, split, tensor_split, unbind, vsplit
+from microtape.ops.shape.transposition import movedim, permute, t, transpose
 from microtape.ops.softmax import log_softmax, logsumexp, softmax
 from microtape.ops.statistics import std, std_mean, var, var_mean
-from microtape.ops.transposition import movedim, permute, t, transpose
 from microtape.ops.trigonometric import (
     acos,
     acosh,

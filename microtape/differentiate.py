@@ -13,7 +13,7 @@ from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
 from microtape.basics.dtypes import DType
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
-from microtape.ops.joining import stack
+from microtape.ops.shape.joining import stack
 from microtape.tape.inference import marked
 from microtape.tape.node import NO_EDGE, Edge, Node, is_array
 from microtape.tape.tensor_state import edge_of, new_tensor, requires_grad

@@ -34,7 +34,7 @@ from microtape.functional_parts import (
     vector,
     vector_of_inputs,
 )
-from microtape.ops.joining import stack
+from microtape.ops.shape.joining import stack
 from microtape.tape.grad_mode import enable_grad
 from microtape.tensor import Tensor
 

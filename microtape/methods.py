@@ -10,7 +10,6 @@ from microtape.interop import Interop
 from microtape.ops import (
     activation,
     arithmetic,
-    casting,
     combination,
     comparison,
     complex_numbers,
@@ -28,7 +27,6 @@ from microtape.ops import (
     linalg,
     mask,
     noise,
-    parts,
     product,
     rearrange,
     reduction,
@@ -36,12 +34,11 @@ from microtape.ops import (
     running,
     scan,
     selection,
-    shape,
     statistics,
-    transposition,
     trigonometric,
 )
 from microtape.ops import softmax as softmax_ops
+from microtape.ops.shape import casting, shape, subviews, transposition
 from microtape.tape.tensor_state import TensorState
 
 
@@ -160,9 +157,9 @@ class Methods(Interop):
     movedim, expand, squeeze, unsqueeze = transposition.movedim, shape.expand, shape.squeeze, shape.unsqueeze
     swapaxes = swapdims = transpose
     moveaxis, broadcast_to = movedim, expand
-    select, narrow, diagonal = parts.select, parts.narrow, parts.diagonal
-    unbind, split, chunk = parts.unbind, parts.split, parts.chunk
-    tensor_split, hsplit, vsplit = parts.tensor_split, parts.hsplit, parts.vsplit
+    select, narrow, diagonal = subviews.select, subviews.narrow, subviews.diagonal
+    unbind, split, chunk = subviews.unbind, subviews.split, subviews.chunk
+    tensor_split, hsplit, vsplit = subviews.tensor_split, subviews.hsplit, subviews.vsplit
     flip, fliplr, flipud = rearrange.flip, rearrange.fliplr, rearrange.flipud
     roll, rot90 = rearrange.roll, rearrange.rot90
     tril, triu, tril_, triu_ = rearrange.tril, rearrange.triu, rearrange.tril_, rearrange.triu_

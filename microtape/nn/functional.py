@@ -45,18 +45,18 @@ from microtape.ops.nll import cross_entropy, nll_loss
 from microtape.ops.noise import dropout
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm, rms_norm
 from microtape.ops.padding import pad
-from microtape.ops.parts import chunk
 from microtape.ops.patches import fold, unfold
 from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction import sum
 from microtape.ops.selection import clamp_min
-from microtape.ops.shape import broadcast_tensors, expand, reshape
+from microtape.ops.shape.shape import broadcast_tensors, expand, reshape
+from microtape.ops.shape.subviews import chunk
+from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
 from microtape.ops.softmax import log_softmax, softmax
 from microtape.ops.statistics import vector_norm
-from microtape.ops.transposition import t, transpose
 from microtape.ops.trigonometric import tanh
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from microtape.factories import tensor
-from microtape.ops.joining import stack
 from microtape.ops.selection import clamp_, clamp_max
+from microtape.ops.shape.joining import stack
 from microtape.ops.statistics import vector_norm
 from microtape.tape.grad_mode import no_grad
 from microtape.tensor import Tensor

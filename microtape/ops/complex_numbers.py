@@ -13,9 +13,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.parts import select
 from microtape.ops.rounding import abs
 from microtape.ops.selection import where
+from microtape.ops.shape.subviews import select
 from microtape.ops.shared.kinds import nothing
 from microtape.ops.trigonometric import cos, sin
 from microtape.tape.operation import Binary, Unary, binary, unary

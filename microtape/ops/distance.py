@@ -15,10 +15,10 @@ from microtape.ops.product import check_one_dtype, matmul
 from microtape.ops.reduction import sum
 from microtape.ops.rounding import abs, sgn
 from microtape.ops.selection import clamp_min, minimum, where
-from microtape.ops.shape import unsqueeze
+from microtape.ops.shape.shape import unsqueeze
+from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import nothing, refusal_of
 from microtape.ops.statistics import LinalgVectorNormBackward0, vector_norm
-from microtape.ops.transposition import transpose
 from microtape.tape.operation import Binary, binary, call
 
 

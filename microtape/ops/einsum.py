@@ -8,14 +8,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from microtape.ops.joining import stack
-from microtape.ops.parts import diagonal, unbind
 from microtape.ops.product import bmm, mm, unsafe_view
 from microtape.ops.reduction import sum
-from microtape.ops.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.joining import stack
+from microtape.ops.shape.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.subviews import diagonal, unbind
+from microtape.ops.shape.transposition import movedim, permute
 from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.ops.shared.kinds import refusal_of
-from microtape.ops.transposition import movedim, permute
 from microtape.tape.tensor_state import TensorState
 
 

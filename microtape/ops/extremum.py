@@ -10,7 +10,7 @@ from microtape.ops.comparison import undifferentiable
 from microtape.ops.gathering import scatter
 from microtape.ops.reduction import MaxBackward1, MinBackward1, check_not_empty
 from microtape.ops.selection import maximum, minimum
-from microtape.ops.shape import unsqueeze
+from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shared.arguments import dim_index, torch_style
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.multi_output import Several, call_several, return_type, zeros_like

@@ -8,9 +8,9 @@ import numpy as np
 
 from microtape.ops.along import AlongDim, checked, out_of_range
 from microtape.ops.index import add_at, places_of
-from microtape.ops.joining import cat
 from microtape.ops.selection import where
-from microtape.ops.shape import expand, reshape
+from microtape.ops.shape.joining import cat
+from microtape.ops.shape.shape import expand, reshape
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like

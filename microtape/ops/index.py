@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.casting import copy_, fill_
-from microtape.ops.parts import SelectBackward0, SliceBackward0
-from microtape.ops.shape import AliasBackward0, expand, unsqueeze, view
+from microtape.ops.shape.casting import copy_, fill_
+from microtape.ops.shape.shape import AliasBackward0, expand, unsqueeze, view
+from microtape.ops.shape.subviews import SelectBackward0, SliceBackward0
 from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like

@@ -20,9 +20,9 @@ from microtape.ops.index import IndexBackward0
 from microtape.ops.product import matmul
 from microtape.ops.rearrange import tril
 from microtape.ops.selection import where
-from microtape.ops.shape import unsqueeze
+from microtape.ops.shape.shape import unsqueeze
+from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import Promoting
-from microtape.ops.transposition import transpose
 from microtape.tape.multi_output import Several, call_several, return_type
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState

@@ -13,7 +13,7 @@ from microtape.ops.exponential import exp, log, log1p, log_of_one_plus_exp, xlog
 from microtape.ops.reduction import mean, sum
 from microtape.ops.rounding import abs
 from microtape.ops.selection import clamp
-from microtape.ops.shape import broadcast_tensors
+from microtape.ops.shape.shape import broadcast_tensors
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import Promoting, refusing
 from microtape.tape.operation import call

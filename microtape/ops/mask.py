@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.ops.shape import expand
+from microtape.ops.shape.shape import expand
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.choice import choose
 from microtape.tape.in_place import call_

@@ -15,7 +15,7 @@ from microtape.ops.index import IndexBackward0
 from microtape.ops.loss import array_of, check_reduction
 from microtape.ops.reduction import sum
 from microtape.ops.selection import where
-from microtape.ops.shape import reshape
+from microtape.ops.shape.shape import reshape
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import named, refusing
 from microtape.ops.softmax import log_softmax

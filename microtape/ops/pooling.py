@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.ops.geometry import Geometry, geometry_of
-from microtape.ops.shape import squeeze, unsqueeze
+from microtape.ops.shape.shape import squeeze, unsqueeze
 from microtape.ops.shared.kinds import refusing
 from microtape.ops.windows import in_rows, window
 from microtape.tape.operation import Operation, call

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.ops.casting import contiguous
-from microtape.ops.shape import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
+from microtape.ops.shape.casting import contiguous
+from microtape.ops.shape.shape import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
+from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import Promoting, refusal_of, refusing
-from microtape.ops.transposition import t, transpose
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call

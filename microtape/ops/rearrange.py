@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.casting import ContiguousCopy
 from microtape.ops.index_along import index_select
-from microtape.ops.joining import cat
 from microtape.ops.padding import pad
-from microtape.ops.parts import diagonal, narrow
 from microtape.ops.reduction import sum
-from microtape.ops.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.casting import ContiguousCopy
+from microtape.ops.shape.joining import cat
+from microtape.ops.shape.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.subviews import diagonal, narrow
 from microtape.ops.shared.arguments import dim_index, dim_tuple, sizes
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.in_place import call_

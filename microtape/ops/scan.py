@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.joining import cat, stack
-from microtape.ops.parts import narrow, unbind
 from microtape.ops.rearrange import flip
 from microtape.ops.reduction import Reduction
-from microtape.ops.shape import reshape
+from microtape.ops.shape.joining import cat, stack
+from microtape.ops.shape.shape import reshape
+from microtape.ops.shape.subviews import narrow, unbind
 from microtape.ops.shared.arguments import dim_index, torch_style
 from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.in_place import call_

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.summing import reduced_along
-from microtape.ops.casting import cast
 from microtape.ops.exponential import exp
 from microtape.ops.reduction import Reduction, sum
+from microtape.ops.shape.casting import cast
 from microtape.ops.shared.arguments import dim_tuple
 from microtape.ops.shared.kinds import Promoting, floating, refusing
 from microtape.tape.operation import Operation, call

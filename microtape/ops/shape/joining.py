@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.shape import expand, reshape, unsqueeze
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.ops.shared.kinds import Promoting
 from microtape.tape.multi_output import zeros_like

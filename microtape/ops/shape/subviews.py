@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.ops.joining import cat, stack
+from microtape.ops.shape.joining import cat, stack
 from microtape.ops.shared.arguments import dim_index
 from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState

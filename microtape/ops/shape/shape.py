@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.casting import ContiguousCopy, contiguous
+from microtape.ops.shape.casting import ContiguousCopy, contiguous
 from microtape.ops.shared.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.shared.kinds import named
 from microtape.tape.operation import Operation, call, refusal

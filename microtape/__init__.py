@@ -56,10 +56,14 @@ from microtape.factories import (
     zeros_like,
 )
 from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
-from microtape.ops.activation import relu, selu, sigmoid
-from microtape.ops.arithmetic import add, mul, neg, positive, rsub, sub
-from microtape.ops.combination import addcdiv, addcmul, lerp
-from microtape.ops.comparison import (
+from microtape.ops.counting import bincount, bucketize, histc, isin, unique
+from microtape.ops.decomposition import norm
+from microtape.ops.distance import cdist
+from microtape.ops.einsum import einsum, inner, kron, tensordot
+from microtape.ops.elementwise.activation import relu, selu, sigmoid
+from microtape.ops.elementwise.arithmetic import add, mul, neg, positive, rsub, sub
+from microtape.ops.elementwise.combination import addcdiv, addcmul, lerp
+from microtape.ops.elementwise.comparison import (
     all,
     allclose,
     any,
@@ -85,13 +89,18 @@ from microtape.ops.comparison import (
     ne,
     nonzero,
 )
-from microtape.ops.complex_numbers import angle, complex, conj, imag, polar, real, view_as_complex, view_as_real
-from microtape.ops.counting import bincount, bucketize, histc, isin, unique
-from microtape.ops.decomposition import norm
-from microtape.ops.distance import cdist
-from microtape.ops.division import div, floor_divide, fmod, remainder
-from microtape.ops.einsum import einsum, inner, kron, tensordot
-from microtape.ops.exponential import (
+from microtape.ops.elementwise.complex_numbers import (
+    angle,
+    complex,
+    conj,
+    imag,
+    polar,
+    real,
+    view_as_complex,
+    view_as_real,
+)
+from microtape.ops.elementwise.division import div, floor_divide, fmod, remainder
+from microtape.ops.elementwise.exponential import (
     exp,
     exp2,
     expm1,
@@ -107,15 +116,42 @@ from microtape.ops.exponential import (
     square,
     xlogy,
 )
+from microtape.ops.elementwise.gaussian import erf, erfc
+from microtape.ops.elementwise.mask import masked_fill, masked_scatter, masked_select
+from microtape.ops.elementwise.noise import bernoulli, multinomial
+from microtape.ops.elementwise.rounding import abs, ceil, floor, frac, round, sgn, sign, trunc
+from microtape.ops.elementwise.selection import (
+    clamp,
+    clamp_max,
+    clamp_min,
+    heaviside,
+    maximum,
+    minimum,
+    nan_to_num,
+    where,
+)
+from microtape.ops.elementwise.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    hypot,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 from microtape.ops.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
 from microtape.ops.gathering import gather, scatter, scatter_add, take_along_dim
-from microtape.ops.gaussian import erf, erfc
 from microtape.ops.index import index_put
 from microtape.ops.index_along import index_add, index_copy, index_fill, index_select
 from microtape.ops.linalg import det, logdet, matrix_power, slogdet
 from microtape.ops.linalg import inv as inverse
-from microtape.ops.mask import masked_fill, masked_scatter, masked_select
-from microtape.ops.noise import bernoulli, multinomial
 from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.rearrange import (
     diag,
@@ -133,10 +169,8 @@ from microtape.ops.rearrange import (
     triu,
 )
 from microtape.ops.reduction import amax, amin, mean, nanmean, nansum, sum
-from microtape.ops.rounding import abs, ceil, floor, frac, round, sgn, sign, trunc
 from microtape.ops.running import cummax, cummin
 from microtape.ops.scan import cumprod, cumsum, prod
-from microtape.ops.selection import clamp, clamp_max, clamp_min, heaviside, maximum, minimum, nan_to_num, where
 from microtape.ops.shape.casting import clone
 from microtape.ops.shape.joining import (
     atleast_1d,
@@ -156,22 +190,6 @@ from microtape.ops.shape.subviews import chunk, diagonal, hsplit, narrow, select
 from microtape.ops.shape.transposition import movedim, permute, t, transpose
 from microtape.ops.softmax import log_softmax, logsumexp, softmax
 from microtape.ops.statistics import std, std_mean, var, var_mean
-from microtape.ops.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cos,
-    cosh,
-    hypot,
-    sin,
-    sinh,
-    tan,
-    tanh,
-)
 from microtape.random import Generator, initial_seed, manual_seed, seed
 from microtape.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from microtape.tape.inference import inference_mode, is_inference, is_inference_mode_enabled

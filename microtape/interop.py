@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops import (
+from microtape.ops import product
+from microtape.ops.elementwise import (
     arithmetic,
     comparison,
     complex_numbers,
     division,
     exponential,
-    product,
     rounding,
     selection,
     trigonometric,

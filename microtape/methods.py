@@ -8,36 +8,38 @@ from microtape.basics import dtypes
 from microtape.basics.devices import check_device
 from microtape.interop import Interop
 from microtape.ops import (
+    counting,
+    decomposition,
+    einsum,
+    extremum,
+    fresh,
+    gathering,
+    index,
+    index_along,
+    linalg,
+    product,
+    rearrange,
+    reduction,
+    running,
+    scan,
+    statistics,
+)
+from microtape.ops import softmax as softmax_ops
+from microtape.ops.elementwise import (
     activation,
     arithmetic,
     combination,
     comparison,
     complex_numbers,
-    counting,
-    decomposition,
     division,
-    einsum,
     exponential,
-    extremum,
-    fresh,
-    gathering,
     gaussian,
-    index,
-    index_along,
-    linalg,
     mask,
     noise,
-    product,
-    rearrange,
-    reduction,
     rounding,
-    running,
-    scan,
     selection,
-    statistics,
     trigonometric,
 )
-from microtape.ops import softmax as softmax_ops
 from microtape.ops.shape import casting, shape, subviews, transposition
 from microtape.tape.tensor_state import TensorState
 

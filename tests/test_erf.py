@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from microtape.ops.gaussian import looked_up
+from microtape.ops.elementwise.gaussian import looked_up
 
 each_function = pytest.mark.parametrize("function", [math.erf, math.erfc])
 

@@ -7,7 +7,16 @@ from typing import Any
 
 from microtape.basics.dtypes import bool as bool_dtype
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.activation import (
+from microtape.ops.adaptive_pooling import adaptive_avg_pool2d
+from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
+from microtape.ops.distance import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    pairwise_distance,
+    triplet_margin_loss,
+)
+from microtape.ops.elementwise.activation import (
     elu,
     hardtanh,
     leaky_relu,
@@ -19,18 +28,13 @@ from microtape.ops.activation import (
     silu,
     softplus,
 )
-from microtape.ops.adaptive_pooling import adaptive_avg_pool2d
-from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
-from microtape.ops.distance import (
-    cosine_embedding_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    pairwise_distance,
-    triplet_margin_loss,
-)
+from microtape.ops.elementwise.gated import hardsigmoid, hardswish, mish, softsign
+from microtape.ops.elementwise.gaussian import gelu
+from microtape.ops.elementwise.mask import masked_fill
+from microtape.ops.elementwise.noise import dropout
+from microtape.ops.elementwise.selection import clamp_min
+from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.embedding import embedding, one_hot
-from microtape.ops.gated import hardsigmoid, hardswish, mish, softsign
-from microtape.ops.gaussian import gelu
 from microtape.ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -40,16 +44,13 @@ from microtape.ops.loss import (
     mse_loss,
     smooth_l1_loss,
 )
-from microtape.ops.mask import masked_fill
 from microtape.ops.nll import cross_entropy, nll_loss
-from microtape.ops.noise import dropout
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm, rms_norm
 from microtape.ops.padding import pad
 from microtape.ops.patches import fold, unfold
 from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction import sum
-from microtape.ops.selection import clamp_min
 from microtape.ops.shape.shape import broadcast_tensors, expand, reshape
 from microtape.ops.shape.subviews import chunk
 from microtape.ops.shape.transposition import t, transpose
@@ -57,7 +58,6 @@ from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
 from microtape.ops.softmax import log_softmax, softmax
 from microtape.ops.statistics import vector_norm
-from microtape.ops.trigonometric import tanh
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

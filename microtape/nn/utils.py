@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from microtape.factories import tensor
-from microtape.ops.selection import clamp_, clamp_max
+from microtape.ops.elementwise.selection import clamp_, clamp_max
 from microtape.ops.shape.joining import stack
 from microtape.ops.statistics import vector_norm
 from microtape.tape.grad_mode import no_grad

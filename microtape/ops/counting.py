@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.comparison import undifferentiable
+from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
 from microtape.ops.shared.undefined import call_undefined

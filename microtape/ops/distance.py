@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.exponential import sqrt
+from microtape.ops.elementwise.exponential import sqrt
+from microtape.ops.elementwise.mask import masked_fill
+from microtape.ops.elementwise.rounding import abs, sgn
+from microtape.ops.elementwise.selection import clamp_min, minimum, where
 from microtape.ops.loss import check_reduction, reduced
-from microtape.ops.mask import masked_fill
 from microtape.ops.product import check_one_dtype, matmul
 from microtape.ops.reduction import sum
-from microtape.ops.rounding import abs, sgn
-from microtape.ops.selection import clamp_min, minimum, where
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import nothing, refusal_of

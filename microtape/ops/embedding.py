@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.along import out_of_range
-from microtape.ops.comparison import undifferentiable
+from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.index import add_at, picked
 from microtape.ops.shared.arguments import plain
 from microtape.tape.operands import as_tensor

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.summing import total
-from microtape.ops.activation import sigmoid, softplus
-from microtape.ops.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
+from microtape.ops.elementwise.activation import sigmoid, softplus
+from microtape.ops.elementwise.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
+from microtape.ops.elementwise.rounding import abs
+from microtape.ops.elementwise.selection import clamp
 from microtape.ops.reduction import mean, sum
-from microtape.ops.rounding import abs
-from microtape.ops.selection import clamp
 from microtape.ops.shape.shape import broadcast_tensors
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import Promoting, refusing

@@ -10,11 +10,11 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import add_up
 from microtape.ops.along import grid, out_of_range
-from microtape.ops.division import over_number
+from microtape.ops.elementwise.division import over_number
+from microtape.ops.elementwise.selection import where
 from microtape.ops.index import IndexBackward0
 from microtape.ops.loss import array_of, check_reduction
 from microtape.ops.reduction import sum
-from microtape.ops.selection import where
 from microtape.ops.shape.shape import reshape
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import named, refusing

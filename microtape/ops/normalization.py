@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.exponential import rsqrt
+from microtape.ops.elementwise.exponential import rsqrt
 from microtape.ops.reduction import mean, sum
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of, refusing

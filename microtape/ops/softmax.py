@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.summing import reduced_along
-from microtape.ops.exponential import exp
+from microtape.ops.elementwise.exponential import exp
 from microtape.ops.reduction import Reduction, sum
 from microtape.ops.shape.casting import cast
 from microtape.ops.shared.arguments import dim_tuple

@@ -9,11 +9,11 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import total
-from microtape.ops.division import over_number
-from microtape.ops.mask import masked_fill
+from microtape.ops.elementwise.division import over_number
+from microtape.ops.elementwise.mask import masked_fill
+from microtape.ops.elementwise.rounding import abs, sgn
+from microtape.ops.elementwise.selection import where
 from microtape.ops.reduction import MeanBackward1, Reduction, mean, sum
-from microtape.ops.rounding import abs, sgn
-from microtape.ops.selection import where
 from microtape.ops.shared.arguments import dim_tuple, torch_style
 from microtape.tape.multi_output import Several, call_several
 from microtape.tape.operation import call

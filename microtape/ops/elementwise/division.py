@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arithmetic import given, pair
+from microtape.ops.elementwise.arithmetic import given, pair
 from microtape.ops.shared.chunked import in_pieces
 from microtape.ops.shared.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.shared.undefined import UndefinedBackward, call_undefined

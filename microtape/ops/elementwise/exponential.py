@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arithmetic import given, plus_number, times_number
-from microtape.ops.selection import where
+from microtape.ops.elementwise.arithmetic import given, plus_number, times_number
+from microtape.ops.elementwise.selection import where
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import beside_number, floating, in_place, nothing, refusing
 from microtape.tape.in_place import call_

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.arithmetic import plus_number
-from microtape.ops.exponential import rsqrt, sqrt
-from microtape.ops.selection import where
+from microtape.ops.elementwise.arithmetic import plus_number
+from microtape.ops.elementwise.exponential import rsqrt, sqrt
+from microtape.ops.elementwise.selection import where
 from microtape.ops.shared.kinds import floating, in_place, refusing
 from microtape.tape.operation import Binary, Unary, binary, unary
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.exponential import exp
+from microtape.ops.elementwise.exponential import exp
+from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.shared.chunked import in_pieces
 from microtape.ops.shared.kinds import in_place, named, refusing
-from microtape.ops.trigonometric import tanh
 from microtape.tape.operation import Unary, unary
 
 STEPS = 32  # points for each 1 of x, at which a function is looked up

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.exponential import exp, log_of_one_plus_exp
-from microtape.ops.selection import where
+from microtape.ops.elementwise.exponential import exp, log_of_one_plus_exp
+from microtape.ops.elementwise.selection import where
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import in_place, refusal_of, refusing
 from microtape.tape.in_place import call_

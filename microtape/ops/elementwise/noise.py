@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.comparison import undifferentiable
+from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.shared.kinds import nothing, refusing
 from microtape.random import Generator, default_generator, drawn
 from microtape.tape.in_place import call_

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.rounding import abs
-from microtape.ops.selection import where
+from microtape.ops.elementwise.rounding import abs
+from microtape.ops.elementwise.selection import where
+from microtape.ops.elementwise.trigonometric import cos, sin
 from microtape.ops.shape.subviews import select
 from microtape.ops.shared.kinds import nothing
-from microtape.ops.trigonometric import cos, sin
 from microtape.tape.operation import Binary, Unary, binary, unary
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import ViewOperation, view_call

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.selection import where
+from microtape.ops.elementwise.selection import where
 from microtape.ops.shared.arguments import refuse_out
 from microtape.ops.shared.kinds import in_place, nothing, refusing
 from microtape.tape.in_place import call_

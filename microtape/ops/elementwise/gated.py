@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.activation import sigmoid, softplus
-from microtape.ops.exponential import log_of_one_plus_exp
-from microtape.ops.rounding import abs
-from microtape.ops.selection import where
+from microtape.ops.elementwise.activation import sigmoid, softplus
+from microtape.ops.elementwise.exponential import log_of_one_plus_exp
+from microtape.ops.elementwise.rounding import abs
+from microtape.ops.elementwise.selection import where
+from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.shared.kinds import refusing
-from microtape.ops.trigonometric import tanh
 from microtape.tape.in_place import call_
 from microtape.tape.operation import Unary, unary
 

@@ -168,7 +168,9 @@ from microtape.ops.rearrange import (
     tril,
     triu,
 )
-from microtape.ops.reduction import amax, amin, mean, nanmean, nansum, sum
+from microtape.ops.reduction.reduction import amax, amin, mean, nanmean, nansum, sum
+from microtape.ops.reduction.softmax import log_softmax, logsumexp, softmax
+from microtape.ops.reduction.statistics import std, std_mean, var, var_mean
 from microtape.ops.running import cummax, cummin
 from microtape.ops.scan import cumprod, cumsum, prod
 from microtape.ops.shape.casting import clone
@@ -188,8 +190,6 @@ from microtape.ops.shape.shape import broadcast_tensors, flatten, ravel, reshape
 from microtape.ops.shape.shape import expand as broadcast_to
 from microtape.ops.shape.subviews import chunk, diagonal, hsplit, narrow, select, split, tensor_split, unbind, vsplit
 from microtape.ops.shape.transposition import movedim, permute, t, transpose
-from microtape.ops.softmax import log_softmax, logsumexp, softmax
-from microtape.ops.statistics import std, std_mean, var, var_mean
 from microtape.random import Generator, initial_seed, manual_seed, seed
 from microtape.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from microtape.tape.inference import inference_mode, is_inference, is_inference_mode_enabled

@@ -5,7 +5,7 @@ from microtape.ops.decomposition import linalg_norm as norm
 from microtape.ops.einsum import cross
 from microtape.ops.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
 from microtape.ops.product import matmul
-from microtape.ops.statistics import vector_norm
+from microtape.ops.reduction.statistics import vector_norm
 
 __all__ = [
     "LinAlgError",

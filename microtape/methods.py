@@ -19,12 +19,9 @@ from microtape.ops import (
     linalg,
     product,
     rearrange,
-    reduction,
     running,
     scan,
-    statistics,
 )
-from microtape.ops import softmax as softmax_ops
 from microtape.ops.elementwise import (
     activation,
     arithmetic,
@@ -40,6 +37,8 @@ from microtape.ops.elementwise import (
     selection,
     trigonometric,
 )
+from microtape.ops.reduction import reduction, statistics
+from microtape.ops.reduction import softmax as softmax_ops
 from microtape.ops.shape import casting, shape, subviews, transposition
 from microtape.tape.tensor_state import TensorState
 

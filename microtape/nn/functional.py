@@ -50,14 +50,14 @@ from microtape.ops.padding import pad
 from microtape.ops.patches import fold, unfold
 from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul
-from microtape.ops.reduction import sum
+from microtape.ops.reduction.reduction import sum
+from microtape.ops.reduction.softmax import log_softmax, softmax
+from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.shape import broadcast_tensors, expand, reshape
 from microtape.ops.shape.subviews import chunk
 from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
-from microtape.ops.softmax import log_softmax, softmax
-from microtape.ops.statistics import vector_norm
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

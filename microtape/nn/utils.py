@@ -7,8 +7,8 @@ from typing import Any
 
 from microtape.factories import tensor
 from microtape.ops.elementwise.selection import clamp_, clamp_max
+from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.joining import stack
-from microtape.ops.statistics import vector_norm
 from microtape.tape.grad_mode import no_grad
 from microtape.tensor import Tensor
 

@@ -16,7 +16,7 @@ import numpy as np
 from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.padding import pad
-from microtape.ops.reduction import sum
+from microtape.ops.reduction.reduction import sum
 from microtape.ops.shape.shape import squeeze, unsqueeze
 from microtape.ops.shared.arguments import int_tuple, plain
 from microtape.ops.shared.kinds import Promoting, named

@@ -14,13 +14,13 @@ import numpy as np
 from microtape.ops.linalg import check_floating, check_matrix, check_square, transposed
 from microtape.ops.product import matmul
 from microtape.ops.rearrange import diag_embed
-from microtape.ops.reduction import amax, amin, sum
+from microtape.ops.reduction.reduction import amax, amin, sum
+from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.subviews import diagonal
 from microtape.ops.shape.transposition import movedim
 from microtape.ops.shared.arguments import dim_tuple
 from microtape.ops.shared.kinds import refusal_of
-from microtape.ops.statistics import vector_norm
 from microtape.tape.multi_output import Several, call_several, return_type
 
 

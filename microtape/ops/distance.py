@@ -14,11 +14,11 @@ from microtape.ops.elementwise.rounding import abs, sgn
 from microtape.ops.elementwise.selection import clamp_min, minimum, where
 from microtape.ops.loss import check_reduction, reduced
 from microtape.ops.product import check_one_dtype, matmul
-from microtape.ops.reduction import sum
+from microtape.ops.reduction.reduction import sum
+from microtape.ops.reduction.statistics import LinalgVectorNormBackward0, vector_norm
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import nothing, refusal_of
-from microtape.ops.statistics import LinalgVectorNormBackward0, vector_norm
 from microtape.tape.operation import Binary, binary, call
 
 

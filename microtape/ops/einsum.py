@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from microtape.ops.product import bmm, mm, unsafe_view
-from microtape.ops.reduction import sum
+from microtape.ops.reduction.reduction import sum
 from microtape.ops.shape.joining import stack
 from microtape.ops.shape.shape import expand, reshape, unsqueeze
 from microtape.ops.shape.subviews import diagonal, unbind

@@ -14,11 +14,11 @@ from microtape.ops.elementwise.division import over_number
 from microtape.ops.elementwise.selection import where
 from microtape.ops.index import IndexBackward0
 from microtape.ops.loss import array_of, check_reduction
-from microtape.ops.reduction import sum
+from microtape.ops.reduction.reduction import sum
+from microtape.ops.reduction.softmax import log_softmax
 from microtape.ops.shape.shape import reshape
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import named, refusing
-from microtape.ops.softmax import log_softmax
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.ops.index_along import index_select
 from microtape.ops.padding import pad
-from microtape.ops.reduction import sum
+from microtape.ops.reduction.reduction import sum
 from microtape.ops.shape.casting import ContiguousCopy
 from microtape.ops.shape.joining import cat
 from microtape.ops.shape.shape import expand, reshape, unsqueeze

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.rearrange import flip
-from microtape.ops.reduction import Reduction
+from microtape.ops.reduction.reduction import Reduction
 from microtape.ops.shape.joining import cat, stack
 from microtape.ops.shape.shape import reshape
 from microtape.ops.shape.subviews import narrow, unbind

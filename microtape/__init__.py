@@ -147,13 +147,10 @@ from microtape.ops.elementwise.trigonometric import (
     tanh,
 )
 from microtape.ops.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
-from microtape.ops.gathering import gather, scatter, scatter_add, take_along_dim
-from microtape.ops.index import index_put
-from microtape.ops.index_along import index_add, index_copy, index_fill, index_select
-from microtape.ops.linalg import det, logdet, matrix_power, slogdet
-from microtape.ops.linalg import inv as inverse
-from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
-from microtape.ops.rearrange import (
+from microtape.ops.indexing.gathering import gather, scatter, scatter_add, take_along_dim
+from microtape.ops.indexing.index import index_put
+from microtape.ops.indexing.index_along import index_add, index_copy, index_fill, index_select
+from microtape.ops.indexing.rearrange import (
     diag,
     diag_embed,
     diff,
@@ -168,6 +165,9 @@ from microtape.ops.rearrange import (
     tril,
     triu,
 )
+from microtape.ops.linalg import det, logdet, matrix_power, slogdet
+from microtape.ops.linalg import inv as inverse
+from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.reduction.reduction import amax, amin, mean, nanmean, nansum, sum
 from microtape.ops.reduction.softmax import log_softmax, logsumexp, softmax
 from microtape.ops.reduction.statistics import std, std_mean, var, var_mean

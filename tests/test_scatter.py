@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microtape.ops.index import add_at
+from microtape.ops.indexing.index import add_at
 
 SHAPES = [(5,), (4, 6), (4, 3), (3, 2, 4), (6, 1), (2, 0)]
 

@@ -35,6 +35,7 @@ from microtape.ops.elementwise.noise import dropout
 from microtape.ops.elementwise.selection import clamp_min
 from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.embedding import embedding, one_hot
+from microtape.ops.indexing.padding import pad
 from microtape.ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -46,7 +47,6 @@ from microtape.ops.loss import (
 )
 from microtape.ops.nll import cross_entropy, nll_loss
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm, rms_norm
-from microtape.ops.padding import pad
 from microtape.ops.patches import fold, unfold
 from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.product import addmm, matmul

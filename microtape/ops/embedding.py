@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.along import out_of_range
 from microtape.ops.elementwise.comparison import undifferentiable
-from microtape.ops.index import add_at, picked
+from microtape.ops.indexing.along import out_of_range
+from microtape.ops.indexing.index import add_at, picked
 from microtape.ops.shared.arguments import plain
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call

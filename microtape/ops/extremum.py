@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.elementwise.selection import maximum, minimum
-from microtape.ops.gathering import scatter
+from microtape.ops.indexing.gathering import scatter
 from microtape.ops.reduction.reduction import MaxBackward1, MinBackward1, check_not_empty
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shared.arguments import dim_index, torch_style

@@ -17,9 +17,9 @@ from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.complex_numbers import imag
 from microtape.ops.elementwise.exponential import log
 from microtape.ops.elementwise.selection import where
-from microtape.ops.index import IndexBackward0
+from microtape.ops.indexing.index import IndexBackward0
+from microtape.ops.indexing.rearrange import tril
 from microtape.ops.product import matmul
-from microtape.ops.rearrange import tril
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import Promoting

@@ -9,10 +9,10 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import add_up
-from microtape.ops.along import grid, out_of_range
 from microtape.ops.elementwise.division import over_number
 from microtape.ops.elementwise.selection import where
-from microtape.ops.index import IndexBackward0
+from microtape.ops.indexing.along import grid, out_of_range
+from microtape.ops.indexing.index import IndexBackward0
 from microtape.ops.loss import array_of, check_reduction
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.softmax import log_softmax

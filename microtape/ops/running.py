@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from microtape.ops.gathering import scatter_add
+from microtape.ops.indexing.gathering import scatter_add
 from microtape.ops.scan import accumulated
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of

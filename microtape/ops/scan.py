@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.rearrange import flip
+from microtape.ops.indexing.rearrange import flip
 from microtape.ops.reduction.reduction import Reduction
 from microtape.ops.shape.joining import cat, stack
 from microtape.ops.shape.shape import reshape

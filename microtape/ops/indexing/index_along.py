@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.along import AlongDim, checked_vector
-from microtape.ops.index import add_at
+from microtape.ops.indexing.along import AlongDim, checked_vector
+from microtape.ops.indexing.index import add_at
 from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
 from microtape.tape.multi_output import zeros_like

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.along import AlongDim, checked, out_of_range
 from microtape.ops.elementwise.selection import where
-from microtape.ops.index import add_at, places_of
+from microtape.ops.indexing.along import AlongDim, checked, out_of_range
+from microtape.ops.indexing.index import add_at, places_of
 from microtape.ops.shape.joining import cat
 from microtape.ops.shape.shape import expand, reshape
 from microtape.ops.shared.arguments import dim_index, plain

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.index import IndexBackward0
+from microtape.ops.indexing.index import IndexBackward0
 from microtape.tape.operation import Operation, call
 
 

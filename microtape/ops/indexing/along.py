@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.index import add_at
+from microtape.ops.indexing.index import add_at
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation

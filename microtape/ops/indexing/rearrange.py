@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.index_along import index_select
-from microtape.ops.padding import pad
+from microtape.ops.indexing.index_along import index_select
+from microtape.ops.indexing.padding import pad
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.shape.casting import ContiguousCopy
 from microtape.ops.shape.joining import cat

@@ -56,7 +56,6 @@ from microtape.factories import (
     zeros_like,
 )
 from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
-from microtape.ops.counting import bincount, bucketize, histc, isin, unique
 from microtape.ops.decomposition import norm
 from microtape.ops.distance import cdist
 from microtape.ops.einsum import einsum, inner, kron, tensordot
@@ -146,7 +145,6 @@ from microtape.ops.elementwise.trigonometric import (
     tan,
     tanh,
 )
-from microtape.ops.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
 from microtape.ops.indexing.gathering import gather, scatter, scatter_add, take_along_dim
 from microtape.ops.indexing.index import index_put
 from microtape.ops.indexing.index_along import index_add, index_copy, index_fill, index_select
@@ -167,12 +165,14 @@ from microtape.ops.indexing.rearrange import (
 )
 from microtape.ops.linalg import det, logdet, matrix_power, slogdet
 from microtape.ops.linalg import inv as inverse
+from microtape.ops.ordering.counting import bincount, bucketize, histc, isin, unique
+from microtape.ops.ordering.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
+from microtape.ops.ordering.running import cummax, cummin
+from microtape.ops.ordering.scan import cumprod, cumsum, prod
 from microtape.ops.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.reduction.reduction import amax, amin, mean, nanmean, nansum, sum
 from microtape.ops.reduction.softmax import log_softmax, logsumexp, softmax
 from microtape.ops.reduction.statistics import std, std_mean, var, var_mean
-from microtape.ops.running import cummax, cummin
-from microtape.ops.scan import cumprod, cumsum, prod
 from microtape.ops.shape.casting import clone
 from microtape.ops.shape.joining import (
     atleast_1d,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.ops.indexing.gathering import scatter_add
-from microtape.ops.scan import accumulated
+from microtape.ops.ordering.scan import accumulated
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.multi_output import Several, call_several, return_type, zeros_like

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops import product
 from microtape.ops.elementwise import (
     arithmetic,
     comparison,
@@ -25,6 +24,7 @@ from microtape.ops.elementwise import (
     selection,
     trigonometric,
 )
+from microtape.ops.linear import product
 from microtape.ops.shared.arguments import dim_index
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad

@@ -1,10 +1,10 @@
 """Linear algebra, under the names of `torch.linalg`."""
 
-from microtape.ops.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
-from microtape.ops.decomposition import linalg_norm as norm
-from microtape.ops.einsum import cross
-from microtape.ops.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
-from microtape.ops.product import matmul
+from microtape.ops.linear.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
+from microtape.ops.linear.decomposition import linalg_norm as norm
+from microtape.ops.linear.einsum import cross
+from microtape.ops.linear.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
+from microtape.ops.linear.product import matmul
 from microtape.ops.reduction.statistics import vector_norm
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 from microtape.basics import dtypes
 from microtape.basics.devices import check_device
 from microtape.interop import Interop
-from microtape.ops import decomposition, einsum, fresh, linalg, product
+from microtape.ops import fresh
 from microtape.ops.elementwise import (
     activation,
     arithmetic,
@@ -24,6 +24,7 @@ from microtape.ops.elementwise import (
     trigonometric,
 )
 from microtape.ops.indexing import gathering, index, index_along, rearrange
+from microtape.ops.linear import decomposition, einsum, linalg, product
 from microtape.ops.ordering import counting, extremum, running, scan
 from microtape.ops.reduction import reduction, statistics
 from microtape.ops.reduction import softmax as softmax_ops

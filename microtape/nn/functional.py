@@ -36,6 +36,7 @@ from microtape.ops.elementwise.selection import clamp_min
 from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.embedding import embedding, one_hot
 from microtape.ops.indexing.padding import pad
+from microtape.ops.linear.product import addmm, matmul
 from microtape.ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -49,7 +50,6 @@ from microtape.ops.nll import cross_entropy, nll_loss
 from microtape.ops.normalization import batch_norm, group_norm, layer_norm, rms_norm
 from microtape.ops.patches import fold, unfold
 from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
-from microtape.ops.product import addmm, matmul
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.softmax import log_softmax, softmax
 from microtape.ops.reduction.statistics import vector_norm

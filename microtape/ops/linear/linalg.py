@@ -19,7 +19,7 @@ from microtape.ops.elementwise.exponential import log
 from microtape.ops.elementwise.selection import where
 from microtape.ops.indexing.index import IndexBackward0
 from microtape.ops.indexing.rearrange import tril
-from microtape.ops.product import matmul
+from microtape.ops.linear.product import matmul
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import Promoting

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from microtape.ops.product import bmm, mm, unsafe_view
+from microtape.ops.linear.product import bmm, mm, unsafe_view
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.shape.joining import stack
 from microtape.ops.shape.shape import expand, reshape, unsqueeze

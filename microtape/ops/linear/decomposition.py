@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.indexing.rearrange import diag_embed
-from microtape.ops.linalg import check_floating, check_matrix, check_square, transposed
-from microtape.ops.product import matmul
+from microtape.ops.linear.linalg import check_floating, check_matrix, check_square, transposed
+from microtape.ops.linear.product import matmul
 from microtape.ops.reduction.reduction import amax, amin, sum
 from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.shape import unsqueeze

@@ -56,7 +56,6 @@ from microtape.factories import (
     zeros_like,
 )
 from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
-from microtape.ops.distance import cdist
 from microtape.ops.elementwise.activation import relu, selu, sigmoid
 from microtape.ops.elementwise.arithmetic import add, mul, neg, positive, rsub, sub
 from microtape.ops.elementwise.combination import addcdiv, addcmul, lerp
@@ -166,6 +165,7 @@ from microtape.ops.linear.einsum import einsum, inner, kron, tensordot
 from microtape.ops.linear.linalg import det, logdet, matrix_power, slogdet
 from microtape.ops.linear.linalg import inv as inverse
 from microtape.ops.linear.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
+from microtape.ops.network.distance import cdist
 from microtape.ops.ordering.counting import bincount, bucketize, histc, isin, unique
 from microtape.ops.ordering.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
 from microtape.ops.ordering.running import cummax, cummin

@@ -7,15 +7,6 @@ from typing import Any
 
 from microtape.basics.dtypes import bool as bool_dtype
 from microtape.basics.dtypes import scalar_name
-from microtape.ops.adaptive_pooling import adaptive_avg_pool2d
-from microtape.ops.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
-from microtape.ops.distance import (
-    cosine_embedding_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    pairwise_distance,
-    triplet_margin_loss,
-)
 from microtape.ops.elementwise.activation import (
     elu,
     hardtanh,
@@ -34,10 +25,19 @@ from microtape.ops.elementwise.mask import masked_fill
 from microtape.ops.elementwise.noise import dropout
 from microtape.ops.elementwise.selection import clamp_min
 from microtape.ops.elementwise.trigonometric import tanh
-from microtape.ops.embedding import embedding, one_hot
 from microtape.ops.indexing.padding import pad
 from microtape.ops.linear.product import addmm, matmul
-from microtape.ops.loss import (
+from microtape.ops.network.adaptive_pooling import adaptive_avg_pool2d
+from microtape.ops.network.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
+from microtape.ops.network.distance import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    pairwise_distance,
+    triplet_margin_loss,
+)
+from microtape.ops.network.embedding import embedding, one_hot
+from microtape.ops.network.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     huber_loss,
@@ -46,10 +46,10 @@ from microtape.ops.loss import (
     mse_loss,
     smooth_l1_loss,
 )
-from microtape.ops.nll import cross_entropy, nll_loss
-from microtape.ops.normalization import batch_norm, group_norm, layer_norm, rms_norm
-from microtape.ops.patches import fold, unfold
-from microtape.ops.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+from microtape.ops.network.nll import cross_entropy, nll_loss
+from microtape.ops.network.normalization import batch_norm, group_norm, layer_norm, rms_norm
+from microtape.ops.network.patches import fold, unfold
+from microtape.ops.network.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.softmax import log_softmax, softmax
 from microtape.ops.reduction.statistics import vector_norm

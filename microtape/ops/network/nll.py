@@ -13,7 +13,7 @@ from microtape.ops.elementwise.division import over_number
 from microtape.ops.elementwise.selection import where
 from microtape.ops.indexing.along import grid, out_of_range
 from microtape.ops.indexing.index import IndexBackward0
-from microtape.ops.loss import array_of, check_reduction
+from microtape.ops.network.loss import array_of, check_reduction
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.softmax import log_softmax
 from microtape.ops.shape.shape import reshape

@@ -13,7 +13,7 @@ from microtape.ops.elementwise.mask import masked_fill
 from microtape.ops.elementwise.rounding import abs, sgn
 from microtape.ops.elementwise.selection import clamp_min, minimum, where
 from microtape.ops.linear.product import check_one_dtype, matmul
-from microtape.ops.loss import check_reduction, reduced
+from microtape.ops.network.loss import check_reduction, reduced
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.statistics import LinalgVectorNormBackward0, vector_norm
 from microtape.ops.shape.shape import unsqueeze

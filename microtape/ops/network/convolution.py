@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.ops.geometry import Geometry, geometry_of
 from microtape.ops.indexing.padding import pad
+from microtape.ops.network.geometry import Geometry, geometry_of
 from microtape.ops.reduction.reduction import sum
 from microtape.ops.shape.shape import squeeze, unsqueeze
 from microtape.ops.shared.arguments import int_tuple, plain

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.ops.geometry import Geometry, geometry_of
+from microtape.ops.network.geometry import Geometry, geometry_of
+from microtape.ops.network.windows import in_rows, window
 from microtape.ops.shape.shape import squeeze, unsqueeze
 from microtape.ops.shared.kinds import refusing
-from microtape.ops.windows import in_rows, window
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState, new_tensor
 

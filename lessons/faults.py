@@ -16,7 +16,7 @@ import microtape.tape.fitting
 import microtape.tape.saved
 from microtape.backward.engine import GraphTask
 from microtape.tape.node import AccumulateGrad, Node
-from microtape.tensor import Tensor
+from microtape.tensors.tensor import Tensor
 
 
 class Fault(NamedTuple):

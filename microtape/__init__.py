@@ -28,34 +28,6 @@ from microtape.basics.dtypes import (
     set_default_dtype,
     uint8,
 )
-from microtape.factories import (
-    arange,
-    as_tensor,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    from_numpy,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    normal,
-    ones,
-    ones_like,
-    rand,
-    rand_like,
-    randint,
-    randn,
-    randn_like,
-    randperm,
-    tensor,
-    tril_indices,
-    triu_indices,
-    zeros,
-    zeros_like,
-)
-from microtape.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
 from microtape.ops.elementwise.activation import relu, selu, sigmoid
 from microtape.ops.elementwise.arithmetic import add, mul, neg, positive, rsub, sub
 from microtape.ops.elementwise.combination import addcdiv, addcmul, lerp
@@ -193,11 +165,38 @@ from microtape.ops.shape.transposition import movedim, permute, t, transpose
 from microtape.random import Generator, initial_seed, manual_seed, seed
 from microtape.tape.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from microtape.tape.inference import inference_mode, is_inference, is_inference_mode_enabled
-from microtape.tensor import Size, Tensor
+from microtape.tensors.factories import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    normal,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    randperm,
+    tensor,
+    tril_indices,
+    triu_indices,
+    zeros,
+    zeros_like,
+)
+from microtape.tensors.inquiry import broadcast_shapes, finfo, iinfo, is_complex, is_floating_point, is_tensor, numel
+from microtape.tensors.tensor import Size, Tensor
 
 if TYPE_CHECKING:
     from microtape import _C, autograd, cuda, linalg, nn, utils
-    from microtape import differentiate as differentiate  # which Tensor.backward looks up here
     from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from microtape.recording.file import load, save
     from microtape.recording.recorder import record
@@ -536,7 +535,7 @@ __all__ = [
 ]
 
 
-_NAMESPACES = {"_C", "autograd", "cuda", "differentiate", "linalg", "nn", "utils"}
+_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "anomaly",
     "is_anomaly_enabled": "anomaly",

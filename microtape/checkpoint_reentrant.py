@@ -7,11 +7,11 @@ from typing import Any
 
 from microtape.backward.probe import running_tasks
 from microtape.basics.call_site import user_stacklevel
-from microtape.differentiate import backward
 from microtape.functions.function import Function
 from microtape.random import default_generator
 from microtape.tape.grad_mode import _GradMode
-from microtape.tensor import Tensor
+from microtape.tensors.differentiate import backward
+from microtape.tensors.tensor import Tensor
 
 
 class CheckpointFunction(Function):

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from microtape import differentiate
 from microtape.errors import GradientError, UnusedInputError
 from microtape.functions.function import Function
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.tensor_state import edge_of
-from microtape.tensor import Tensor
+from microtape.tensors import differentiate
+from microtape.tensors.tensor import Tensor
 
 
 class _Context:

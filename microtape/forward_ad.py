@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.differentiate import grad
 from microtape.forward_function import function_tangents
 from microtape.saved_hooks import holder
 from microtape.tape.fitting import conjugate, fitted
@@ -30,7 +29,8 @@ from microtape.tape.tangents import Level, check_size, current, set_tangent, tan
 from microtape.tape.tensor_state import TensorState, new_tensor
 from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
 from microtape.tape.watch import Watcher, watch
-from microtape.tensor import Tensor
+from microtape.tensors.differentiate import grad
+from microtape.tensors.tensor import Tensor
 
 _WANTED = (Node(), 0)  # stands for the edge of an operand that has a tangent
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from microtape.factories import zeros_like
-from microtape.tensor import Tensor
+from microtape.tensors.factories import zeros_like
+from microtape.tensors.tensor import Tensor
 
 INDEPENDENT_OUTPUT = (
     "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "

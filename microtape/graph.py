@@ -12,7 +12,7 @@ from microtape.backward.engine import GraphTask
 from microtape.backward.probe import current_task, will_run
 from microtape.tape.node import Node, RemovableHandle
 from microtape.tape.tensor_state import edge_of, ensure_version
-from microtape.tensor import Tensor
+from microtape.tensors.tensor import Tensor
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

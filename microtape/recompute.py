@@ -30,7 +30,7 @@ from microtape.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
 from microtape.tape.grad_mode import _GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
-from microtape.tensor import Tensor
+from microtape.tensors.tensor import Tensor
 
 TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to\n"

@@ -5,7 +5,7 @@ import pytest
 
 import microtape as mt
 from microtape.autograd import gradcheck
-from microtape.interop import FUNCTIONS
+from microtape.tensors.interop import FUNCTIONS
 
 UFUNCS = [(name, getattr(np, name)) for name in FUNCTIONS]
 FLAT = "isnan isinf isfinite logical_and logical_or logical_xor logical_not equal not_equal less less_equal greater"

@@ -6,10 +6,10 @@ from microtape.autograd.function import Function
 from microtape.autograd.grad_mode import _force_original_view_tracking, _unsafe_preserve_version_counter
 from microtape.autograd.variable import Variable
 from microtape.basics.settings import is_view_replay_enabled, set_multithreading_enabled
-from microtape.differentiate import backward, grad
 from microtape.gradcheck import gradcheck, gradgradcheck
 from microtape.tape.grad_mode import enable_grad, no_grad, set_grad_enabled
 from microtape.tape.inference import inference_mode
+from microtape.tensors.differentiate import backward, grad
 
 __all__ = [
     "Function",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from microtape.graph import queue_callback
-from microtape.tensor import Tensor
+from microtape.tensors.tensor import Tensor
 
 
 class _ExecutionEngine:

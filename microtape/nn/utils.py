@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from microtape.factories import tensor
 from microtape.ops.elementwise.selection import clamp_, clamp_max
 from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.joining import stack
 from microtape.tape.grad_mode import no_grad
-from microtape.tensor import Tensor
+from microtape.tensors.factories import tensor
+from microtape.tensors.tensor import Tensor
 
 
 @no_grad()

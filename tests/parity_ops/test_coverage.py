@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 
 import microtape
-from microtape.methods import Methods
+from microtape.tensors.methods import Methods
 from parity_ops.table import ROWS
 
 ELSEWHERE = {

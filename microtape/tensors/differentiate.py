@@ -18,7 +18,7 @@ from microtape.tape.inference import marked
 from microtape.tape.node import NO_EDGE, Edge, Node, is_array
 from microtape.tape.tensor_state import edge_of, new_tensor, requires_grad
 from microtape.tape.watch import watch
-from microtape.tensor import Size, Tensor
+from microtape.tensors.tensor import Size, Tensor
 
 
 class GradientEdge(NamedTuple):

@@ -16,7 +16,7 @@ from microtape.tape.inference import marked
 from microtape.tape.node import NO_EDGE
 from microtape.tape.operands import made_of
 from microtape.tape.tensor_state import new_tensor
-from microtape.tensor import Tensor
+from microtape.tensors.tensor import Tensor
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from microtape.ops.shared.arguments import sizes
-from microtape.tensor import Size, Tensor
+from microtape.tensors.tensor import Size, Tensor
 
 finfo, iinfo = np.finfo, np.iinfo
 """The limits of a dtype: its `max`, `min`, `eps`, ..."""

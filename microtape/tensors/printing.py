@@ -13,7 +13,7 @@ from microtape.tape.tangents import tangent_of
 from microtape.tape.tensor_state import Array, requires_grad
 
 if TYPE_CHECKING:
-    from microtape.tensor import Tensor
+    from microtape.tensors.tensor import Tensor
 
 LINE_WIDTH = 80
 DECIMALS = 4

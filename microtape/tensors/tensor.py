@@ -10,11 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-import microtape  # whose parts that need this module are looked up when they are called
 from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
-from microtape.methods import Methods
-from microtape.printing import represent
 from microtape.tape.grad_mode import mode
 from microtape.tape.in_place import write
 from microtape.tape.inference import is_inference, marked
@@ -34,6 +31,8 @@ from microtape.tape.tensor_state import (
     version_number,
 )
 from microtape.tape.watch import watch
+from microtape.tensors.methods import Methods
+from microtape.tensors.printing import represent
 
 _V = TypeVar("_V")
 
@@ -306,7 +305,9 @@ class Tensor(Methods):
 
         `gradient` has this tensor's shape; it may be left out for one element. See `microtape.autograd.backward`.
         """
-        microtape.differentiate.backward(self, gradient, retain_graph, create_graph, inputs)
+        from microtape.tensors.differentiate import backward  # which needs this module
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
 
     def accumulate(self, gradient: Any, create_graph: bool) -> None:
         """Add `gradient`, which this call may keep, to `.grad`. Several threads may do so at a time."""

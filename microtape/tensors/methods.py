@@ -6,8 +6,6 @@ from typing import Any
 
 from microtape.basics import dtypes
 from microtape.basics.devices import check_device
-from microtape.interop import Interop
-from microtape.ops import fresh
 from microtape.ops.elementwise import (
     activation,
     arithmetic,
@@ -30,6 +28,8 @@ from microtape.ops.reduction import reduction, statistics
 from microtape.ops.reduction import softmax as softmax_ops
 from microtape.ops.shape import casting, shape, subviews, transposition
 from microtape.tape.tensor_state import TensorState
+from microtape.tensors import fresh
+from microtape.tensors.interop import Interop
 
 
 class Methods(Interop):

@@ -197,10 +197,10 @@ from microtape.tensors.tensor import Size, Tensor
 
 if TYPE_CHECKING:
     from microtape import _C, autograd, cuda, linalg, nn, utils
-    from microtape.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from microtape.recording.file import load, save
     from microtape.recording.recorder import record
     from microtape.recording.scope import scope
+    from microtape.transforms.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 
 __version__ = "0.1.0"
 
@@ -537,13 +537,13 @@ __all__ = [
 
 _NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
 _LATER = {
-    "is_anomaly_check_nan_enabled": "anomaly",
-    "is_anomaly_enabled": "anomaly",
+    "is_anomaly_check_nan_enabled": "transforms.anomaly",
+    "is_anomaly_enabled": "transforms.anomaly",
     "load": "recording.file",
     "record": "recording.recorder",
     "save": "recording.file",
     "scope": "recording.scope",
-    "set_anomaly_enabled": "anomaly",
+    "set_anomaly_enabled": "transforms.anomaly",
 }
 
 

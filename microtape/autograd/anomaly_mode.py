@@ -1,5 +1,5 @@
 """torch's `autograd.anomaly_mode` namespace."""
 
-from microtape.anomaly import detect_anomaly, set_detect_anomaly
+from microtape.transforms.anomaly import detect_anomaly, set_detect_anomaly
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]

@@ -1,6 +1,6 @@
 """torch's `autograd.forward_ad` namespace."""
 
-from microtape.forward_ad import (
+from microtape.transforms.forward_ad import (
     UnpackedDualTensor,
     dual_level,
     enter_dual_level,

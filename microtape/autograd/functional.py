@@ -1,5 +1,5 @@
 """torch's `autograd.functional` namespace."""
 
-from microtape.functional import hessian, hvp, jacobian, jvp, vhp, vjp
+from microtape.transforms.functional import hessian, hvp, jacobian, jvp, vhp, vjp
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

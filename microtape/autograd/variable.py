@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from microtape.graph import queue_callback
 from microtape.tensors.tensor import Tensor
+from microtape.transforms.graph import queue_callback
 
 
 class _ExecutionEngine:

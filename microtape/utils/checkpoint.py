@@ -1,6 +1,6 @@
 """torch's `utils.checkpoint` namespace."""
 
-from microtape.checkpoint import (
+from microtape.transforms.checkpoint import (
     CheckpointError,
     CheckpointFunction,
     checkpoint,

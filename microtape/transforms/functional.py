@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from microtape.forward_ad import dual_level, make_dual, unpack_dual
-from microtape.functional_parts import (
+from microtape.ops.shape.joining import stack
+from microtape.tape.grad_mode import enable_grad
+from microtape.tensors.differentiate import grad
+from microtape.tensors.factories import zeros_like
+from microtape.tensors.tensor import Tensor
+from microtape.transforms.forward_ad import dual_level, make_dual, unpack_dual
+from microtape.transforms.functional_parts import (
     CONSTANT_HESSIAN,
     CONSTANT_HESSIAN_GRAPH,
     CONSTANT_JACOBIAN,
@@ -32,11 +37,6 @@ from microtape.functional_parts import (
     vector,
     vector_of_inputs,
 )
-from microtape.ops.shape.joining import stack
-from microtape.tape.grad_mode import enable_grad
-from microtape.tensors.differentiate import grad
-from microtape.tensors.factories import zeros_like
-from microtape.tensors.tensor import Tensor
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:

@@ -23,14 +23,14 @@ from typing import Any
 
 from microtape.backward.probe import current_task
 from microtape.basics.call_site import user_frame
-from microtape.checkpoint_log import OperationLog, differing_operations
 from microtape.errors import CheckpointError
 from microtape.random import default_generator
-from microtape.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
 from microtape.tape.grad_mode import _GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
 from microtape.tensors.tensor import Tensor
+from microtape.transforms.checkpoint_log import OperationLog, differing_operations
+from microtape.transforms.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
 
 TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to\n"

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from microtape.forward_ad import dual_level, make_dual, unpack_dual
 from microtape.tape.tensor_state import Array, new_tensor
 from microtape.tensors.differentiate import grad
 from microtape.tensors.tensor import Tensor
+from microtape.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
 Matrix: TypeAlias = Array
 

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.forward_function import function_tangents
-from microtape.saved_hooks import holder
 from microtape.tape.fitting import conjugate, fitted
 from microtape.tape.grad_mode import _GradMode, mode
 from microtape.tape.node import NO_EDGE, Node
@@ -31,6 +29,8 @@ from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOpe
 from microtape.tape.watch import Watcher, watch
 from microtape.tensors.differentiate import grad
 from microtape.tensors.tensor import Tensor
+from microtape.transforms.forward_function import function_tangents
+from microtape.transforms.saved_hooks import holder
 
 _WANTED = (Node(), 0)  # stands for the edge of an operand that has a tangent
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from microtape.basics import devices
 from microtape.basics.call_site import user_stacklevel
-from microtape.checkpoint_log import OperationLog
-from microtape.checkpoint_reentrant import CheckpointFunction
 from microtape.errors import CheckpointError
-from microtape.recompute import Frame, Recipe, Slot
-from microtape.saved_hooks import saved_tensors_hooks
 from microtape.tape.grad_mode import is_grad_enabled
+from microtape.transforms.checkpoint_log import OperationLog
+from microtape.transforms.checkpoint_reentrant import CheckpointFunction
+from microtape.transforms.recompute import Frame, Recipe, Slot
+from microtape.transforms.saved_hooks import saved_tensors_hooks
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 

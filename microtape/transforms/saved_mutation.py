@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from microtape.saved_hooks import saved_tensors_hooks
 from microtape.tape.tensor_state import TensorState, ensure_version, new_tensor
 from microtape.tape.watch import Watcher, watch
+from microtape.transforms.saved_hooks import saved_tensors_hooks
 
 OUTSIDE = (
     "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "

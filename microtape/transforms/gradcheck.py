@@ -11,11 +11,11 @@ import numpy as np
 from microtape.basics.call_site import user_stacklevel
 from microtape.errors import GradcheckError
 from microtape.functions.function import Function
-from microtape.jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
 from microtape.tape.grad_mode import enable_grad
 from microtape.tape.tensor_state import new_tensor
 from microtape.tensors.differentiate import grad
 from microtape.tensors.tensor import Tensor
+from microtape.transforms.jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
 
 NOT_REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import viz
 from microtape.recording.file import load
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from microtape.recording.run import record_script
 from tui.app import StepperApp
 

@@ -19,7 +19,7 @@ from lessons.mutants import Mutant, mutants
 from lessons.observe import Observation, observe
 from lessons.plain import difference
 from lessons.record import record_program
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEEDS = range(40)  # of the random input on which a mutant is compared with the solution

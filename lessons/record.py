@@ -16,7 +16,7 @@ from lessons.header import LessonError
 from lessons.model import Check, Exercise
 from microtape.errors import RecordingError
 from microtape.recording.file import load
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from microtape.recording.run import record_script
 
 SECONDS = 30.0

@@ -9,7 +9,7 @@ from lessons.checker import Verdict
 from lessons.find import Moment, parting
 from lessons.model import Check, Exercise
 from lessons.record import record_check
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 
 THE_ENGINES = "These steps are the engine's, in the last program that your code was compared with it on."
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.recording.model import (
+from microtape.recording.model.model import (
     BackwardStep,
     Delivery,
     EdgeRecord,

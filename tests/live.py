@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import microtape as mt
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from viz.graph import Box, VisualGraph
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from microtape.recording.model import (
+from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
     Capture,
@@ -29,7 +29,7 @@ from microtape.recording.model import (
     TensorRef,
     Value,
 )
-from microtape.recording.summary import summarize
+from microtape.recording.model.summary import summarize
 
 DTYPES = [
     "bool",

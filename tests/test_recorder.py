@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from microtape.recording.moment import Timeline
+from microtape.recording.model.moment import Timeline
 from microtape.recording.recorder import Recorder, record, snapshot
 from microtape.tape.watch import Watcher, watch
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import microtape as mt
 from microtape.errors import RecordingError
 from microtape.recording.file import load, save
-from microtape.recording.model import Recording, Summary
-from microtape.recording.moment import Timeline
+from microtape.recording.model.model import Recording, Summary
+from microtape.recording.model.moment import Timeline
 from microtape.recording.recorder import record
 from tests.made_up import plain, recordings
 

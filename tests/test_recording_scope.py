@@ -10,7 +10,7 @@ import pytest
 
 import microtape as mt
 from microtape.errors import RecordingError
-from microtape.recording.model import Recording, ScopeRecord
+from microtape.recording.model.model import Recording, ScopeRecord
 
 
 def scopes_of(recording: Recording) -> dict[str, str]:

@@ -17,7 +17,7 @@ import pytest
 import microtape
 from microtape.errors import RecordingError
 from microtape.recording.file import load
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from microtape.recording.run import ScriptRun, record_script
 
 Record = Callable[..., tuple[ScriptRun, Recording | None]]

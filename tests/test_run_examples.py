@@ -13,7 +13,7 @@ import pytest
 
 import microtape
 from microtape.recording.file import load
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from microtape.recording.run import record_script
 
 FOLDER = Path(microtape.__file__).parent / "examples"

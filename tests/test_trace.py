@@ -8,7 +8,7 @@ import handmade
 import numpy as np
 
 from microtape.recording.file import save
-from microtape.recording.model import Summary
+from microtape.recording.model.model import Summary
 from tui.cli import main
 from tui.cursor import StepCursor
 from tui.machine import _plain, as_json, step_as_json

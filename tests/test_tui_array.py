@@ -10,7 +10,7 @@ from test_tui_app import LARGE, SMALL, shown, stepper
 from textual.app import App
 
 import microtape as mt
-from microtape.recording.summary import summarize
+from microtape.recording.model.summary import summarize
 from tui.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
 from tui.arrays import arrays_of
 from tui.cursor import StepCursor

@@ -9,8 +9,8 @@ from test_tui_app import bar, row, sentence, shown
 
 import microtape
 import viz
+from microtape.recording.model.words import format_value
 from microtape.recording.run import record_script
-from microtape.recording.words import format_value
 from tui.app import StepperApp
 from tui.cli import main
 from tui.cursor import StepCursor

@@ -8,7 +8,7 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, row, sentence, shown, stepper
 
 import microtape as mt
-from microtape.recording.words import format_number
+from microtape.recording.model.words import format_number
 from microtape.tape.operation import Operation
 from tui.arithmetic import evaluate
 from tui.cursor import StepCursor

@@ -4,7 +4,7 @@ import handmade
 import pytest
 from test_tui_app import LARGE, shown, stepper
 
-from microtape.recording.model import ErrorRecord, Place, Recording
+from microtape.recording.model.model import ErrorRecord, Place, Recording
 from tui.remedy import remedy
 
 

@@ -8,7 +8,7 @@ from waiting import until
 
 import microtape as mt
 from microtape.recording.condition import Condition, ExpressionError, Facts
-from microtape.recording.summary import summarize
+from microtape.recording.model.summary import summarize
 from tui.bars import TimeBar
 from tui.breakpoints import Breakpoints, not_finite
 from tui.cursor import StepCursor

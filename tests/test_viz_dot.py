@@ -24,7 +24,7 @@ from rendering import needs_graphviz
 
 import microtape.ops
 import viz
-from microtape.recording.model import ErrorRecord, Recording
+from microtape.recording.model.model import ErrorRecord, Recording
 from microtape.tape.node import Node
 from viz import _render
 from viz.build import build

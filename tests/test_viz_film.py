@@ -21,8 +21,8 @@ from rendering import needs_graphviz
 
 import microtape as mt
 import viz
-from microtape.recording.model import Recording
-from microtape.recording.moment import Timeline
+from microtape.recording.model.model import Recording
+from microtape.recording.model.moment import Timeline
 from viz.build import picture, pictures
 from viz.graph import SPACE, VisualGraph
 from viz.heat import heat

@@ -16,8 +16,8 @@ from rendering import needs_graphviz
 
 import microtape as mt
 import viz
-from microtape.recording.model import Recording
-from microtape.recording.summary import summarize
+from microtape.recording.model.model import Recording
+from microtape.recording.model.summary import summarize
 from viz.build import build
 from viz.errors import DrawError, TooLargeError
 from viz.fold_boxes import span

@@ -9,7 +9,7 @@ import pytest
 from handmade import ADD, MUL, Tape, chain, diamond, failing, twice
 
 import microtape as mt
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from viz.build import build
 from viz.errors import DrawError, TooLargeError
 from viz.graph import Arrow, Box, VisualGraph

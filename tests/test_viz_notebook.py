@@ -19,7 +19,7 @@ from handmade import chain, diamond, failing
 from rendering import needs_graphviz
 
 import viz
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from viz import notebook
 
 ROOT = Path(__file__).parent.parent

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.theme import ThemeProvider
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.key_names import key_name
 from tui.keys import Keymap, rebind
 from tui.look import THEMES

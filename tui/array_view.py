@@ -24,9 +24,9 @@ from textual.strip import Strip
 from textual.style import Style as TextualStyle
 from textual.widgets import Static
 
-from microtape.recording.model import Summary, Value
-from microtape.recording.summary import summarize
-from microtape.recording.words import format_number
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.summary import summarize
+from microtape.recording.model.words import format_number
 from tui.arrays import about_lines
 from tui.clipboard import copy, exact
 from tui.dialog import Dialog, keys_below

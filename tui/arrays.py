@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from microtape.recording.model import Summary, Value
-from microtape.recording.summary import summarize
-from microtape.recording.words import format_number, format_shape
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.summary import summarize
+from microtape.recording.model.words import format_number, format_shape
 from tui.cursor import StepCursor
 from tui.spans import Line, Span, line, plain, shown
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from textual.app import App
 
-from microtape.recording.model import Summary, Value
-from microtape.recording.words import format_value
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.words import format_value
 
 MOST = 74_994  # bytes: in base64, with its escape sequence, just under the 100,000 that many terminals take
 

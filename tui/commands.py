@@ -12,7 +12,7 @@ from tui.demos import recording_of
 from tui.exits import CommandError, Exit, is_ascii, say
 
 if TYPE_CHECKING:
-    from microtape.recording.model import Recording
+    from microtape.recording.model.model import Recording
     from tui.keys import Keymap
 
 
@@ -132,7 +132,7 @@ def learn(arguments: argparse.Namespace) -> int:
 
 def keys(arguments: argparse.Namespace) -> int:
     """List the stepper's keys, in the form of the file that changes them."""
-    from microtape.recording.model import Recording
+    from microtape.recording.model.model import Recording
     from tui.keys import KeysError, actions_of, read_keys, rebind, table
     from tui.stepper import StepperScreen
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from microtape.recording.model import Value
-from microtape.recording.words import format_value
+from microtape.recording.model.model import Value
+from microtape.recording.model.words import format_value
 from tui.arrays import arrays_of
 from tui.clipboard import exact
 from tui.cursor import StepCursor

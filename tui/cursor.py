@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model import BackwardStep, Delivery, Recording, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
 from tui.naming import named, names
 from tui.phases import Phase, PhaseKind, phases
 from tui.timeline import Arrivals, Timeline

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
-from microtape.recording.words import format_number, format_shape, format_value
+from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
+from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.cursor import LeafStatus, StepCursor
 from tui.differences import check_lines
 from tui.hooked import on_leaving

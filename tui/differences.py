@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from microtape.recording.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
+from microtape.recording.model.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
 from tui.arithmetic import evaluate
 from tui.cursor import StepCursor
 from tui.hooked import on_leaving

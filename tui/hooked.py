@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microtape.recording.model import BackwardStep, HookCall
-from microtape.recording.words import format_value
+from microtape.recording.model.model import BackwardStep, HookCall
+from microtape.recording.model.words import format_value
 from tui.spans import Line, Span, line
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from microtape.recording.model import NodeRecord
+from microtape.recording.model.model import NodeRecord
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from microtape import Tensor
-    from microtape.recording.model import Recording
+    from microtape.recording.model.model import Recording
 
 # -P and the explicit path: a learner's directory may hold a tui.py or a viz.py of its own.
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.cli import main; sys.exit(main())"
@@ -68,7 +68,7 @@ def has_terminal() -> bool:
 def _recording(x: Tensor | Recording | str | os.PathLike[str]) -> Recording:
     import microtape
     from microtape.recording.file import load
-    from microtape.recording.model import Recording
+    from microtape.recording.model.model import Recording
 
     if isinstance(x, Recording):
         return x

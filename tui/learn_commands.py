@@ -14,7 +14,7 @@ from lessons import Course, Lesson, Verdict, Workspace, check
 from lessons.pieces import pieces
 from lessons.report import Said, report
 from lessons.where import Where, where
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.exits import CommandError, Exit, say
 from tui.launch import has_terminal
 from viz.characters import to_ascii

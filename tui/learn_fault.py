@@ -15,7 +15,7 @@ from lessons.faults import FAULTS
 from lessons.find import answer
 from lessons.model import Lesson, WrongEngine
 from lessons.record import record_program
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.learn_text import fit, marked
 from tui.stepper import StepperScreen
 

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.bars import TimeBar
 from tui.cursor import StepCursor
 from tui.learn_ask import Questions

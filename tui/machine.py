@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.recording.model import Recording, Summary, Value
-from microtape.recording.summary import summarize
+from microtape.recording.model.model import Recording, Summary, Value
+from microtape.recording.model.summary import summarize
 from tui.arrays import arrays_of
 from tui.box_picture import BoxPicture, operands_of
 from tui.boxes import HEIGHT

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from microtape.recording.behind import borders_by_output, crossing, cut_off
-from microtape.recording.model import BorderKind, BorderRecord, Place, Recording
-from microtape.recording.words import format_value
+from microtape.recording.model.cut_history import borders_by_output, crossing, cut_off
+from microtape.recording.model.model import BorderKind, BorderRecord, Place, Recording
+from microtape.recording.model.words import format_value
 from tui.cursor import StepCursor
 from tui.sentence import title
 from tui.source import expression

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from microtape.recording.model import Place
+from microtape.recording.model.model import Place
 from tui.timeline import Timeline
 
 LINE = re.compile(r"(?:(.*):|line\s+|L)(\d{1,18})")  # `:7`, `mlp.py:7`, `line 7`

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microtape.recording.model import Recording, Value
-from microtape.recording.words import format_number, format_shape, format_value
+from microtape.recording.model.model import Recording, Value
+from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.cursor import StepCursor
 from tui.sentence import title
 from tui.spans import Line, Span, line, plain

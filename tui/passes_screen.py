@@ -17,7 +17,7 @@ from textual.visual import RenderOptions, Visual
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.dialog import Dialog, keys_below
 from tui.look import content
 from tui.passes import Pair, headings, pass_lines, row

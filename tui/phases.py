@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from microtape.recording.model import BackwardStep, NodeRecord
+from microtape.recording.model.model import BackwardStep, NodeRecord
 
 PhaseKind: TypeAlias = Literal["take", "unpack", "apply", "deliver", "accumulate", "free", "fail"]
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import viz
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.exits import CommandError, Exit, say
 from tui.opening import Origin, choose_passes, open_origin
 from tui.progress import Bar

@@ -16,8 +16,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from microtape.recording.model import Delivery, Value
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.model.model import Delivery, Value
+from microtape.recording.model.words import format_shape, format_value
 from tui.cursor import StepCursor
 from tui.dialog import Dialog, keys_below
 from tui.learn_text import marked

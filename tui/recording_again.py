@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
 from microtape.errors import RecordingError
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.choosing import ChoosingScreen
 from tui.clipboard import home
 from tui.editor import editor_command, run_in_terminal

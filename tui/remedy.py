@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from microtape.recording.model import ErrorRecord, Place, Recording
+from microtape.recording.model.model import ErrorRecord, Place, Recording
 from tui.source import lines
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from platformdirs import user_data_path
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 
 MOST_PLACES = 100
 FORMAT = 1

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from microtape.recording.model import NodeRecord, Operand, Value
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.model.model import NodeRecord, Operand, Value
+from microtape.recording.model.words import format_shape, format_value
 from tui.columns import GAP, HEADINGS, NARROW, Columns, Need, least_heading, share_out, wanted
 from tui.cursor import StepCursor
 from tui.lanes import Lanes

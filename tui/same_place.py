@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from microtape.recording.model import NodeRecord, Recording
+from microtape.recording.model.model import NodeRecord, Recording
 from tui.cursor import StepCursor
 from tui.source import expression
 from tui.source import lines as source_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from microtape.recording.words import format_shape
+from microtape.recording.model.words import format_shape
 from tui.cursor import StepCursor
 from tui.naming import names
 from tui.rows import Rows

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microtape.recording.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
+from microtape.recording.model.words import format_shape, format_value
 from tui.cursor import StepCursor
 from tui.hooked import on_arrival, on_leaving
 from tui.phases import Phase

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microtape.recording.model import Place, Recording
+from microtape.recording.model.model import Place, Recording
 from tui.cursor import StepCursor
 
 

@@ -11,7 +11,7 @@ from textual.highlight import highlight
 from textual.message import Message
 from textual.reactive import reactive
 
-from microtape.recording.model import Place
+from microtape.recording.model.model import Place
 from tui.cursor import StepCursor
 from tui.pane import Pane
 from tui.pieces import Piece, Text, joined, plain, restyled

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui.arranging import VIEWS, WIDE
 from tui.asking import AskingScreen
 from tui.bars import Heading, TimeBar

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from microtape.recording import moment
-from microtape.recording.model import NodeRecord, TensorRef, Value
-from microtape.recording.moment import SEED
+from microtape.recording.model import moment
+from microtape.recording.model.model import NodeRecord, TensorRef, Value
+from microtape.recording.model.moment import SEED
 from tui.lanes import Lanes, Uses
 
 if TYPE_CHECKING:

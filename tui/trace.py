@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from microtape.recording.model import Pass, Place, Recording
+from microtape.recording.model.model import Pass, Place, Recording
 from tui.columns import HEADINGS, Columns, heading
 from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer

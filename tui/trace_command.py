@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from microtape.recording.condition import ExpressionError
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from tui import machine
 from tui.arrays import array_lines
 from tui.box_picture import box_lines

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from textual.reactive import reactive
 
-from microtape.recording.words import format_value
+from microtape.recording.model.words import format_value
 from tui.breakpoints import Breakpoint, Breakpoints
 from tui.cursor import StepCursor
 from tui.look import styled

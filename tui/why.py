@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.recording.model import Value
-from microtape.recording.words import format_number, format_value
+from microtape.recording.model.model import Value
+from microtape.recording.model.words import format_number, format_value
 from tui.cursor import StepCursor
 from tui.differences import differences_line
 from tui.hooked import on_arrival, on_leaving

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microtape.recording.model import BackwardStep, NodeRecord, Value
-from microtape.recording.words import format_shape
+from microtape.recording.model.model import BackwardStep, NodeRecord, Value
+from microtape.recording.model.words import format_shape
 from tui.cursor import StepCursor
 from tui.rows import Rows
 from tui.rule import Worked, fill, gradient_of, symbols, work_out

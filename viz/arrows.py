@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from microtape.recording.moment import Moment
-from microtape.recording.words import format_value
+from microtape.recording.model.moment import Moment
+from microtape.recording.model.words import format_value
 from viz.graph import Arrow, ArrowKind, Box
 from viz.members import Repetitions, Travels
 from viz.options import Detail

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from microtape.recording.behind import crossing, way_back
-from microtape.recording.model import BorderKind, BorderRecord, NodeRecord, TensorRef
-from microtape.recording.moment import Moment
+from microtape.recording.model.cut_history import crossing, way_back
+from microtape.recording.model.model import BorderKind, BorderRecord, NodeRecord, TensorRef
+from microtape.recording.model.moment import Moment
 from viz.graph import Row
 from viz.naming import call_title, operand_name, tensor_name, where
 from viz.uses import Cut

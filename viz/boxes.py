@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from microtape.recording.model import NodeRecord, Summary, TensorRef, Value
-from microtape.recording.moment import Moment
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.model.model import NodeRecord, Summary, TensorRef, Value
+from microtape.recording.model.moment import Moment
+from microtape.recording.model.words import format_shape, format_value
 from viz.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
 from viz.characters import visible
 from viz.graph import Box, BoxState, Port, Row

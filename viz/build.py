@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from microtape.basics.collector import paused
-from microtape.recording.model import Recording, TensorRef
-from microtape.recording.moment import Moment, Timeline
-from microtape.recording.words import format_value
+from microtape.recording.model.model import Recording, TensorRef
+from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.words import format_value
 from viz.arrows import TERM_WIDTH, make_arrows
 from viz.boxes import BoxMaker
 from viz.failure import failure_boxes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from microtape.recording.model import Recording
-from microtape.recording.moment import Moment
+from microtape.recording.model.model import Recording
+from microtape.recording.model.moment import Moment
 from viz.characters import visible
 from viz.errors import DrawError, TooLargeError
 from viz.options import whole

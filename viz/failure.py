@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from microtape.recording.model import ErrorRecord, Recording, SavedUse, TensorRef
-from microtape.recording.moment import Moment
+from microtape.recording.model.model import ErrorRecord, Recording, SavedUse, TensorRef
+from microtape.recording.model.moment import Moment
 from viz.characters import visible
 from viz.graph import Arrow, Box, Row
 from viz.naming import code_at, tensor_name, where

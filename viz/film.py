@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from microtape.basics.collector import paused
-from microtape.recording.model import Recording
-from microtape.recording.moment import Moment, Timeline
+from microtape.recording.model.model import Recording
+from microtape.recording.model.moment import Moment, Timeline
 from viz.build import pictures
 from viz.characters import visible
 from viz.dot import to_dot

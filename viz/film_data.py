@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from microtape.recording.model import Summary, Value
-from microtape.recording.moment import Moment, Timeline
-from microtape.recording.words import format_shape, format_value
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.words import format_shape, format_value
 from viz.boxes import state_of
 from viz.characters import visible
 from viz.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from microtape.recording.model import Place, TensorRef, Value
-from microtape.recording.moment import Moment
+from microtape.recording.model.model import Place, TensorRef, Value
+from microtape.recording.model.moment import Moment
 from viz.borders import WORDS, ended
 from viz.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 from viz.characters import visible

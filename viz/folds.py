@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from microtape.recording.model import NodeRecord, Recording
+from microtape.recording.model.model import NodeRecord, Recording
 from viz.characters import visible
 from viz.repeats import Item as Position
 from viz.repeats import find_repeats

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from microtape.recording.model import HookCall, NodeRecord, SavedRecord, TensorRef, Value
-from microtape.recording.moment import Moment
-from microtape.recording.words import format_value
+from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, TensorRef, Value
+from microtape.recording.model.moment import Moment
+from microtape.recording.model.words import format_value
 from viz.characters import visible
 from viz.graph import Row
 from viz.naming import NAME_WIDTH, tensor_name

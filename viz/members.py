@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from microtape.recording.model import Place, TensorRef, Value
-from microtape.recording.moment import Moment, Timeline
+from microtape.recording.model.model import Place, TensorRef, Value
+from microtape.recording.model.moment import Moment, Timeline
 from viz.opening import Group
 from viz.plan import Link, Own
 from viz.spark import size

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microtape.recording.model import Recording
-from microtape.recording.moment import Moment, Timeline
+from microtape.recording.model.model import Recording
+from microtape.recording.model.moment import Moment, Timeline
 from viz.errors import DrawError
 from viz.options import whole
 

@@ -5,7 +5,7 @@ Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software
 
 from __future__ import annotations
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from viz.drawing import draw
 from viz.errors import DrawError, GraphvizError
 from viz.film import Film

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from microtape.recording.model import Recording, TensorRef
+from microtape.recording.model.model import Recording, TensorRef
 from viz.graph import Frame
 from viz.opening import Group, Sight
 from viz.uses import Cut, Use

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from microtape.recording.model import TensorRef
-from microtape.recording.moment import Moment
+from microtape.recording.model.model import TensorRef
+from microtape.recording.model.moment import Moment
 from viz.borders import find_cuts
 from viz.errors import DrawError, TooLargeError
 from viz.extent import Extent, extent, some_root

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from microtape.recording.model import NodeRecord, TensorRecord, TensorRef
-from microtape.recording.moment import Moment
+from microtape.recording.model.model import NodeRecord, TensorRecord, TensorRef
+from microtape.recording.model.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ run       recording a script in a process of its own; `child` is that process
 words     numbers, shapes and arrays as short text
 """
 
-from microtape.recording.model import Recording
+from microtape.recording.model.model import Recording
 from microtape.recording.recorder import Recorder, record, snapshot
 
 __all__ = ["Recorder", "Recording", "record", "snapshot"]

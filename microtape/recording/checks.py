@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from microtape.recording.model import (
+from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
     EdgeRecord,

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from microtape.recording.rows import Damaged, ValueType, fields, shown
 
 if TYPE_CHECKING:
-    from microtape.recording.model import Value
+    from microtape.recording.model.model import Value
 
 _NUMBERS = (int, bool)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.recording.model import BackwardStep, Recording, Summary, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, Recording, Summary, TensorRef, Value
 
 HELP = (
     "grad, value, shape, dtype, op, name, node, line, step, isnan(), isinf(), abs(), .max() .min() .mean() .norm() ..."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.model import Value
+from microtape.recording.model.model import Value
 from microtape.tape.tensor_state import TensorState
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
 from microtape.random import default_generator
-from microtape.recording.model import FiniteDifferences, Value
+from microtape.recording.model.model import FiniteDifferences, Value
 from microtape.tape.grad_mode import _GradMode
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation, quietly

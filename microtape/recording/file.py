@@ -26,10 +26,10 @@ from typing import Any, TypeGuard
 
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
-from microtape.recording import model
 from microtape.recording.checks import check
 from microtape.recording.columns import ColumnReader, column
-from microtape.recording.model import Recording
+from microtape.recording.model import model
+from microtape.recording.model.model import Recording
 from microtape.recording.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
 from microtape.recording.rows import Damaged, fields, reader
 

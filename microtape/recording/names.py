@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.call_site import user_frame
-from microtape.recording.model import Place
+from microtape.recording.model.model import Place
 from microtape.recording.places import Sources
 from microtape.tape.tensor_state import TensorState
 

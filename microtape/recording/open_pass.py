@@ -7,7 +7,7 @@ from typing import Any
 
 from microtape.backward.engine import GraphTask
 from microtape.recording.copies import copied, frozen
-from microtape.recording.model import (
+from microtape.recording.model.model import (
     BackwardStep,
     Capture,
     Delivery,

@@ -7,7 +7,7 @@ import os
 import traceback
 
 from microtape.basics.call_site import LIBRARY_FILES, CallSite, Positions
-from microtape.recording.model import Place
+from microtape.recording.model.model import Place
 
 
 class Sources:

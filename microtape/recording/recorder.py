@@ -20,7 +20,7 @@ from microtape.basics.collector import paused, seldom
 from microtape.errors import AutogradError
 from microtape.recording.copies import copied
 from microtape.recording.differences import Differences
-from microtape.recording.model import ErrorRecord, HookCall, Pass, Recording
+from microtape.recording.model.model import ErrorRecord, HookCall, Pass, Recording
 from microtape.recording.node_text import hook_name, op_of
 from microtape.recording.open_pass import OpenPass
 from microtape.recording.places import Sources

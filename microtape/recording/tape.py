@@ -13,7 +13,7 @@ from microtape.recording.borders import Borders
 from microtape.recording.constants import shortened
 from microtape.recording.copies import copied, frozen
 from microtape.recording.entries import NodeEntry, TensorEntry
-from microtape.recording.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
+from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
 from microtape.recording.names import tensors_in_frames
 from microtape.recording.node_text import dtype_name, inner
 from microtape.recording.order import in_tape_order

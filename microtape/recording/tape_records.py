@@ -9,7 +9,7 @@ from microtape.basics.call_site import CallSite
 from microtape.recording.constants import parameters
 from microtape.recording.copies import copied
 from microtape.recording.entries import NodeEntry, TensorEntry
-from microtape.recording.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
+from microtape.recording.model.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
 from microtape.recording.names import assignment_target
 from microtape.recording.node_text import About, about, node_hooks, tensor_hooks
 from microtape.recording.tape import Tape

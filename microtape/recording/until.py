@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microtape.recording.condition import Condition, Facts
-from microtape.recording.model import BackwardStep, Recording, Summary, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, Recording, Summary, TensorRef, Value
 
 
 @dataclass(frozen=True, slots=True)

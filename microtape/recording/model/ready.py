@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from microtape.recording.model import Pass, Recording
+from microtape.recording.model.model import Pass, Recording
 
 _Priority = tuple[int, int]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.model import Summary
+from microtape.recording.model.model import Summary
 
 BINS = 16
 THUMBNAIL_ROWS, THUMBNAIL_COLUMNS = 8, 16

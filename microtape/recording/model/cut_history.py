@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from microtape.recording.model import BorderRecord, Recording, TensorRef
+from microtape.recording.model.model import BorderRecord, Recording, TensorRef
 
 
 def borders_by_output(recording: Recording) -> Mapping[TensorRef, BorderRecord]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from microtape.recording.behind import borders_by_output
-from microtape.recording.model import BackwardStep, BorderRecord, Delivery, Pass, Recording, TensorRef, Value
-from microtape.recording.ready import ReadyQueues
+from microtape.recording.model.cut_history import borders_by_output
+from microtape.recording.model.model import BackwardStep, BorderRecord, Delivery, Pass, Recording, TensorRef, Value
+from microtape.recording.model.ready import ReadyQueues
 
 SEED = -1  # the "step" that put the first gradient into a root's buffer
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microtape.recording.model import Summary, Value
-from microtape.recording.summary import summarize
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.summary import summarize
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -198,8 +198,8 @@ from microtape.tensors.tensor import Size, Tensor
 if TYPE_CHECKING:
     from microtape import _C, autograd, cuda, linalg, nn, utils
     from microtape.recording.file import load, save
-    from microtape.recording.recorder import record
-    from microtape.recording.scope import scope
+    from microtape.recording.writing.recorder import record
+    from microtape.recording.writing.scope import scope
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 
 __version__ = "0.1.0"
@@ -540,9 +540,9 @@ _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
     "load": "recording.file",
-    "record": "recording.recorder",
+    "record": "recording.writing.recorder",
     "save": "recording.file",
-    "scope": "recording.scope",
+    "scope": "recording.writing.scope",
     "set_anomaly_enabled": "transforms.anomaly",
 }
 

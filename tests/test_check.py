@@ -9,8 +9,8 @@ from test_tui_app import LARGE, shown, stepper
 
 import microtape as mt
 from microtape import load, save
-from microtape.recording.recorder import Recorder
 from microtape.recording.run import record_script
+from microtape.recording.writing.recorder import Recorder
 from tui.cli import main
 from tui.cursor import StepCursor
 from tui.exits import Exit

@@ -8,7 +8,7 @@ import pytest
 
 import microtape as mt
 from microtape.recording.model.moment import Timeline
-from microtape.recording.recorder import Recorder, record, snapshot
+from microtape.recording.writing.recorder import Recorder, record, snapshot
 from microtape.tape.watch import Watcher, watch
 
 

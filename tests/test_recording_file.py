@@ -19,7 +19,7 @@ from microtape.errors import RecordingError
 from microtape.recording.file import load, save
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.moment import Timeline
-from microtape.recording.recorder import record
+from microtape.recording.writing.recorder import record
 from tests.made_up import plain, recordings
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)

@@ -16,7 +16,7 @@ import microtape as mt
 from microtape.errors import RecordingError
 from microtape.recording.file import load, save
 from microtape.recording.model.model import Recording
-from microtape.recording.recorder import record
+from microtape.recording.writing.recorder import record
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 

@@ -16,7 +16,7 @@ from rendering import needs_graphviz
 import microtape as mt
 import viz
 from microtape.errors import RecordingError
-from microtape.recording.recorder import snapshot
+from microtape.recording.writing.recorder import snapshot
 
 
 def test_a_recording_a_recorder_and_a_tape_file_are_drawn_alike(tmp_path: Path) -> None:

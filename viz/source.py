@@ -9,7 +9,7 @@ from typing import Any
 from microtape import Tensor
 from microtape.recording.file import load
 from microtape.recording.model.model import Recording
-from microtape.recording.recorder import Recorder, snapshot
+from microtape.recording.writing.recorder import Recorder, snapshot
 from microtape.tape.node import Node
 from viz.characters import visible
 

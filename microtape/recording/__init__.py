@@ -12,6 +12,6 @@ words     numbers, shapes and arrays as short text
 """
 
 from microtape.recording.model.model import Recording
-from microtape.recording.recorder import Recorder, record, snapshot
+from microtape.recording.writing.recorder import Recorder, record, snapshot
 
 __all__ = ["Recorder", "Recording", "record", "snapshot"]

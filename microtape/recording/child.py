@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, NoReturn
 from microtape.basics.call_site import LIBRARY_FILES
 from microtape.errors import RecordingError
 from microtape.recording.file import save
-from microtape.recording.recorder import Recorder
 from microtape.recording.until import Until
+from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
 LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"

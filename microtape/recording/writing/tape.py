@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from microtape.recording.borders import Borders
-from microtape.recording.constants import shortened
-from microtape.recording.copies import copied, frozen
-from microtape.recording.entries import NodeEntry, TensorEntry
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
-from microtape.recording.names import tensors_in_frames
-from microtape.recording.node_text import dtype_name, inner
-from microtape.recording.order import in_tape_order
-from microtape.recording.places import Sources
-from microtape.recording.scope import Scope, open_scopes
+from microtape.recording.writing.borders import Borders
+from microtape.recording.writing.constants import shortened
+from microtape.recording.writing.copies import copied, frozen
+from microtape.recording.writing.entries import NodeEntry, TensorEntry
+from microtape.recording.writing.names import tensors_in_frames
+from microtape.recording.writing.node_text import dtype_name, inner
+from microtape.recording.writing.order import in_tape_order
+from microtape.recording.writing.places import Sources
+from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from microtape.recording.constants import constants_of
+from microtape.recording.writing.constants import constants_of
 from microtape.tape.node import Node
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import TensorState, edge_of, requires_grad

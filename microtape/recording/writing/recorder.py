@@ -18,14 +18,14 @@ from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.errors import AutogradError
-from microtape.recording.copies import copied
-from microtape.recording.differences import Differences
 from microtape.recording.model.model import ErrorRecord, HookCall, Pass, Recording
-from microtape.recording.node_text import hook_name, op_of
-from microtape.recording.open_pass import OpenPass
-from microtape.recording.places import Sources
-from microtape.recording.tape import Tape
-from microtape.recording.tape_records import tape_records
+from microtape.recording.writing.copies import copied
+from microtape.recording.writing.differences import Differences
+from microtape.recording.writing.node_text import hook_name, op_of
+from microtape.recording.writing.open_pass import OpenPass
+from microtape.recording.writing.places import Sources
+from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.tape_records import tape_records
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microtape.recording.model.model import Operand, SavedRecord, TensorRef, Value
-from microtape.recording.node_text import About, about
+from microtape.recording.writing.node_text import About, about
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.recording.model.model import BorderKind, BorderRecord, Operand, Place, TensorRef
-from microtape.recording.places import Sources
+from microtape.recording.writing.places import Sources
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import NUMBER, TensorState, requires_grad, version_number
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from microtape.backward.engine import GraphTask
-from microtape.recording.copies import copied, frozen
 from microtape.recording.model.model import (
     BackwardStep,
     Capture,
@@ -19,8 +18,9 @@ from microtape.recording.model.model import (
     SavedUse,
     Value,
 )
-from microtape.recording.node_text import inner
-from microtape.recording.tape import Tape
+from microtape.recording.writing.copies import copied, frozen
+from microtape.recording.writing.node_text import inner
+from microtape.recording.writing.tape import Tape
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import TensorState, version_number

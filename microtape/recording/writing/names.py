@@ -13,7 +13,7 @@ import numpy as np
 
 from microtape.basics.call_site import user_frame
 from microtape.recording.model.model import Place
-from microtape.recording.places import Sources
+from microtape.recording.writing.places import Sources
 from microtape.tape.tensor_state import TensorState
 
 MOST_ITEMS = 1000  # of one container; a longer one is looked at no further

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.constants import parameters
-from microtape.recording.copies import copied
-from microtape.recording.entries import NodeEntry, TensorEntry
 from microtape.recording.model.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
-from microtape.recording.names import assignment_target
-from microtape.recording.node_text import About, about, node_hooks, tensor_hooks
-from microtape.recording.tape import Tape
+from microtape.recording.writing.constants import parameters
+from microtape.recording.writing.copies import copied
+from microtape.recording.writing.entries import NodeEntry, TensorEntry
+from microtape.recording.writing.names import assignment_target
+from microtape.recording.writing.node_text import About, about, node_hooks, tensor_hooks
+from microtape.recording.writing.tape import Tape
 from microtape.tape.node import Edge, Node
 from microtape.tape.tensor_state import is_leaf, requires_grad
 

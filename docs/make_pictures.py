@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import viz
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.run import record_script
 from tui.app import StepperApp

@@ -15,7 +15,7 @@ from pathlib import Path
 from lessons.header import LessonError
 from lessons.model import Check, Exercise
 from microtape.errors import RecordingError
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.run import record_script
 

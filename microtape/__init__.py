@@ -197,7 +197,7 @@ from microtape.tensors.tensor import Size, Tensor
 
 if TYPE_CHECKING:
     from microtape import _C, autograd, cuda, linalg, nn, utils
-    from microtape.recording.file import load, save
+    from microtape.recording.file.tape_file import load, save
     from microtape.recording.writing.recorder import record
     from microtape.recording.writing.scope import scope
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
@@ -539,9 +539,9 @@ _NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
-    "load": "recording.file",
+    "load": "recording.file.tape_file",
     "record": "recording.writing.recorder",
-    "save": "recording.file",
+    "save": "recording.file.tape_file",
     "scope": "recording.writing.scope",
     "set_anomaly_enabled": "transforms.anomaly",
 }

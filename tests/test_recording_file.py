@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.errors import RecordingError
-from microtape.recording.file import load, save
+from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.moment import Timeline
 from microtape.recording.writing.recorder import record

@@ -16,7 +16,7 @@ import pytest
 
 import microtape
 from microtape.errors import RecordingError
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.run import ScriptRun, record_script
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import microtape
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.run import record_script
 

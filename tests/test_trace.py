@@ -7,7 +7,7 @@ import re
 import handmade
 import numpy as np
 
-from microtape.recording.file import save
+from microtape.recording.file.tape_file import save
 from microtape.recording.model.model import Summary
 from tui.cli import main
 from tui.cursor import StepCursor

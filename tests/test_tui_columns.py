@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tui
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from tui.columns import GAP, NARROW, Need, share_out
 from tui.cursor import StepCursor
 from tui.rows import Cells, Rows

@@ -4,7 +4,7 @@ import handmade
 import numpy as np
 import pytest
 
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from tui.cursor import StepCursor
 from tui.demos import names, recording_of
 

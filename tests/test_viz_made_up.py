@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-from microtape.recording.checks import check
+from microtape.recording.file.checks import check
 from microtape.recording.model.model import Recording
 from tests.made_up import recordings
 from viz.drawing import draw

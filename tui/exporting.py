@@ -118,7 +118,7 @@ class Export:
 
     def _save(self, path: Path) -> None:
         from microtape.errors import RecordingError
-        from microtape.recording.file import save
+        from microtape.recording.file.tape_file import save
 
         try:
             save(self.cursor.recording, path)

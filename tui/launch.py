@@ -37,7 +37,7 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
         for line in trace(recording):
             print(line)
         return
-    from microtape.recording.file import save
+    from microtape.recording.file.tape_file import save
 
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         path = os.path.join(folder, "run.tape")
@@ -67,7 +67,7 @@ def has_terminal() -> bool:
 
 def _recording(x: Tensor | Recording | str | os.PathLike[str]) -> Recording:
     import microtape
-    from microtape.recording.file import load
+    from microtape.recording.file.tape_file import load
     from microtape.recording.model.model import Recording
 
     if isinstance(x, Recording):

@@ -17,7 +17,7 @@ from typing import IO
 
 from microtape.errors import RecordingError
 from microtape.recording.condition import ExpressionError
-from microtape.recording.file import ELEMENT_BUDGET, load
+from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
 from microtape.recording.run import ScriptRun, parse_passes, record_script
 from microtape.recording.until import Until

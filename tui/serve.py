@@ -45,7 +45,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 def serve(arguments: argparse.Namespace) -> int:
     """Record the script, if it is one, and serve the stepper on the recording until Ctrl-C."""
-    from microtape.recording.file import save
+    from microtape.recording.file.tape_file import save
 
     _check_free(arguments.port)
     recording, code = open_origin(Origin.asked_for(arguments), quiet=True)

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 from microtape import Tensor
-from microtape.recording.file import load
+from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.recorder import Recorder, snapshot
 from microtape.tape.node import Node

@@ -29,7 +29,7 @@ from typing import IO, Any, NamedTuple
 
 from microtape.errors import RecordingError
 from microtape.recording.condition import ExpressionError
-from microtape.recording.file import ELEMENT_BUDGET, TOTAL_BUDGET
+from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.until import Until
 
 NOTHING_RECORDED = 3

@@ -26,12 +26,12 @@ from typing import Any, TypeGuard
 
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
-from microtape.recording.checks import check
-from microtape.recording.columns import ColumnReader, column
+from microtape.recording.file.checks import check
+from microtape.recording.file.columns import ColumnReader, column
+from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
+from microtape.recording.file.rows import Damaged, fields, reader
 from microtape.recording.model import model
 from microtape.recording.model.model import Recording
-from microtape.recording.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
-from microtape.recording.rows import Damaged, fields, reader
 
 FORMAT = "microtape recording"
 VERSION = 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from microtape.recording.file.rows import Damaged
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -25,7 +26,6 @@ from microtape.recording.model.model import (
     TensorRecord,
     TensorRef,
 )
-from microtape.recording.rows import Damaged
 
 MOST = 2**31  # lines, columns, versions, input numbers: no program has more, and no viewer need fear them
 

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.errors import RecordingError
+from microtape.recording.file.rows import Damaged, Reader, reader
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
-from microtape.recording.rows import Damaged, Reader, reader
 
 _KINDS = {"bool": (), "uint": (8, 16, 32, 64), "int": (8, 16, 32, 64), "float": (16, 32, 64), "complex": (64, 128)}
 _NAMES = [f"{kind}{bits}" for kind, sizes in _KINDS.items() for bits in sizes or ("",)]

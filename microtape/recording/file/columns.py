@@ -23,7 +23,7 @@ from itertools import chain, islice
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from microtape.recording.rows import Damaged, ValueType, fields, shown
+from microtape.recording.file.rows import Damaged, ValueType, fields, shown
 
 if TYPE_CHECKING:
     from microtape.recording.model.model import Value

@@ -1,0 +1,4 @@
+"""The `.tape` file: reading, writing, and refusing what is damaged.
+
+Imports `recording.model` and `errors`.
+"""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import viz
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.app import StepperApp
 
 DOCS = Path(__file__).resolve().parent

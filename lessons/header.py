@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from lessons.faults import FAULTS
 from lessons.model import Prediction, WrongEngine
 from microtape.errors import RecordingError
-from microtape.recording.run import parse_passes
+from microtape.recording.script.run import parse_passes
 
 KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict", "wrong_engine")
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+")

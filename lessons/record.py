@@ -17,7 +17,7 @@ from lessons.model import Check, Exercise
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 
 SECONDS = 30.0
 _DRIVER = Path(__file__).resolve().parent / "drive.py"

@@ -9,7 +9,7 @@ from test_tui_app import LARGE, shown, stepper
 
 import microtape as mt
 from microtape import load, save
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from microtape.recording.writing.recorder import Recorder
 from tui.cli import main
 from tui.cursor import StepCursor

@@ -14,7 +14,7 @@ import pytest
 import microtape
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 
 FOLDER = Path(microtape.__file__).parent / "examples"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))

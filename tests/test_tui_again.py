@@ -7,7 +7,7 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, row, sentence, shown, stepper
 from test_tui_out import notices
 
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.cursor import StepCursor
 from tui.editor import editor_command
 from tui.opening import Origin, load_all

@@ -10,7 +10,7 @@ from test_tui_app import bar, row, sentence, shown
 import microtape
 import viz
 from microtape.recording.model.words import format_value
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.app import StepperApp
 from tui.cli import main
 from tui.cursor import StepCursor

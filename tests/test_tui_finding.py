@@ -5,7 +5,7 @@ import pytest
 from test_tui_app import bar, row, shown, stepper
 
 import microtape
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.cursor import StepCursor
 from tui.demos import EXAMPLES
 from tui.listing import FoldedTape, Listing, RunRow

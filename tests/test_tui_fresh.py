@@ -8,7 +8,7 @@ from test_tui_app import stepper
 from waiting import until
 
 import microtape
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.demos import EXAMPLES
 from tui.line_view import LineView
 from tui.prompt import Prompt

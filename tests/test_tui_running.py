@@ -7,8 +7,8 @@ from test_tui_app import LARGE, SMALL, bar, row, shown, stepper
 from waiting import until
 
 import microtape as mt
-from microtape.recording.condition import Condition, ExpressionError, Facts
 from microtape.recording.model.summary import summarize
+from microtape.recording.script.condition import Condition, ExpressionError, Facts
 from tui.bars import TimeBar
 from tui.breakpoints import Breakpoints, not_finite
 from tui.cursor import StepCursor

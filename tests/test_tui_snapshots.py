@@ -7,7 +7,7 @@ computes alike are in them.
 import pytest
 
 import microtape
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.app import StepperApp
 from tui.demos import EXAMPLES
 

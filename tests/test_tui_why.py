@@ -126,7 +126,7 @@ async def test_a_list_of_thousands_of_terms_says_how_many_it_leaves_out():
 
 
 def program(tmp_path, text):
-    from microtape.recording.run import record_script
+    from microtape.recording.script.run import record_script
 
     script = tmp_path / "program.py"
     script.write_text("import microtape as mt\n" + text)
@@ -267,7 +267,7 @@ loss.backward()
 )
 def test_every_cause_of_none_is_told_with_its_line(tmp_path, name, cause, line):
     from microtape import load
-    from microtape.recording.run import record_script
+    from microtape.recording.script.run import record_script
 
     (tmp_path / "p.py").write_text(SIX)
     record_script(tmp_path / "p.py", out=tmp_path / "p.tape")

@@ -7,7 +7,7 @@ from test_tui_app import LARGE, bar, row, shown, stepper
 
 from microtape import load
 from microtape.errors import RecordingError
-from microtape.recording.run import record_script
+from microtape.recording.script.run import record_script
 from tui.cli import main
 from tui.exits import Exit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from microtape.recording.condition import ExpressionError
+from microtape.recording.script.condition import ExpressionError
 from tui.arranging import ArrangingScreen
 from tui.prompt import Prompt, Purpose
 from tui.search import found_nodes

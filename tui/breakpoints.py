@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from microtape.recording.condition import Condition, Facts
 from microtape.recording.model.model import BackwardStep, NodeRecord, Summary, Value
-from microtape.recording.until import has_nan
+from microtape.recording.script.condition import Condition, Facts
+from microtape.recording.script.until import has_nan
 from tui.cursor import StepCursor
 from tui.naming import LINE
 from tui.timeline import Timeline

@@ -24,7 +24,7 @@ def recording_of(name: str) -> Path:
 
 def make(folder: Path = RECORDINGS) -> None:
     """Record every example into a folder."""
-    from microtape.recording.run import record_script
+    from microtape.recording.script.run import record_script
 
     folder.mkdir(exist_ok=True)
     for name in names():

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO
 
 from microtape.errors import RecordingError
-from microtape.recording.condition import ExpressionError
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
-from microtape.recording.run import ScriptRun, parse_passes, record_script
-from microtape.recording.until import Until
+from microtape.recording.script.condition import ExpressionError
+from microtape.recording.script.run import ScriptRun, parse_passes, record_script
+from microtape.recording.script.until import Until
 from tui.differences import summary
 from tui.exits import CommandError, Exit, say
 from tui.progress import telling

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from textual.reactive import reactive
 from textual.timer import Timer
 
-from microtape.recording.condition import Condition
+from microtape.recording.script.condition import Condition
 from tui.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
 from tui.cursor import StepCursor
 from tui.patience import PatientScreen

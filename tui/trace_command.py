@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from microtape.recording.condition import ExpressionError
 from microtape.recording.model.model import Recording
+from microtape.recording.script.condition import ExpressionError
 from tui import machine
 from tui.arrays import array_lines
 from tui.box_picture import box_lines

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn
 from microtape.basics.call_site import LIBRARY_FILES
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import save
-from microtape.recording.until import Until
+from microtape.recording.script.until import Until
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 

@@ -25,17 +25,18 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from microtape.errors import RecordingError
-from microtape.recording.condition import ExpressionError
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
-from microtape.recording.until import Until
+from microtape.recording.script.condition import ExpressionError
+from microtape.recording.script.until import Until
 
 NOTHING_RECORDED = 3
 
 # The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.child import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"
 
 
 class ScriptRun(NamedTuple):
@@ -186,7 +187,7 @@ def _run(
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or replaced by something without flush
             stream.flush()
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    root = str(Path(__file__).resolve().parents[3])
     start = [sys.executable, "-P", "-c", _START, root, json.dumps(order), *command]
     try:
         process = subprocess.Popen(

@@ -21,9 +21,9 @@ grade      the files of a class
 """
 
 from lessons.checker import Verdict, check
-from lessons.header import LessonError
-from lessons.load import COURSE, load_course
-from lessons.model import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
+from lessons.model.header import LessonError
+from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
+from lessons.model.load import COURSE, load_course
 from lessons.progress import Progress
 from lessons.workspace import Workspace
 

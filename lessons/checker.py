@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.header import LessonError
-from lessons.model import Check, Exercise, WrongAnswer
+from lessons.model.header import LessonError
+from lessons.model.lesson import Check, Exercise, WrongAnswer
 from lessons.observe import SECONDS, End, Observation, Outcome, Raised, observe
 from lessons.plain import Difference, difference
 

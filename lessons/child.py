@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from lessons.alone import alone
-from lessons.model import AT_RANDOM
+from lessons.model.lesson import AT_RANDOM
 from lessons.plain import plain
 
 

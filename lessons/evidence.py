@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lessons.checker import does_the_same
-from lessons.header import LessonError
-from lessons.model import Course, Lesson
+from lessons.model.header import LessonError
+from lessons.model.lesson import Course, Lesson
 from lessons.mutants import Mutant, mutants
 from lessons.observe import Observation, observe
 from lessons.plain import difference

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lessons.checker import Expected, Verdict, check, expected_of
-from lessons.model import Course, Lesson
+from lessons.model.lesson import Course, Lesson
 from lessons.report import report
 
 AT_ONCE = 2  # files that are checked at the same time

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
-from lessons.model import Exercise
+from lessons.model.lesson import Exercise
 from lessons.plain import Plain
 
 SECONDS = 10.0  # for a file and all its checks

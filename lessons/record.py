@@ -12,8 +12,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from lessons.header import LessonError
-from lessons.model import Check, Exercise
+from lessons.model.header import LessonError
+from lessons.model.lesson import Check, Exercise
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
@@ -29,7 +29,7 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
     Raises:
         LessonError: it cannot be recorded.
     """
-    within = f"lessons.faults:injected:{fault}" if fault is not None else None
+    within = f"lessons.model.faults:injected:{fault}" if fault is not None else None
     recording = _record(program, [], passes, within)
     if isinstance(recording, str):
         raise LessonError(f"{program} cannot be recorded: {recording}")

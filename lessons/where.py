@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lessons.checker import Verdict
-from lessons.find import Moment, parting
-from lessons.model import Check, Exercise
+from lessons.model.find import Moment, parting
+from lessons.model.lesson import Check, Exercise
 from lessons.record import record_check
 from microtape.recording.model.model import Recording
 

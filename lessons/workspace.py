@@ -9,7 +9,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from lessons.model import Lesson
+from lessons.model.lesson import Lesson
 from lessons.progress import Progress, write_atomically
 
 FOLDER_VARIABLE = "MICROTAPE_DATA"

@@ -6,7 +6,7 @@ import pytest
 from lesson_folder import write_lesson
 
 from lessons import Workspace, load_course
-from lessons.pieces import pieces
+from lessons.model.pieces import pieces
 from tui.cli import main
 from tui.exits import Exit
 

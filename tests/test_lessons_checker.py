@@ -7,8 +7,8 @@ import pytest
 from lesson_folder import CHECK, EXERCISE, write_lesson
 
 from lessons.checker import check, expected_of
-from lessons.header import LessonError
-from lessons.load import load_course
+from lessons.model.header import LessonError
+from lessons.model.load import load_course
 from lessons.observe import observe
 from lessons.report import report
 

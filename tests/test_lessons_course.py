@@ -3,8 +3,8 @@
 import pytest
 
 from lessons.evidence import Evidence
-from lessons.later import introduces_what_it_uses
-from lessons.load import load_course
+from lessons.model.load import load_course
+from lessons.model.vocabulary import introduces_what_it_uses
 from lessons.proofs import COURSE_PROOFS, PROOFS, failures
 
 COURSE = load_course()

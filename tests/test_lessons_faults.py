@@ -5,8 +5,8 @@ import pytest
 
 import microtape as mt
 from lessons import load_course
-from lessons.faults import FAULTS, injected
-from lessons.find import answer, first_wrong, parting
+from lessons.model.faults import FAULTS, injected
+from lessons.model.find import answer, first_wrong, parting
 from lessons.record import record_check, record_program
 
 COURSE = load_course()

@@ -5,9 +5,9 @@ import re
 import pytest
 from lesson_folder import HEADER, LESSON, write_lesson
 
-from lessons.header import LessonError
-from lessons.load import load_course
-from lessons.model import Prediction
+from lessons.model.header import LessonError
+from lessons.model.lesson import Prediction
+from lessons.model.load import load_course
 
 PREDICT = HEADER.removesuffix("+++\n") + '[[predict]]\nafter = 1\nask = "Which?"\nanswer = "{}"\nbecause = "So."\n+++\n'
 

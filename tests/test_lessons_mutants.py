@@ -6,7 +6,7 @@ import pytest
 from lesson_folder import CHECK, SOLUTION, write_lesson
 
 from lessons.evidence import Evidence
-from lessons.load import load_course
+from lessons.model.load import load_course
 from lessons.mutants import mutants
 
 

@@ -3,8 +3,8 @@
 import pytest
 from lesson_folder import write_lesson
 
-from lessons.load import load_course
-from lessons.pieces import note, pieces
+from lessons.model.load import load_course
+from lessons.model.pieces import note, pieces
 
 EXERCISE = """\
 def double(x):

@@ -6,7 +6,7 @@ import os
 import pytest
 from lesson_folder import EXERCISE, write_lesson
 
-from lessons.load import load_course
+from lessons.model.load import load_course
 from lessons.progress import Progress, ProgressError, Record, write_atomically
 from lessons.workspace import Workspace, data_folder
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
-from lessons.faults import injected
+from lessons.model.faults import injected
 from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.sentence import sentence

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from lessons.model import Prediction
-from lessons.predict import right_answer
+from lessons.model.lesson import Prediction
+from lessons.model.predict import right_answer
 from tui.cursor import StepCursor
 from tui.learn_text import fit
 from tui.predict import PredictScreen, Question

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
-from lessons.pieces import pieces
+from lessons.model.pieces import pieces
 from lessons.report import Said, report
 from lessons.where import Where, where
 from microtape.recording.model.model import Recording

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
-from lessons.pieces import pieces
+from lessons.model.pieces import pieces
 from lessons.report import Said, report
 from lessons.where import Where, failed, where
 from tui.cursor import StepCursor

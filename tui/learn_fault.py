@@ -11,9 +11,9 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from lessons.faults import FAULTS
-from lessons.find import answer
-from lessons.model import Lesson, WrongEngine
+from lessons.model.faults import FAULTS
+from lessons.model.find import answer
+from lessons.model.lesson import Lesson, WrongEngine
 from lessons.record import record_program
 from microtape.recording.model.model import Recording
 from tui.learn_text import fit, marked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lessons.model import Exercise
+from lessons.model.lesson import Exercise
 
 
 def pieces(exercise: Exercise) -> list[str]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessons.model import Course, Lesson
+from lessons.model.lesson import Course, Lesson
 
 AUTOGRAD = frozenset(
     [

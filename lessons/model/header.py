@@ -21,8 +21,8 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.faults import FAULTS
-from lessons.model import Prediction, WrongEngine
+from lessons.model.faults import FAULTS
+from lessons.model.lesson import Prediction, WrongEngine
 from microtape.errors import RecordingError
 from microtape.recording.script.run import parse_passes
 

@@ -22,10 +22,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from lessons.header import LessonError, read_header
-from lessons.model import AT_RANDOM, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
+from lessons.model.header import LessonError, read_header
+from lessons.model.lesson import AT_RANDOM, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
 
-COURSE = Path(__file__).resolve().parent / "course"
+COURSE = Path(__file__).resolve().parent.parent / "course"
 """The course that comes with microtape."""
 
 IN_PYTORCH = "## In PyTorch"  # the section that every lesson ends with

@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 import re
 
-from lessons.header import LessonError
-from lessons.model import Prediction
+from lessons.model.header import LessonError
+from lessons.model.lesson import Prediction
 from microtape.recording.model.model import BackwardStep, Pass, Recording, Value
 from microtape.recording.model.words import format_shape, format_value
 

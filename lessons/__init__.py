@@ -20,7 +20,7 @@ proofs     what is proven of every lesson; `evidence` what they look at, `blocks
 grade      the files of a class
 """
 
-from lessons.checker import Verdict, check
+from lessons.checking.checker import Verdict, check
 from lessons.model.header import LessonError
 from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
 from lessons.model.load import COURSE, load_course

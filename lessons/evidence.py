@@ -12,13 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.checker import does_the_same
+from lessons.checking.checker import does_the_same
+from lessons.checking.observe import Observation, observe
+from lessons.checking.plain import difference
+from lessons.checking.record import record_program
 from lessons.model.header import LessonError
 from lessons.model.lesson import Course, Lesson
 from lessons.mutants import Mutant, mutants
-from lessons.observe import Observation, observe
-from lessons.plain import difference
-from lessons.record import record_program
 from microtape.recording.model.model import Recording
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -7,8 +7,8 @@ from textual.widgets import Input, OptionList
 from waiting import until
 
 from lessons import Workspace, load_course
-from lessons.record import record_program
-from lessons.where import THE_ENGINES
+from lessons.checking.divergence import THE_ENGINES
+from lessons.checking.record import record_program
 from tui.cli import main
 from tui.exits import Exit
 from tui.learn_app import CourseScreen, LearnApp

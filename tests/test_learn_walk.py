@@ -8,7 +8,7 @@ from textual.events import Paste
 from waiting import until
 
 from lessons import Lesson, Workspace, load_course
-from lessons.record import record_program
+from lessons.checking.record import record_program
 from tui.learn_app import LearnApp
 from tui.learn_exercise import Editor
 from tui.learn_lesson import LessonScreen

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from lesson_folder import CHECK, EXERCISE, write_lesson
 
-from lessons.checker import check, expected_of
+from lessons.checking.checker import check, expected_of
+from lessons.checking.observe import observe
+from lessons.checking.report import report
 from lessons.model.header import LessonError
 from lessons.model.load import load_course
-from lessons.observe import observe
-from lessons.report import report
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs signals")
 

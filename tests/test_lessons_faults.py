@@ -5,9 +5,9 @@ import pytest
 
 import microtape as mt
 from lessons import load_course
+from lessons.checking.record import record_check, record_program
 from lessons.model.faults import FAULTS, injected
 from lessons.model.find import answer, first_wrong, parting
-from lessons.record import record_check, record_program
 
 COURSE = load_course()
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from lessons.observe import Raised
-from lessons.plain import Difference, difference, plain
-from lessons.remarks import OF_A_RESULT, OF_AN_ERROR, of_difference, of_error
+from lessons.checking.observe import Raised
+from lessons.checking.plain import Difference, difference, plain
+from lessons.checking.remarks import OF_A_RESULT, OF_AN_ERROR, of_difference, of_error
 
 
 class Two(mt.autograd.Function):

@@ -15,7 +15,7 @@ from waiting import until
 
 import tui.sentence
 from lessons import Course, Workspace, load_course
-from lessons.record import record_program
+from lessons.checking.record import record_program
 from tui.columns import GAP
 from tui.cursor import StepCursor
 from tui.editor import run_in_terminal

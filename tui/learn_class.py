@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from lessons import Course, load_course
-from lessons.grade import Graded
-from lessons.grade import grade as graded
-from lessons.report import report, short
+from lessons.checking.grade import Graded
+from lessons.checking.grade import grade as graded
+from lessons.checking.report import report, short
 from tui.exits import CommandError, Exit
 from viz.characters import to_ascii
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
+from lessons.checking.divergence import Where, where
+from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
-from lessons.report import Said, report
-from lessons.where import Where, where
 from microtape.recording.model.model import Recording
 from tui.exits import CommandError, Exit, say
 from tui.launch import has_terminal

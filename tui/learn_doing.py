@@ -10,9 +10,9 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
+from lessons.checking.divergence import Where, failed, where
+from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
-from lessons.report import Said, report
-from lessons.where import Where, failed, where
 from tui.cursor import StepCursor
 from tui.learn_ask import SureScreen
 from tui.learn_exercise import ExerciseView

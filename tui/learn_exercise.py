@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
-from lessons.report import Said
+from lessons.checking.report import Said
 from tui.clipboard import home
 from tui.editor import editor_command, run_in_terminal
 from tui.learn_text import PROSE, STYLES, Page, marked

@@ -11,10 +11,10 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from lessons.checking.record import record_program
 from lessons.model.faults import FAULTS
 from lessons.model.find import answer
 from lessons.model.lesson import Lesson, WrongEngine
-from lessons.record import record_program
 from microtape.recording.model.model import Recording
 from tui.learn_text import fit, marked
 from tui.stepper import StepperScreen

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Workspace
-from lessons.record import record_program
+from lessons.checking.record import record_program
 from microtape.errors import RecordingError
 from tui.footer import Footer
 from tui.help import HelpScreen

@@ -11,7 +11,7 @@ from textual.content import Content
 from viz.characters import to_ascii
 
 if TYPE_CHECKING:  # not at the start: the stepper needs no lessons
-    from lessons.report import Role
+    from lessons.checking.report import Role
 
 
 PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks

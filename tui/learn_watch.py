@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 from lessons import Lesson
-from lessons.where import where
+from lessons.checking.divergence import where
 from tui import learn_commands
 from tui.exits import Exit
 from tui.learn_commands import Desk

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
+from lessons.checking.plain import Plain
 from lessons.model.lesson import Exercise
-from lessons.plain import Plain
 
 SECONDS = 10.0  # for a file and all its checks
 STARTING = 60.0  # for the process until it comes to the first file, on a machine that has much else to do
@@ -114,7 +114,7 @@ class _Observer:
         self.printed: list[bytes] = []
 
     def run(self) -> list[Observation]:
-        root = str(Path(__file__).resolve().parent.parent)
+        root = str(Path(__file__).resolve().parents[2])
         process = subprocess.Popen(
             [sys.executable, "-P", "-X", "utf8", "-c", _START, root],
             stdin=subprocess.PIPE,

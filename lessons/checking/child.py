@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from lessons.alone import alone
+from lessons.checking.alone import alone
+from lessons.checking.plain import plain
 from lessons.model.lesson import AT_RANDOM
-from lessons.plain import plain
 
 
 class Reporter:

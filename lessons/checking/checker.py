@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from lessons.checking.observe import SECONDS, End, Observation, Outcome, Raised, observe
+from lessons.checking.plain import Difference, difference
 from lessons.model.header import LessonError
 from lessons.model.lesson import Check, Exercise, WrongAnswer
-from lessons.observe import SECONDS, End, Observation, Outcome, Raised, observe
-from lessons.plain import Difference, difference
 
 
 class Result(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.checker import Verdict
+from lessons.checking.checker import Verdict
+from lessons.checking.record import record_check
 from lessons.model.find import Moment, parting
 from lessons.model.lesson import Check, Exercise
-from lessons.record import record_check
 from microtape.recording.model.model import Recording
 
 THE_ENGINES = "These steps are the engine's, in the last program that your code was compared with it on."

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from lessons.observe import Raised
-from lessons.plain import Difference
+from lessons.checking.observe import Raised
+from lessons.checking.plain import Difference
 
 OF_AN_ERROR = (
     (

@@ -6,10 +6,10 @@ import signal
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from lessons.checker import Result, Verdict
-from lessons.observe import Raised
-from lessons.plain import words
-from lessons.remarks import of_difference, of_error
+from lessons.checking.checker import Result, Verdict
+from lessons.checking.observe import Raised
+from lessons.checking.plain import words
+from lessons.checking.remarks import of_difference, of_error
 
 Role: TypeAlias = Literal["good", "bad", "strong", "dim", ""]
 

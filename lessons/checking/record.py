@@ -39,7 +39,7 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
 def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:
     """What a file does in one check, recorded; None if that never calls backward."""
     args = [str(file.resolve()), str(exercise.check.resolve()), check.name]
-    recording = _record(_DRIVER, args, "all", "lessons.alone:alone:an exercise")
+    recording = _record(_DRIVER, args, "all", "lessons.checking.alone:alone:an exercise")
     return None if isinstance(recording, str) else replace(recording, title=file.name)
 
 

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.checker import Expected, Verdict, check, expected_of
+from lessons.checking.checker import Expected, Verdict, check, expected_of
+from lessons.checking.report import report
 from lessons.model.lesson import Course, Lesson
-from lessons.report import report
 
 AT_ONCE = 2  # files that are checked at the same time
 

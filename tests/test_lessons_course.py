@@ -2,10 +2,10 @@
 
 import pytest
 
-from lessons.evidence import Evidence
 from lessons.model.load import load_course
 from lessons.model.vocabulary import introduces_what_it_uses
-from lessons.proofs import COURSE_PROOFS, PROOFS, failures
+from lessons.proving.evidence import Evidence
+from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
 
 COURSE = load_course()
 

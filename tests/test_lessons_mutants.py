@@ -5,9 +5,9 @@ import ast
 import pytest
 from lesson_folder import CHECK, SOLUTION, write_lesson
 
-from lessons.evidence import Evidence
 from lessons.model.load import load_course
-from lessons.mutants import mutants
+from lessons.proving.evidence import Evidence
+from lessons.proving.mutants import mutants
 
 
 def bodies(source):
@@ -94,7 +94,7 @@ class TestSurvivors:
         assert "`2 + x` for `2 * x`" in self.survivors(tmp_path, check=narrow + at_random)
 
     def test_a_mutant_that_never_ends_takes_no_other_with_it(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("lessons.evidence.MUTANT_SECONDS", 0.5)
+        monkeypatch.setattr("lessons.proving.evidence.MUTANT_SECONDS", 0.5)
         loop = "    while i != 2:\n        total += x\n        i += 1\n"
         counting = f"def double(x):\n    total, i = x, 1\n{loop}    return total\n"
         checks = 'def three(exercise):\n    """double(3)"""\n    return exercise.double(3)\n'

@@ -19,8 +19,8 @@ def verify(folder: str) -> int:
 
     Raises CommandError where there is no such folder.
     """
-    from lessons.evidence import Evidence
-    from lessons.proofs import COURSE_PROOFS, PROOFS, failures
+    from lessons.proving.evidence import Evidence
+    from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
 
     path = _folder(folder)
     course = load_course(path)

@@ -18,7 +18,7 @@ from lessons.checking.plain import difference
 from lessons.checking.record import record_program
 from lessons.model.header import LessonError
 from lessons.model.lesson import Course, Lesson
-from lessons.mutants import Mutant, mutants
+from lessons.proving.mutants import Mutant, mutants
 from microtape.recording.model.model import Recording
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -125,7 +125,7 @@ def run_blocks(blocks: list[str]) -> list[str]:
 
     Raises LessonError where they do not come to an end.
     """
-    root = str(Path(__file__).resolve().parent.parent)
+    root = str(Path(__file__).resolve().parents[2])
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         try:
             ended = subprocess.run(

@@ -13,12 +13,12 @@ from pathlib import Path
 from lessons.checking.checker import does_the_same
 from lessons.checking.plain import difference
 from lessons.checking.record import record_program
-from lessons.evidence import Evidence, finished, run_blocks
 from lessons.model.find import first_wrong
 from lessons.model.header import LessonError
 from lessons.model.lesson import Course
 from lessons.model.predict import is_given_away, right_answer
 from lessons.model.vocabulary import uses_nothing_later
+from lessons.proving.evidence import Evidence, finished, run_blocks
 
 PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # what fits beside the text, into it, and a terminal
 WRONG_ENGINE = "## A wrong engine"

@@ -21,11 +21,11 @@ grade      the files of a class
 """
 
 from lessons.checking.checker import Verdict, check
+from lessons.learner.progress import Progress
+from lessons.learner.workspace import Workspace
 from lessons.model.header import LessonError
 from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
 from lessons.model.load import COURSE, load_course
-from lessons.progress import Progress
-from lessons.workspace import Workspace
 
 __all__ = [
     "COURSE",

@@ -6,9 +6,9 @@ import os
 import pytest
 from lesson_folder import EXERCISE, write_lesson
 
+from lessons.learner.progress import Progress, ProgressError, Record, write_atomically
+from lessons.learner.workspace import Workspace, data_folder
 from lessons.model.load import load_course
-from lessons.progress import Progress, ProgressError, Record, write_atomically
-from lessons.workspace import Workspace, data_folder
 
 
 @pytest.fixture

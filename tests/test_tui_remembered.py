@@ -7,7 +7,7 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 from test_tui_out import notices
 
-from lessons.workspace import data_folder
+from lessons.learner.workspace import data_folder
 from tui.cli import main
 from tui.exits import Exit
 from tui.keys import KeysError, actions_of, read_keys, rebind

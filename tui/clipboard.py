@@ -20,7 +20,7 @@ def copy(app: App[Any], text: str, what: str) -> str:
     No terminal says whether it has understood, and tmux passes such a request on only if it is told to. So the file is
     always written, and named.
     """
-    from lessons.workspace import data_folder
+    from lessons.learner.workspace import data_folder
 
     fits = len(text.encode("utf-8", "replace")) <= MOST
     if fits:
@@ -42,7 +42,7 @@ def exact(value: Value) -> str:
 
 def _write(path: Path, text: str) -> str:
     """Write the file; what went wrong, if anything did."""
-    from lessons.progress import ProgressError, write_atomically
+    from lessons.learner.progress import ProgressError, write_atomically
 
     try:
         write_atomically(path, text.encode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lessons import COURSE, Lesson, LessonError, Workspace, load_course
-from lessons.workspace import folder_of
+from lessons.learner.workspace import folder_of
 from tui import learn_commands
 from tui.exits import CommandError, Exit, say
 from tui.launch import has_terminal

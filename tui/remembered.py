@@ -66,7 +66,7 @@ class Remembered:
     def save(self, path: Path | None = None) -> None:
         """Write the file, whole or not at all. Where that is not possible, nothing is remembered, and nothing is said:
         the user has asked for something else."""
-        from lessons.progress import write_atomically
+        from lessons.learner.progress import write_atomically
 
         places = {key: [one.pass_index, one.position] for key, one in list(self.places.items())[-MOST_PLACES:]}
         data: dict[str, Any] = {

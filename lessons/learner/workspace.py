@@ -9,8 +9,8 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from lessons.learner.progress import Progress, write_atomically
 from lessons.model.lesson import Lesson
-from lessons.progress import Progress, write_atomically
 
 FOLDER_VARIABLE = "MICROTAPE_DATA"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import microtape as mt
 from microtape.recording.model.model import Recording
-from viz.graph import Box, VisualGraph
+from viz.basics.graph import Box, VisualGraph
 
 
 def leaf(data: object) -> mt.Tensor:

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from viz.errors import GraphvizError
+from viz.basics.errors import GraphvizError
 from viz.render import render
 
 

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 from live import box, leaf, recorded
 
 import microtape as mt
+from viz.basics.graph import Box, VisualGraph
+from viz.basics.theme import LIGHT
 from viz.build import build
 from viz.dot import to_dot
 from viz.drawing import draw
-from viz.graph import Box, VisualGraph
-from viz.theme import LIGHT
 
 
 def words(one: Box) -> list[str]:

@@ -10,13 +10,13 @@ from live import box, leaf, recorded
 from rendering import needs_graphviz
 
 import microtape as mt
+from viz.basics.graph import Arrow, Box, VisualGraph
+from viz.basics.heat import Heat
+from viz.basics.options import DETAILS
+from viz.basics.theme import LIGHT, THEMES
 from viz.build import build
 from viz.dot import to_dot
 from viz.drawing import draw
-from viz.graph import Arrow, Box, VisualGraph
-from viz.heat import Heat
-from viz.options import DETAILS
-from viz.theme import LIGHT, THEMES
 from viz.thumbnail import thumbnail
 
 

@@ -23,9 +23,9 @@ import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Timeline
+from viz.basics.graph import SPACE, VisualGraph
+from viz.basics.heat import heat
 from viz.build import picture, pictures
-from viz.graph import SPACE, VisualGraph
-from viz.heat import heat
 from viz.scene import make_scene
 from viz.steady import steady
 

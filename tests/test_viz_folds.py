@@ -18,11 +18,11 @@ import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
 from microtape.recording.model.summary import summarize
+from viz.basics.errors import DrawError, TooLargeError
+from viz.basics.graph import Box, VisualGraph
 from viz.build import build
-from viz.errors import DrawError, TooLargeError
 from viz.fold_boxes import span
 from viz.folds import Fold, Item, Way, by_functions, by_loops, by_returns, folded, operations
-from viz.graph import Box, VisualGraph
 from viz.repeats import Item as Position
 from viz.repeats import Repeat, find_repeats
 from viz.spark import size, spark

@@ -10,9 +10,9 @@ from handmade import ADD, MUL, Tape, chain, diamond, failing, twice
 
 import microtape as mt
 from microtape.recording.model.model import Recording
+from viz.basics.errors import DrawError, TooLargeError
+from viz.basics.graph import Arrow, Box, VisualGraph
 from viz.build import build
-from viz.errors import DrawError, TooLargeError
-from viz.graph import Arrow, Box, VisualGraph
 from viz.ranks import layers
 
 

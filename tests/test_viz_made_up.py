@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from microtape.recording.file.checks import check
 from microtape.recording.model.model import Recording
 from tests.made_up import recordings
+from viz.basics.errors import DrawError
+from viz.basics.options import DETAILS
 from viz.drawing import draw
-from viz.errors import DrawError
-from viz.options import DETAILS
 
 
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])

@@ -16,7 +16,7 @@ from lessons import Course, Lesson, Workspace
 from tui.app import MicrotapeApp
 from tui.footer import Footer
 from tui.learn_lesson import LessonScreen
-from viz.characters import to_ascii
+from viz.basics.characters import to_ascii
 
 
 class LessonList(OptionList):

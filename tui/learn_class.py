@@ -11,7 +11,7 @@ from lessons.checking.grade import Graded
 from lessons.checking.grade import grade as graded
 from lessons.checking.report import report, short
 from tui.exits import CommandError, Exit
-from viz.characters import to_ascii
+from viz.basics.characters import to_ascii
 
 
 def verify(folder: str) -> int:

@@ -17,7 +17,7 @@ from lessons.model.pieces import pieces
 from microtape.recording.model.model import Recording
 from tui.exits import CommandError, Exit, say
 from tui.launch import has_terminal
-from viz.characters import to_ascii
+from viz.basics.characters import to_ascii
 
 
 @dataclass(frozen=True)

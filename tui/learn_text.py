@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from viz.characters import to_ascii
+from viz.basics.characters import to_ascii
 
 if TYPE_CHECKING:  # not at the start: the stepper needs no lessons
     from lessons.checking.report import Role

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
-from viz.characters import to_ascii, visible
+from viz.basics.characters import to_ascii, visible
 
 LONGEST = 20_000  # characters of one line of text; a longer one is cut
 

@@ -6,12 +6,12 @@
 shows itself.
 """
 
+from viz.basics.errors import DrawError, GraphvizError, TooLargeError
+from viz.basics.options import DETAILS
+from viz.basics.theme import THEMES
 from viz.drawing import Drawing, draw
-from viz.errors import DrawError, GraphvizError, TooLargeError
 from viz.film import Film, film
 from viz.notebook import install
-from viz.options import DETAILS
-from viz.theme import THEMES
 
 __all__ = ["DETAILS", "THEMES", "DrawError", "Drawing", "Film", "GraphvizError", "TooLargeError", "draw", "film"]
 

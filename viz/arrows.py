@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 
 from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
-from viz.graph import Arrow, ArrowKind, Box
+from viz.basics.graph import Arrow, ArrowKind, Box
+from viz.basics.options import Detail
 from viz.members import Repetitions, Travels
-from viz.options import Detail
 from viz.plan import Key, Link, Plan
 
 MOST_ARROWS = 4  # a value used in more places is drawn again, small, at the others

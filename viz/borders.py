@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from microtape.recording.model.cut_history import crossing, way_back
 from microtape.recording.model.model import BorderKind, BorderRecord, NodeRecord, TensorRef
 from microtape.recording.model.moment import Moment
-from viz.graph import Row
+from viz.basics.graph import Row
 from viz.naming import call_title, operand_name, tensor_name, where
 from viz.uses import Cut
 

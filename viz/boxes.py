@@ -10,13 +10,13 @@ import numpy as np
 from microtape.recording.model.model import NodeRecord, Summary, TensorRef, Value
 from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_shape, format_value
+from viz.basics.characters import visible
+from viz.basics.graph import Box, BoxState, Port, Row
+from viz.basics.heat import Heat, heat
+from viz.basics.options import Detail
 from viz.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
-from viz.characters import visible
-from viz.graph import Box, BoxState, Port, Row
-from viz.heat import Heat, heat
 from viz.kept import hook_rows, saved_rows, saver_rows
 from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
-from viz.options import Detail
 
 VALUE_WIDTH = 36
 SUMMARY_WIDTH = 56  # mean, spread, smallest, largest, zeros, NaN and Inf of what has too many elements to be listed

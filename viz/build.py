@@ -10,16 +10,16 @@ from microtape.recording.model.model import Recording, TensorRef
 from microtape.recording.model.moment import Moment, Timeline
 from microtape.recording.model.words import format_value
 from viz.arrows import TERM_WIDTH, make_arrows
+from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
+from viz.basics.options import MAX_BOXES
 from viz.boxes import BoxMaker
 from viz.failure import failure_boxes
 from viz.fold_boxes import FoldBoxMaker
-from viz.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.heading import subtitle, title
 from viz.legend import legend
 from viz.moment import moment
 from viz.naming import where
 from viz.opening import Group
-from viz.options import MAX_BOXES
 from viz.plan import Key, Own
 from viz.scene import Scene, make_scene
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from viz import _render
-from viz.graph import Arrow, Box, Frame, VisualGraph
+from viz.basics.graph import Arrow, Box, Frame, VisualGraph
+from viz.basics.theme import CODE_FONT, RECORDED_LOOKS, TEXT_FONT, Theme
 from viz.labels import CODE_SIZE, CUT_SIZE, TEXT_SIZE, box_label, heading, heading_size, legend, legend_size
-from viz.theme import CODE_FONT, RECORDED_LOOKS, TEXT_FONT, Theme
 
 Style: TypeAlias = Literal["picture", "frame", "page"]
 """A picture for itself; a frame of a film, which must have the same size as the others; the picture in a page, which

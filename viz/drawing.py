@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from viz.basics.errors import DrawError, GraphvizError
+from viz.basics.graph import VisualGraph
+from viz.basics.options import MAX_BOXES, MEDIUM
+from viz.basics.theme import Theme, theme_called
 from viz.build import build
 from viz.dot import titles, to_dot
-from viz.errors import DrawError, GraphvizError
-from viz.graph import VisualGraph
-from viz.options import MAX_BOXES, MEDIUM
 from viz.render import TIME_LIMIT, Format, Waiting, render
 from viz.source import recording_of
 from viz.svg import read_svg, write_svg
 from viz.text import to_text
-from viz.theme import Theme, theme_called
 
 SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
 

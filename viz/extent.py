@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment
-from viz.characters import visible
-from viz.errors import DrawError, TooLargeError
-from viz.options import whole
+from viz.basics.characters import visible
+from viz.basics.errors import DrawError, TooLargeError
+from viz.basics.options import whole
 
 MOST_PER_SIDE = 12  # a neighbourhood follows at most this many uses of a node, and as many of its inputs
 

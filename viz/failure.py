@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from microtape.recording.model.model import ErrorRecord, Recording, SavedUse, TensorRef
 from microtape.recording.model.moment import Moment
-from viz.characters import visible
-from viz.graph import Arrow, Box, Row
+from viz.basics.characters import visible
+from viz.basics.graph import Arrow, Box, Row
 from viz.naming import code_at, tensor_name, where
 from viz.plan import Key, Plan
 

@@ -15,23 +15,23 @@ from typing import Any
 from microtape.basics.collector import paused
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment, Timeline
+from viz.basics.characters import visible
+from viz.basics.errors import DrawError
+from viz.basics.graph import VisualGraph
+from viz.basics.options import MAX_BOXES, whole
+from viz.basics.progress import Count, Progress
+from viz.basics.theme import theme_called
 from viz.build import pictures
-from viz.characters import visible
 from viz.dot import to_dot
-from viz.errors import DrawError
 from viz.film_data import Values, chapter
 from viz.film_page import film_page
 from viz.film_svg import page_svg
 from viz.gif import to_gif
-from viz.graph import VisualGraph
 from viz.moment import moment
-from viz.options import MAX_BOXES, whole
-from viz.progress import Count, Progress
 from viz.render import TIME_LIMIT, render
 from viz.scene import make_scene
 from viz.source import recording_of
 from viz.steady import steady
-from viz.theme import theme_called
 
 MOST_STEPS = 1000
 PART = 200  # of a long pass: as many as still make a small page

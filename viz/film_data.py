@@ -8,10 +8,10 @@ from typing import Any
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.moment import Moment, Timeline
 from microtape.recording.model.words import format_shape, format_value
+from viz.basics.characters import visible
+from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
+from viz.basics.heat import heat
 from viz.boxes import state_of
-from viz.characters import visible
-from viz.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
-from viz.heat import heat
 from viz.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
 
 GRADIENT_WIDTH = 22

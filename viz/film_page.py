@@ -16,8 +16,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from viz.graph import STATE_GLYPHS, LegendItem
-from viz.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme, theme_called
+from viz.basics.graph import STATE_GLYPHS, LegendItem
+from viz.basics.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme, theme_called
 
 PAGE = Path(__file__).parent / "page"
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
+from viz.basics.errors import GraphvizError
+from viz.basics.graph import Box, Row, VisualGraph
+from viz.basics.theme import LIGHT
 from viz.dot import to_dot
-from viz.errors import GraphvizError
 from viz.film_data import every_row
-from viz.graph import Box, Row, VisualGraph
 from viz.labels import TEXT_SIZE
 from viz.render import render
 from viz.svg import GROUP, SVG, groups, read_svg
-from viz.theme import LIGHT
 
 LINES = f"{{{SVG}}}polyline"
 TEXT, SHAPES = f"{{{SVG}}}text", {f"{{{SVG}}}{name}" for name in ("polygon", "path", "polyline", "ellipse")}

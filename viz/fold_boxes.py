@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from microtape.recording.model.model import Place, TensorRef, Value
 from microtape.recording.model.moment import Moment
+from viz.basics.characters import visible
+from viz.basics.graph import Box, BoxState, Row
+from viz.basics.options import Detail
 from viz.borders import WORDS, ended
 from viz.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
-from viz.characters import visible
 from viz.folds import Item
-from viz.graph import Box, BoxState, Row
 from viz.members import Members, Repetitions
 from viz.naming import NAME_WIDTH, code_at, shape_words, tensor_name, where
 from viz.opening import Group
-from viz.options import Detail
 from viz.plan import Own, Plan
 from viz.spark import spark
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias
 
 from microtape.recording.model.model import NodeRecord, Recording
-from viz.characters import visible
+from viz.basics.characters import visible
 from viz.repeats import Item as Position
 from viz.repeats import find_repeats
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from viz.errors import DrawError
+from viz.basics.errors import DrawError
 
 COLOURS = 128  # flat colours and the edges of letters
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from microtape.recording.model.model import ErrorRecord
 from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
-from viz.characters import visible
-from viz.graph import LINE_WIDTH
+from viz.basics.characters import visible
+from viz.basics.graph import LINE_WIDTH
 from viz.naming import where
 
 TERM_WIDTH = 22

@@ -9,8 +9,8 @@ import numpy as np
 from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, TensorRef, Value
 from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
-from viz.characters import visible
-from viz.graph import Row
+from viz.basics.characters import visible
+from viz.basics.graph import Row
 from viz.naming import NAME_WIDTH, tensor_name
 
 LIST_WIDTH = 36

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from viz import _render
-from viz.characters import left_to_right
-from viz.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
-from viz.heat import Heat
-from viz.theme import CODE_FONT, TEXT_FONT, Theme
+from viz.basics.characters import left_to_right
+from viz.basics.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
+from viz.basics.heat import Heat
+from viz.basics.theme import CODE_FONT, TEXT_FONT, Theme
 from viz.thumbnail import thumbnail
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8

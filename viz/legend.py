@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from viz.graph import Arrow, ArrowKind, Box, BoxKind, BoxState, LegendItem
-from viz.theme import RECORDED_LOOKS
+from viz.basics.graph import Arrow, ArrowKind, Box, BoxKind, BoxState, LegendItem
+from viz.basics.theme import RECORDED_LOOKS
 
 _BOXES: dict[BoxKind, str] = {
     "leaf": "leaf: yours, collects .grad",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment, Timeline
-from viz.errors import DrawError
-from viz.options import whole
+from viz.basics.errors import DrawError
+from viz.basics.options import whole
 
 
 def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Moment:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, TensorRef
 from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_shape, format_value
-from viz.characters import visible
+from viz.basics.characters import visible
 
 NAME_WIDTH = 24
 TITLE_WIDTH = 52

@@ -6,8 +6,8 @@ Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software
 from __future__ import annotations
 
 from microtape.recording.model.model import Recording
+from viz.basics.errors import DrawError, GraphvizError
 from viz.drawing import draw
-from viz.errors import DrawError, GraphvizError
 from viz.film import Film
 
 MOST_STEPS = 400  # a notebook keeps in its file what it shows

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from viz.characters import visible
-from viz.errors import DrawError
+from viz.basics.characters import visible
+from viz.basics.errors import DrawError
+from viz.basics.graph import Frame
 from viz.folds import Fold, Item, operations
-from viz.graph import Frame
 
 _REPETITIONS = re.compile(r"(?P<name>.+)\[(?P<first>-?\d+)?(?P<range>:)?(?P<stop>-?\d+)?\]", re.DOTALL)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from microtape.recording.model.model import Recording, TensorRef
-from viz.graph import Frame
+from viz.basics.graph import Frame
 from viz.opening import Group, Sight
 from viz.uses import Cut, Use
 

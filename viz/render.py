@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from viz import _render
-from viz.characters import visible
-from viz.errors import GraphvizError
+from viz.basics.characters import visible
+from viz.basics.errors import GraphvizError
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from microtape.recording.model.model import TensorRef
 from microtape.recording.model.moment import Moment
+from viz.basics.errors import DrawError, TooLargeError
+from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
 from viz.borders import find_cuts
-from viz.errors import DrawError, TooLargeError
 from viz.extent import Extent, extent, some_root
 from viz.failure import overwriters
 from viz.folds import WAYS, Fold, Item, folded
@@ -19,7 +20,6 @@ from viz.heading import notes
 from viz.members import Repetitions
 from viz.naming import usual_dtype
 from viz.opening import Group, Sight, open_more, opened, sight
-from viz.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
 from viz.plan import Key, Plan, make_plan
 from viz.ranks import layers
 from viz.uses import Use, find_uses

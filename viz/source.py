@@ -11,7 +11,7 @@ from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.recorder import Recorder, snapshot
 from microtape.tape.node import Node
-from viz.characters import visible
+from viz.basics.characters import visible
 
 
 def recording_of(x: Any, frame: FrameType, asked: str) -> Recording:

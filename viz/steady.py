@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
-from viz.graph import SPACE, WIDE_SPACE, Arrow, Box, Port, Row, VisualGraph
+from viz.basics.graph import SPACE, WIDE_SPACE, Arrow, Box, Port, Row, VisualGraph
 
 _Way: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and the how manyth between them
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from viz.characters import to_ascii
-from viz.graph import STATE_GLYPHS, Arrow, Box, Row, VisualGraph
+from viz.basics.characters import to_ascii
+from viz.basics.graph import STATE_GLYPHS, Arrow, Box, Row, VisualGraph
 
 
 def to_text(graph: VisualGraph, *, ascii: bool = False) -> str:

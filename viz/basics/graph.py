@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from viz.heat import Heat
+from viz.basics.heat import Heat
 
 BoxKind: TypeAlias = Literal[
     "leaf", "operation", "constant", "border", "again", "seed", "error", "fold", "folded leaves", "folded constants"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viz.characters import visible
-from viz.errors import DrawError
+from viz.basics.characters import visible
+from viz.basics.errors import DrawError
 
 # Relatives with nearly the same widths, so that what Graphviz measured on one machine fits on another.
 CODE_FONT = "DejaVu Sans Mono,Menlo,Consolas,monospace"

@@ -6,8 +6,8 @@ import operator
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
-from viz.characters import visible
-from viz.errors import DrawError
+from viz.basics.characters import visible
+from viz.basics.errors import DrawError
 
 Detail: TypeAlias = Literal[
     "values",  # of leaves, constants and what operations computed

@@ -10,7 +10,7 @@ import os
 import pytest
 
 from viz.basics.errors import GraphvizError
-from viz.render import render
+from viz.output.render import render
 
 
 def _is_there() -> bool:

@@ -11,8 +11,8 @@ import microtape as mt
 from viz.basics.graph import Box, VisualGraph
 from viz.basics.theme import LIGHT
 from viz.build import build
-from viz.dot import to_dot
 from viz.drawing import draw
+from viz.output.dot import to_dot
 
 
 def words(one: Box) -> list[str]:

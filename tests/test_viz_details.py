@@ -15,9 +15,9 @@ from viz.basics.heat import Heat
 from viz.basics.options import DETAILS
 from viz.basics.theme import LIGHT, THEMES
 from viz.build import build
-from viz.dot import to_dot
 from viz.drawing import draw
-from viz.thumbnail import thumbnail
+from viz.output.dot import to_dot
+from viz.output.thumbnail import thumbnail
 
 
 def rows(one: Box) -> dict[str, str]:

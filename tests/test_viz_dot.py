@@ -26,14 +26,14 @@ import microtape.ops
 import viz
 from microtape.recording.model.model import ErrorRecord, Recording
 from microtape.tape.node import Node
-from viz import _render
 from viz.basics.characters import left_to_right, to_ascii, visible
 from viz.basics.graph import STATE_GLYPHS
 from viz.basics.theme import DARK, LIGHT, THEMES, Theme
 from viz.build import build
-from viz.dot import to_dot
 from viz.naming import NAME_WIDTH
-from viz.render import render
+from viz.output import _render
+from viz.output.dot import to_dot
+from viz.output.render import render
 from viz.spark import BARS
 
 HERE = Path(__file__).parent

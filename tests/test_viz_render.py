@@ -16,8 +16,8 @@ from handmade import chain, diamond
 from rendering import needs_graphviz
 
 import viz
-from viz import _render, render
-from viz.render import _run
+from viz.output import _render, render
+from viz.output.render import _run
 
 SLOW = (
     "digraph { "

@@ -15,11 +15,11 @@ from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, MEDIUM
 from viz.basics.theme import Theme, theme_called
 from viz.build import build
-from viz.dot import titles, to_dot
-from viz.render import TIME_LIMIT, Format, Waiting, render
+from viz.output.dot import titles, to_dot
+from viz.output.render import TIME_LIMIT, Format, Waiting, render
+from viz.output.svg import read_svg, write_svg
+from viz.output.text import to_text
 from viz.source import recording_of
-from viz.svg import read_svg, write_svg
-from viz.text import to_text
 
 SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
 

@@ -22,13 +22,13 @@ from viz.basics.options import MAX_BOXES, whole
 from viz.basics.progress import Count, Progress
 from viz.basics.theme import theme_called
 from viz.build import pictures
-from viz.dot import to_dot
 from viz.film_data import Values, chapter
 from viz.film_page import film_page
 from viz.film_svg import page_svg
 from viz.gif import to_gif
 from viz.moment import moment
-from viz.render import TIME_LIMIT, render
+from viz.output.dot import to_dot
+from viz.output.render import TIME_LIMIT, render
 from viz.scene import make_scene
 from viz.source import recording_of
 from viz.steady import steady

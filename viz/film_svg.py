@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.dot import to_dot
 from viz.film_data import every_row
-from viz.labels import TEXT_SIZE
-from viz.render import render
-from viz.svg import GROUP, SVG, groups, read_svg
+from viz.output.dot import to_dot
+from viz.output.labels import TEXT_SIZE
+from viz.output.render import render
+from viz.output.svg import GROUP, SVG, groups, read_svg
 
 LINES = f"{{{SVG}}}polyline"
 TEXT, SHAPES = f"{{{SVG}}}text", {f"{{{SVG}}}{name}" for name in ("polygon", "path", "polyline", "ellipse")}

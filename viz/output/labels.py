@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from viz import _render
 from viz.basics.characters import left_to_right
 from viz.basics.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
 from viz.basics.heat import Heat
 from viz.basics.theme import CODE_FONT, TEXT_FONT, Theme
-from viz.thumbnail import thumbnail
+from viz.output import _render
+from viz.output.thumbnail import thumbnail
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
 CUT_SIZE = 14  # of the scissors on a border's arrow

@@ -5,9 +5,9 @@ The colour says how large an element is beside the largest; a negative one also 
 
 from __future__ import annotations
 
-from viz import _render
 from viz.basics.heat import Cell, Heat
 from viz.basics.theme import Theme
+from viz.output import _render
 
 CELL, SIGN_SIZE = 9, 6  # points
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from viz import _render
 from viz.basics.graph import Arrow, Box, Frame, VisualGraph
 from viz.basics.theme import CODE_FONT, RECORDED_LOOKS, TEXT_FONT, Theme
-from viz.labels import CODE_SIZE, CUT_SIZE, TEXT_SIZE, box_label, heading, heading_size, legend, legend_size
+from viz.output import _render
+from viz.output.labels import CODE_SIZE, CUT_SIZE, TEXT_SIZE, box_label, heading, heading_size, legend, legend_size
 
 Style: TypeAlias = Literal["picture", "frame", "page"]
 """A picture for itself; a frame of a film, which must have the same size as the others; the picture in a page, which

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from viz import _render
 from viz.basics.characters import visible
 from viz.basics.errors import GraphvizError
+from viz.output import _render
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 

@@ -22,10 +22,10 @@ from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Box, VisualGraph
 from viz.build import build
 from viz.fold_boxes import span
-from viz.folds import Fold, Item, Way, by_functions, by_loops, by_returns, folded, operations
-from viz.repeats import Item as Position
-from viz.repeats import Repeat, find_repeats
-from viz.spark import size, spark
+from viz.planning.folds import Fold, Item, Way, by_functions, by_loops, by_returns, folded, operations
+from viz.planning.repeats import Item as Position
+from viz.planning.repeats import Repeat, find_repeats
+from viz.planning.spark import size, spark
 
 # --- repetitions in a sequence ---------------------------------------------------------------------------------------
 

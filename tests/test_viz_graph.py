@@ -13,7 +13,7 @@ from microtape.recording.model.model import Recording
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Arrow, Box, VisualGraph
 from viz.build import build
-from viz.ranks import layers
+from viz.planning.ranks import layers
 
 
 def box(graph: VisualGraph, id: str) -> Box:

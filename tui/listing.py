@@ -17,7 +17,7 @@ import numpy as np
 from tui.lanes import Lanes
 from tui.rows import Rows
 from tui.timeline import Timeline
-from viz.folds import WAYS, Fold, Item, folded, operations
+from viz.planning.folds import WAYS, Fold, Item, folded, operations
 
 if TYPE_CHECKING:
     import numpy.typing as npt

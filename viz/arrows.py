@@ -9,8 +9,8 @@ from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
 from viz.basics.graph import Arrow, ArrowKind, Box
 from viz.basics.options import Detail
-from viz.members import Repetitions, Travels
-from viz.plan import Key, Link, Plan
+from viz.planning.members import Repetitions, Travels
+from viz.planning.plan import Key, Link, Plan
 
 MOST_ARROWS = 4  # a value used in more places is drawn again, small, at the others
 TERM_WIDTH = 24

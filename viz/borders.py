@@ -9,8 +9,8 @@ from microtape.recording.model.cut_history import crossing, way_back
 from microtape.recording.model.model import BorderKind, BorderRecord, NodeRecord, TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.graph import Row
-from viz.naming import call_title, operand_name, tensor_name, where
-from viz.uses import Cut
+from viz.planning.naming import call_title, operand_name, tensor_name, where
+from viz.planning.uses import Cut
 
 WORDS: dict[BorderKind, str] = {
     "detach": "detached",

@@ -17,10 +17,10 @@ from viz.failure import failure_boxes
 from viz.fold_boxes import FoldBoxMaker
 from viz.heading import subtitle, title
 from viz.legend import legend
-from viz.moment import moment
-from viz.naming import where
-from viz.opening import Group
-from viz.plan import Key, Own
+from viz.planning.moment import moment
+from viz.planning.naming import where
+from viz.planning.open_folds import Group
+from viz.planning.plan import Key, Own
 from viz.scene import Scene, make_scene
 
 

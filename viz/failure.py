@@ -9,8 +9,8 @@ from microtape.recording.model.model import ErrorRecord, Recording, SavedUse, Te
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Arrow, Box, Row
-from viz.naming import code_at, tensor_name, where
-from viz.plan import Key, Plan
+from viz.planning.naming import code_at, tensor_name, where
+from viz.planning.plan import Key, Plan
 
 MESSAGE_WIDTH = 58
 MOST_LINES = 8

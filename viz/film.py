@@ -26,9 +26,9 @@ from viz.film_data import Values, chapter
 from viz.film_page import film_page
 from viz.film_svg import page_svg
 from viz.gif import to_gif
-from viz.moment import moment
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
+from viz.planning.moment import moment
 from viz.scene import make_scene
 from viz.source import recording_of
 from viz.steady import steady

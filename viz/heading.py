@@ -9,7 +9,7 @@ from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH
-from viz.naming import where
+from viz.planning.naming import where
 
 TERM_WIDTH = 22
 

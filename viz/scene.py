@@ -13,16 +13,16 @@ from microtape.recording.model.moment import Moment
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
 from viz.borders import find_cuts
-from viz.extent import Extent, extent, some_root
 from viz.failure import overwriters
-from viz.folds import WAYS, Fold, Item, folded
 from viz.heading import notes
-from viz.members import Repetitions
-from viz.naming import usual_dtype
-from viz.opening import Group, Sight, open_more, opened, sight
-from viz.plan import Key, Plan, make_plan
-from viz.ranks import layers
-from viz.uses import Use, find_uses
+from viz.planning.extent import Extent, extent, some_root
+from viz.planning.folds import WAYS, Fold, Item, folded
+from viz.planning.members import Repetitions
+from viz.planning.naming import usual_dtype
+from viz.planning.open_folds import Group, Sight, open_more, opened, sight
+from viz.planning.plan import Key, Plan, make_plan
+from viz.planning.ranks import layers
+from viz.planning.uses import Use, find_uses
 
 FEW_USES = 4  # a leaf used in more places is no reason to open one of them
 

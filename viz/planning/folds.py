@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 from microtape.recording.model.model import NodeRecord, Recording
 from viz.basics.characters import visible
-from viz.repeats import Item as Position
-from viz.repeats import find_repeats
+from viz.planning.repeats import Item as Position
+from viz.planning.repeats import find_repeats
 
 By: TypeAlias = Literal["scope", "loop", "function"]
 

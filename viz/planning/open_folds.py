@@ -10,7 +10,7 @@ from typing import TypeAlias
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import Frame
-from viz.folds import Fold, Item, operations
+from viz.planning.folds import Fold, Item, operations
 
 _REPETITIONS = re.compile(r"(?P<name>.+)\[(?P<first>-?\d+)?(?P<range>:)?(?P<stop>-?\d+)?\]", re.DOTALL)
 

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from microtape.recording.model.model import Recording, TensorRef
 from viz.basics.graph import Frame
-from viz.opening import Group, Sight
-from viz.uses import Cut, Use
+from viz.planning.open_folds import Group, Sight
+from viz.planning.uses import Cut, Use
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -10,10 +10,10 @@ from functools import cached_property
 
 from microtape.recording.model.model import Place, TensorRef, Value
 from microtape.recording.model.moment import Moment, Timeline
-from viz.opening import Group
-from viz.plan import Link, Own
-from viz.spark import size
-from viz.uses import Use
+from viz.planning.open_folds import Group
+from viz.planning.plan import Link, Own
+from viz.planning.spark import size
+from viz.planning.uses import Use
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,0 +1,4 @@
+"""Which nodes become boxes: folds, repeats, neighbourhoods, names.
+
+Imports `viz.basics` and `microtape.recording`.
+"""

@@ -10,9 +10,9 @@ from live import box, leaf, recorded
 import microtape as mt
 from viz.basics.graph import Box, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.build import build
 from viz.drawing import draw
 from viz.output.dot import to_dot
+from viz.scene.build import build
 
 
 def words(one: Box) -> list[str]:

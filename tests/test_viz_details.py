@@ -14,10 +14,10 @@ from viz.basics.graph import Arrow, Box, VisualGraph
 from viz.basics.heat import Heat
 from viz.basics.options import DETAILS
 from viz.basics.theme import LIGHT, THEMES
-from viz.build import build
 from viz.drawing import draw
 from viz.output.dot import to_dot
 from viz.output.thumbnail import thumbnail
+from viz.scene.build import build
 
 
 def rows(one: Box) -> dict[str, str]:

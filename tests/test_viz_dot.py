@@ -29,12 +29,12 @@ from microtape.tape.node import Node
 from viz.basics.characters import left_to_right, to_ascii, visible
 from viz.basics.graph import STATE_GLYPHS
 from viz.basics.theme import DARK, LIGHT, THEMES, Theme
-from viz.build import build
 from viz.output import _render
 from viz.output.dot import to_dot
 from viz.output.render import render
 from viz.planning.naming import NAME_WIDTH
 from viz.planning.spark import BARS
+from viz.scene.build import build
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"

@@ -25,8 +25,8 @@ from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Timeline
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
-from viz.build import picture, pictures
-from viz.scene import make_scene
+from viz.scene.build import picture, pictures
+from viz.scene.scene import make_scene
 from viz.steady import steady
 
 # --- pictures of one scene -------------------------------------------------------------------------------------------

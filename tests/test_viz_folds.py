@@ -20,12 +20,12 @@ from microtape.recording.model.model import Recording
 from microtape.recording.model.summary import summarize
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Box, VisualGraph
-from viz.build import build
-from viz.fold_boxes import span
 from viz.planning.folds import Fold, Item, Way, by_functions, by_loops, by_returns, folded, operations
 from viz.planning.repeats import Item as Position
 from viz.planning.repeats import Repeat, find_repeats
 from viz.planning.spark import size, spark
+from viz.scene.build import build
+from viz.scene.fold_boxes import span
 
 # --- repetitions in a sequence ---------------------------------------------------------------------------------------
 

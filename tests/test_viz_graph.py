@@ -12,8 +12,8 @@ import microtape as mt
 from microtape.recording.model.model import Recording
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Arrow, Box, VisualGraph
-from viz.build import build
 from viz.planning.ranks import layers
+from viz.scene.build import build
 
 
 def box(graph: VisualGraph, id: str) -> Box:

@@ -14,11 +14,11 @@ from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, MEDIUM
 from viz.basics.theme import Theme, theme_called
-from viz.build import build
 from viz.output.dot import titles, to_dot
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
+from viz.scene.build import build
 from viz.source import recording_of
 
 SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"

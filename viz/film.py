@@ -21,7 +21,6 @@ from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, whole
 from viz.basics.progress import Count, Progress
 from viz.basics.theme import theme_called
-from viz.build import pictures
 from viz.film_data import Values, chapter
 from viz.film_page import film_page
 from viz.film_svg import page_svg
@@ -29,7 +28,8 @@ from viz.gif import to_gif
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
 from viz.planning.moment import moment
-from viz.scene import make_scene
+from viz.scene.build import pictures
+from viz.scene.scene import make_scene
 from viz.source import recording_of
 from viz.steady import steady
 

@@ -11,8 +11,8 @@ from microtape.recording.model.words import format_shape, format_value
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
 from viz.basics.heat import heat
-from viz.boxes import state_of
 from viz.planning.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
+from viz.scene.boxes import state_of
 
 GRADIENT_WIDTH = 22
 VALUE_WIDTH = 64

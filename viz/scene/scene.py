@@ -12,9 +12,6 @@ from microtape.recording.model.model import TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
-from viz.borders import find_cuts
-from viz.failure import overwriters
-from viz.heading import notes
 from viz.planning.extent import Extent, extent, some_root
 from viz.planning.folds import WAYS, Fold, Item, folded
 from viz.planning.members import Repetitions
@@ -23,6 +20,9 @@ from viz.planning.open_folds import Group, Sight, open_more, opened, sight
 from viz.planning.plan import Key, Plan, make_plan
 from viz.planning.ranks import layers
 from viz.planning.uses import Use, find_uses
+from viz.scene.borders import find_cuts
+from viz.scene.failure import overwriters
+from viz.scene.heading import notes
 
 FEW_USES = 4  # a leaf used in more places is no reason to open one of them
 

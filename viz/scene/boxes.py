@@ -14,9 +14,9 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.heat import Heat, heat
 from viz.basics.options import Detail
-from viz.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
-from viz.kept import hook_rows, saved_rows, saver_rows
 from viz.planning.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
+from viz.scene.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
+from viz.scene.kept import hook_rows, saved_rows, saver_rows
 
 VALUE_WIDTH = 36
 SUMMARY_WIDTH = 56  # mean, spread, smallest, largest, zeros, NaN and Inf of what has too many elements to be listed

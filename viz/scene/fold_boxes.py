@@ -12,14 +12,14 @@ from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row
 from viz.basics.options import Detail
-from viz.borders import WORDS, ended
-from viz.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 from viz.planning.folds import Item
 from viz.planning.members import Members, Repetitions
 from viz.planning.naming import NAME_WIDTH, code_at, shape_words, tensor_name, where
 from viz.planning.open_folds import Group
 from viz.planning.plan import Own, Plan
 from viz.planning.spark import spark
+from viz.scene.borders import WORDS, ended
+from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 
 MOST_ROLES = 6
 

@@ -9,19 +9,19 @@ from microtape.basics.collector import paused
 from microtape.recording.model.model import Recording, TensorRef
 from microtape.recording.model.moment import Moment, Timeline
 from microtape.recording.model.words import format_value
-from viz.arrows import TERM_WIDTH, make_arrows
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import MAX_BOXES
-from viz.boxes import BoxMaker
-from viz.failure import failure_boxes
-from viz.fold_boxes import FoldBoxMaker
-from viz.heading import subtitle, title
-from viz.legend import legend
 from viz.planning.moment import moment
 from viz.planning.naming import where
 from viz.planning.open_folds import Group
 from viz.planning.plan import Key, Own
-from viz.scene import Scene, make_scene
+from viz.scene.arrows import TERM_WIDTH, make_arrows
+from viz.scene.boxes import BoxMaker
+from viz.scene.failure import failure_boxes
+from viz.scene.fold_boxes import FoldBoxMaker
+from viz.scene.heading import subtitle, title
+from viz.scene.legend import legend
+from viz.scene.scene import Scene, make_scene
 
 
 def build(

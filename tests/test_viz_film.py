@@ -25,9 +25,9 @@ from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Timeline
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
+from viz.films.steady import steady
 from viz.scene.build import picture, pictures
 from viz.scene.scene import make_scene
-from viz.steady import steady
 
 # --- pictures of one scene -------------------------------------------------------------------------------------------
 

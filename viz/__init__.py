@@ -10,7 +10,7 @@ from viz.basics.errors import DrawError, GraphvizError, TooLargeError
 from viz.basics.options import DETAILS
 from viz.basics.theme import THEMES
 from viz.drawing import Drawing, draw
-from viz.film import Film, film
+from viz.films.film import Film, film
 from viz.notebook import install
 
 __all__ = ["DETAILS", "THEMES", "DrawError", "Drawing", "Film", "GraphvizError", "TooLargeError", "draw", "film"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from microtape.recording.model.model import Recording
 from viz.basics.errors import DrawError, GraphvizError
 from viz.drawing import draw
-from viz.film import Film
+from viz.films.film import Film
 
 MOST_STEPS = 400  # a notebook keeps in its file what it shows
 

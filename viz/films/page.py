@@ -19,7 +19,7 @@ from typing import Any
 from viz.basics.graph import STATE_GLYPHS, LegendItem
 from viz.basics.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme, theme_called
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent / "static"
 
 
 def film_page(

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.film_data import every_row
+from viz.films.data import every_row
 from viz.output.dot import to_dot
 from viz.output.labels import TEXT_SIZE
 from viz.output.render import render

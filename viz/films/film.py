@@ -21,17 +21,17 @@ from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, whole
 from viz.basics.progress import Count, Progress
 from viz.basics.theme import theme_called
-from viz.film_data import Values, chapter
-from viz.film_page import film_page
-from viz.film_svg import page_svg
-from viz.gif import to_gif
+from viz.films.data import Values, chapter
+from viz.films.gif import to_gif
+from viz.films.page import film_page
+from viz.films.steady import steady
+from viz.films.svg_frames import page_svg
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
 from viz.planning.moment import moment
 from viz.scene.build import pictures
 from viz.scene.scene import make_scene
 from viz.source import recording_of
-from viz.steady import steady
 
 MOST_STEPS = 1000
 PART = 200  # of a long pass: as many as still make a small page

@@ -13,8 +13,8 @@ from microtape.recording.script.run import record_script
 from microtape.recording.writing.recorder import Recorder
 from tui.cli import main
 from tui.cursor import StepCursor
-from tui.exits import Exit
-from tui.spans import plain
+from tui.shell.exits import Exit
+from tui.shell.spans import plain
 from tui.why import answer_lines
 
 

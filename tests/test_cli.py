@@ -11,7 +11,7 @@ import pytest
 
 from microtape import save
 from tui.cli import main
-from tui.exits import MEANING, Exit
+from tui.shell.exits import MEANING, Exit
 
 ROOT = Path(__file__).parent.parent
 START = [sys.executable, "-c", "import sys; from tui.cli import main; sys.exit(main())"]

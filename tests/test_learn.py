@@ -8,7 +8,7 @@ from lesson_folder import write_lesson
 from lessons import Workspace, load_course
 from lessons.model.pieces import pieces
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 COURSE = load_course()
 FIRST, SECOND = COURSE.lessons[0], COURSE.lessons[1]

@@ -9,7 +9,7 @@ import pytest
 
 from lessons import load_course
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 EXAMPLE = Path(__file__).parent.parent / "docs" / "example_course"
 SOLUTION = (EXAMPLE / "01_mean" / "solution.py").read_text(encoding="utf-8")

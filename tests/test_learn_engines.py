@@ -10,11 +10,11 @@ from lessons import Workspace, load_course
 from lessons.checking.divergence import THE_ENGINES
 from lessons.checking.record import record_program
 from tui.cli import main
-from tui.exits import Exit
 from tui.learn_app import CourseScreen, LearnApp
 from tui.learn_doing import PartedStepper
 from tui.learn_fault import FaultStepper, SaidScreen
 from tui.learn_lesson import LessonScreen
+from tui.shell.exits import Exit
 
 COURSE = load_course()
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]

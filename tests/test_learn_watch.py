@@ -7,7 +7,7 @@ import pytest
 
 from lessons import Workspace, load_course
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 COURSE = load_course()
 FIRST, SECOND, THIRD = COURSE.lessons[:3]

@@ -12,10 +12,10 @@ import handmade
 import pytest
 
 from microtape import load, save
-from tui import progress
 from tui.cli import main
-from tui.exits import Exit
-from tui.progress import Bar, awaited, telling
+from tui.shell import progress
+from tui.shell.exits import Exit
+from tui.shell.progress import Bar, awaited, telling
 
 ROOT = Path(__file__).parent.parent
 
@@ -104,7 +104,7 @@ def test_lines_on_the_terminal_are_not_mixed_with_their_count(monkeypatch):
 
 def test_commands_tell(tmp_path, monkeypatch):
     terminal = on_a_terminal(monkeypatch)
-    monkeypatch.setattr("tui.opening.load_all", lambda path: time.sleep(0.2) or load(path))
+    monkeypatch.setattr("tui.shell.opening.load_all", lambda path: time.sleep(0.2) or load(path))
     save(handmade.diamond(), tmp_path / "run.tape")
     assert main(["trace", str(tmp_path / "run.tape")]) == Exit.OK
     assert "loading" in terminal.getvalue()

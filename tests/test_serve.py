@@ -18,7 +18,7 @@ from browser import Browser, needs_browser
 
 from microtape import save
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 ROOT = Path(__file__).parent.parent
 INSTALLED = importlib.util.find_spec("textual_serve") is not None

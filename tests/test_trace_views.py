@@ -9,7 +9,7 @@ import pytest
 import tui
 from microtape import save
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 RECORDINGS = Path(tui.__file__).parent / "recordings"
 

@@ -9,9 +9,9 @@ from test_tui_out import notices
 
 from microtape.recording.script.run import record_script
 from tui.cursor import StepCursor
-from tui.editor import editor_command
-from tui.opening import Origin, load_all
 from tui.same_place import GONE, same_place
+from tui.shell.editor import editor_command
+from tui.shell.opening import Origin, load_all
 
 PROGRAM = """\
 import microtape as mt

@@ -16,10 +16,10 @@ from microtape import load
 from tui.arranging import SMALLEST
 from tui.explained import EXPLAINED
 from tui.help import KEYS, HelpScreen
-from tui.key_names import key_name
-from tui.keys import actions_of
 from tui.look import THEMES
 from tui.palette import commands_of
+from tui.shell.key_names import key_name
+from tui.shell.keys import actions_of
 from tui.stepper import StepperScreen
 
 

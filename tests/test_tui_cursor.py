@@ -6,7 +6,7 @@ import pytest
 
 from microtape.recording.file.tape_file import load
 from tui.cursor import StepCursor
-from tui.demos import names, recording_of
+from tui.shell.demos import names, recording_of
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from microtape.recording.script.run import record_script
 from tui.app import StepperApp
 from tui.cli import main
 from tui.cursor import StepCursor
-from tui.demos import EXAMPLES
+from tui.shell.demos import EXAMPLES
 from tui.trace import trace
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))

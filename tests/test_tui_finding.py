@@ -7,8 +7,8 @@ from test_tui_app import bar, row, shown, stepper
 import microtape
 from microtape.recording.script.run import record_script
 from tui.cursor import StepCursor
-from tui.demos import EXAMPLES
 from tui.listing import FoldedTape, Listing, RunRow
+from tui.shell.demos import EXAMPLES
 from tui.timeline import Timeline
 
 LARGE = (140, 50)

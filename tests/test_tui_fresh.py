@@ -9,9 +9,9 @@ from waiting import until
 
 import microtape
 from microtape.recording.script.run import record_script
-from tui.demos import EXAMPLES
 from tui.line_view import LineView
 from tui.prompt import Prompt
+from tui.shell.demos import EXAMPLES
 
 KEYS = [
     *(["right"] * 6), *(["left"] * 4), "shift+right", "shift+right", "shift+left", "home", "end", "v", "z",

@@ -14,7 +14,7 @@ from tui.arithmetic import evaluate
 from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.rule import fill, parse
-from tui.spans import plain
+from tui.shell.spans import plain
 from tui.working import worked
 
 

@@ -18,7 +18,6 @@ from lessons import Course, Workspace, load_course
 from lessons.checking.record import record_program
 from tui.columns import GAP
 from tui.cursor import StepCursor
-from tui.editor import run_in_terminal
 from tui.learn_app import CourseScreen, LearnApp
 from tui.learn_ask import Questions, SureScreen
 from tui.learn_exercise import ExerciseView
@@ -27,7 +26,8 @@ from tui.learn_program import LessonStepper, ProgramView, onward
 from tui.learn_prose import Block
 from tui.predict import PredictScreen
 from tui.rows import Rows
-from tui.spans import plain
+from tui.shell.editor import run_in_terminal
+from tui.shell.spans import plain
 from tui.tape import MARKER, SCROLLBAR
 
 REAL = load_course()

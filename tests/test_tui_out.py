@@ -9,11 +9,11 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
 from microtape import load
-from tui.clipboard import MOST
 from tui.copying import pieces
 from tui.cursor import StepCursor
 from tui.export_screen import ExportScreen
 from tui.exporting import KINDS, Export, ExportError
+from tui.shell.clipboard import MOST
 
 
 @pytest.fixture(autouse=True)

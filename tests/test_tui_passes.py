@@ -14,9 +14,9 @@ import microtape as mt
 import tui
 from microtape import load, save
 from tui.cli import main
-from tui.exits import Exit
 from tui.passes import compare, list_passes
-from tui.spans import plain
+from tui.shell.exits import Exit
+from tui.shell.spans import plain
 
 TRAINING = """\
 import microtape as mt

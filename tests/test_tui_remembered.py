@@ -9,9 +9,9 @@ from test_tui_out import notices
 
 from lessons.learner.workspace import data_folder
 from tui.cli import main
-from tui.exits import Exit
-from tui.keys import KeysError, actions_of, read_keys, rebind
-from tui.remembered import MOST_PLACES, Place, Remembered, folder, is_wanted, key_of
+from tui.shell.exits import Exit
+from tui.shell.keys import KeysError, actions_of, read_keys, rebind
+from tui.shell.remembered import MOST_PLACES, Place, Remembered, folder, is_wanted, key_of
 from tui.stepper import StepperScreen
 
 

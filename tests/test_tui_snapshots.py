@@ -9,7 +9,7 @@ import pytest
 import microtape
 from microtape.recording.script.run import record_script
 from tui.app import StepperApp
-from tui.demos import EXAMPLES
+from tui.shell.demos import EXAMPLES
 
 SCREENS = {
     "small dark": ("diamond", (80, 24), "dark", ["right"] * 3),

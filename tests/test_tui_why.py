@@ -7,7 +7,7 @@ from test_tui_app import LARGE, bar, row, shown, stepper
 
 import microtape as mt
 from tui.cursor import StepCursor
-from tui.spans import plain
+from tui.shell.spans import plain
 from tui.why import Subject, answer_lines, ask, move, why
 from tui.why_screen import MOST_TERMS
 

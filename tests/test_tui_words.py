@@ -12,7 +12,7 @@ from lessons.model.faults import injected
 from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.sentence import sentence
-from tui.spans import line, plain, sentence_list, wrapped
+from tui.shell.spans import line, plain, sentence_list, wrapped
 from tui.why import answer_lines
 
 

@@ -9,7 +9,7 @@ from microtape import load
 from microtape.errors import RecordingError
 from microtape.recording.script.run import record_script
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 TRAINING = """\
 import microtape as mt

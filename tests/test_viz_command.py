@@ -12,7 +12,7 @@ from rendering import needs_graphviz
 import microtape as mt
 from tui import pictures
 from tui.cli import main
-from tui.exits import Exit
+from tui.shell.exits import Exit
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.theme import ThemeProvider
 
 from microtape.recording.model.model import Recording
-from tui.key_names import key_name
-from tui.keys import Keymap, rebind
 from tui.look import THEMES
 from tui.palette import commands_of, without
 from tui.patience import AT_ONCE
-from tui.remembered import Place, Remembered, key_of
-from tui.spans import shown
+from tui.shell.key_names import key_name
+from tui.shell.keys import Keymap, rebind
+from tui.shell.remembered import Place, Remembered, key_of
+from tui.shell.spans import shown
 from tui.stepper import StepperOptions, StepperScreen
 
 

@@ -12,7 +12,7 @@ from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from microtape.recording.model.words import format_number, format_shape
 from tui.cursor import StepCursor
-from tui.spans import Line, Span, line, plain, shown
+from tui.shell.spans import Line, Span, line, plain, shown
 
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 SUMMARY_NOTE = "Only a summary was kept of so large an array; record with --keep {size} to have all of it."

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from tui.brush import Brush
 from tui.cursor import StepCursor
 from tui.pieces import Piece, Text
-from tui.spans import shown
+from tui.shell.spans import shown
 from tui.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "

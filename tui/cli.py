@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from tui import commands, demos
-from tui.exits import MEANING, CommandError, Exit, say
+from tui import commands
+from tui.shell import demos
+from tui.shell.exits import MEANING, CommandError, Exit, say
 
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and back."
 EPILOG = """\

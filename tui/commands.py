@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.demos import recording_of
-from tui.exits import CommandError, Exit, is_ascii, say
+from tui.shell.demos import recording_of
+from tui.shell.exits import CommandError, Exit, is_ascii, say
 
 if TYPE_CHECKING:
     from microtape.recording.model.model import Recording
-    from tui.keys import Keymap
+    from tui.shell.keys import Keymap
 
 
 def version() -> int:
@@ -27,7 +27,7 @@ def version() -> int:
 def step(arguments: argparse.Namespace) -> int:
     """Open the stepper; where there is no terminal, print the trace."""
     from tui.launch import has_terminal
-    from tui.opening import Origin, choose_passes, open_origin
+    from tui.shell.opening import Origin, choose_passes, open_origin
 
     terminal = has_terminal()
     origin = Origin.asked_for(arguments)
@@ -41,7 +41,7 @@ def step(arguments: argparse.Namespace) -> int:
         print_trace(recording, passes, arguments)
         return code
     from tui.app import StepperApp
-    from tui.remembered import Remembered, is_wanted
+    from tui.shell.remembered import Remembered, is_wanted
 
     failed = next((one for one in passes if recording.passes[one].error is not None), None)
     start = failed if failed is not None else passes[0] if passes else 0
@@ -75,7 +75,7 @@ def trace(arguments: argparse.Namespace) -> int:
 def record(arguments: argparse.Namespace) -> int:
     """Run a script and keep its recording."""
     from microtape.errors import RecordingError
-    from tui.opening import Origin, check, load_all
+    from tui.shell.opening import Origin, check, load_all
 
     out = arguments.out or f"{Path(arguments.file).stem}.tape"
     try:
@@ -133,7 +133,7 @@ def learn(arguments: argparse.Namespace) -> int:
 def keys(arguments: argparse.Namespace) -> int:
     """List the stepper's keys, in the form of the file that changes them."""
     from microtape.recording.model.model import Recording
-    from tui.keys import KeysError, actions_of, read_keys, rebind, table
+    from tui.shell.keys import KeysError, actions_of, read_keys, rebind, table
     from tui.stepper import StepperScreen
 
     screen = StepperScreen(Recording("", (), (), (), {}))
@@ -147,7 +147,7 @@ def keys(arguments: argparse.Namespace) -> int:
 
 def _keymap(recording: Recording) -> tuple[str, Keymap]:
     """What is wrong with the user's keys, if anything is, and the keys to be used."""
-    from tui.keys import KeysError, actions_of, keys_file, read_keys
+    from tui.shell.keys import KeysError, actions_of, keys_file, read_keys
     from tui.stepper import StepperScreen
 
     if not keys_file().exists():

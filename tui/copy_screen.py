@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from tui.copying import Piece
 from tui.dialog import Dialog, keys_below
-from tui.spans import shown
+from tui.shell.spans import shown
 
 
 class CopyScreen(Dialog[Piece | None]):

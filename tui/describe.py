@@ -12,8 +12,8 @@ from tui.hooked import on_leaving
 from tui.remedy import remedy
 from tui.rule import index_text
 from tui.sentence import title
+from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.source import expression
-from tui.spans import Line, Role, Span, line, sentence_list
 from tui.working import formula, worked
 
 LABEL = 9  # the column of words on the left

@@ -14,7 +14,7 @@ from tui.arithmetic import evaluate
 from tui.cursor import StepCursor
 from tui.hooked import on_leaving
 from tui.rule import element, index_text, parse, symbols
-from tui.spans import Line, Span, line
+from tui.shell.spans import Line, Span, line
 from tui.working import values
 
 Index = tuple[int, ...]

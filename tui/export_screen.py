@@ -15,9 +15,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
-from tui.clipboard import home
 from tui.dialog import Dialog, keys_below
 from tui.exporting import KINDS, Export, ExportError, Kind
+from tui.shell.clipboard import home
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error

@@ -15,9 +15,9 @@ from textual.widgets import Static
 
 from tui.dialog import Dialog, keys_below
 from tui.explained import EXPLAINED
-from tui.key_names import KeyNames
 from tui.panes import PANES
-from tui.spans import shown
+from tui.shell.key_names import KeyNames
+from tui.shell.spans import shown
 from tui.tape import ASCII_GLYPHS, GLYPHS
 
 WIDTH, KEY = 96, 11  # most characters of a line, and those of its left column

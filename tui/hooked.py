@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microtape.recording.model.model import BackwardStep, HookCall
 from microtape.recording.model.words import format_value
-from tui.spans import Line, Span, line
+from tui.shell.spans import Line, Span, line
 
 
 def on_arrival(step: BackwardStep) -> tuple[HookCall, ...]:

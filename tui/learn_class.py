@@ -10,7 +10,7 @@ from lessons import Course, load_course
 from lessons.checking.grade import Graded
 from lessons.checking.grade import grade as graded
 from lessons.checking.report import report, short
-from tui.exits import CommandError, Exit
+from tui.shell.exits import CommandError, Exit
 from viz.basics.characters import to_ascii
 
 

@@ -15,8 +15,8 @@ from lessons.checking.divergence import Where, where
 from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
 from microtape.recording.model.model import Recording
-from tui.exits import CommandError, Exit, say
 from tui.launch import has_terminal
+from tui.shell.exits import CommandError, Exit, say
 from viz.basics.characters import to_ascii
 
 

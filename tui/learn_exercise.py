@@ -16,9 +16,9 @@ from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
 from lessons.checking.report import Said
-from tui.clipboard import home
-from tui.editor import editor_command, run_in_terminal
 from tui.learn_text import PROSE, STYLES, Page, marked
+from tui.shell.clipboard import home
+from tui.shell.editor import editor_command, run_in_terminal
 
 GAP = "raise NotImplementedError"
 READING = "c checks your file, h gives a hint, e edits it here, o in your own editor."

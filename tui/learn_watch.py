@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from lessons import Lesson
 from lessons.checking.divergence import where
 from tui import learn_commands
-from tui.exits import Exit
 from tui.learn_commands import Desk
+from tui.shell.exits import Exit
 
 PAUSE = 0.3  # seconds between two looks at the file
 KEYS = "n next   h hint   s steps   c check   q quit"

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.theme import BUILTIN_THEMES, Theme
 
 from tui.pieces import Piece, Text, joined
-from tui.spans import Line, Role, shown
+from tui.shell.spans import Line, Role, shown
 
 DARK = Theme(
     name="microtape-dark",

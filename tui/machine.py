@@ -25,10 +25,10 @@ from tui.describe import Describer
 from tui.listing import FoldedTape
 from tui.marks import Mark
 from tui.passes import compare, list_passes
-from tui.progress import SOME
 from tui.sentence import computed, sentence
+from tui.shell.progress import SOME
+from tui.shell.spans import plain
 from tui.source import expression, place_of
-from tui.spans import plain
 from tui.why import answer_lines, refer
 
 FORMAT = {"format": "microtape trace", "version": 1}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tui.breakpoints import Breakpoints, Kind, not_finite
 from tui.cursor import StepCursor
 from tui.sentence import title
-from tui.spans import Line, Span, line
+from tui.shell.spans import Line, Span, line
 
 WHERE, WHO = 16, 28  # the columns of the moment and of its node
 

@@ -10,8 +10,8 @@ from microtape.recording.model.model import BorderKind, BorderRecord, Place, Rec
 from microtape.recording.model.words import format_value
 from tui.cursor import StepCursor
 from tui.sentence import title
+from tui.shell.spans import Line, Span, line
 from tui.source import expression
-from tui.spans import Line, Span, line
 
 FEW = 3  # lines
 REASONS: dict[BorderKind, str] = {

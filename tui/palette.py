@@ -8,7 +8,7 @@ from functools import partial
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from tui.key_names import key_name
+from tui.shell.key_names import key_name
 
 LEFT_OUT = ("app.command_palette", "command_palette", "help_quit")
 

@@ -12,7 +12,7 @@ from microtape.recording.model.model import Recording, Value
 from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.cursor import StepCursor
 from tui.sentence import title
-from tui.spans import Line, Span, line, plain
+from tui.shell.spans import Line, Span, line, plain
 from tui.trace import pass_title, where
 
 NARROWEST = 12  # characters of a column that was cut

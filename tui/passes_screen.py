@@ -21,7 +21,7 @@ from microtape.recording.model.model import Recording
 from tui.dialog import Dialog, keys_below
 from tui.look import content
 from tui.passes import Pair, headings, pass_lines, row
-from tui.spans import plain
+from tui.shell.spans import plain
 
 STYLE = """
     {0} {{ align: center middle; }}

@@ -10,9 +10,9 @@ from textual.reactive import reactive
 from textual.screen import Screen
 
 from tui.cursor import StepCursor
-from tui.key_names import KeyNames
-from tui.keys import actions_of
-from tui.progress import PATIENCE
+from tui.shell.key_names import KeyNames
+from tui.shell.keys import actions_of
+from tui.shell.progress import PATIENCE
 
 AT_ONCE = 10_000  # rows of a tape for which nothing takes long
 BESIDE = "beside"  # the name of threads in which something is worked out

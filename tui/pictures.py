@@ -8,9 +8,9 @@ from typing import Any
 
 import viz
 from microtape.recording.model.model import Recording
-from tui.exits import CommandError, Exit, say
-from tui.opening import Origin, choose_passes, open_origin
-from tui.progress import Bar
+from tui.shell.exits import CommandError, Exit, say
+from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.progress import Bar
 
 NAMED = "around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit"
 TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name here

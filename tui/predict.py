@@ -22,7 +22,7 @@ from tui.cursor import StepCursor
 from tui.dialog import Dialog, keys_below
 from tui.learn_text import marked
 from tui.sentence import title
-from tui.spans import plain
+from tui.shell.spans import plain
 from tui.working import worked
 
 MANY = 4  # numbers that one can be asked to work out in the head

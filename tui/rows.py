@@ -14,7 +14,7 @@ from microtape.recording.model.words import format_shape, format_value
 from tui.columns import GAP, HEADINGS, NARROW, Columns, Need, least_heading, share_out, wanted
 from tui.cursor import StepCursor
 from tui.lanes import Lanes
-from tui.spans import shown
+from tui.shell.spans import shown
 from tui.timeline import Timeline
 
 NOTHING = "·"

@@ -7,7 +7,7 @@ from microtape.recording.model.words import format_shape, format_value
 from tui.cursor import StepCursor
 from tui.hooked import on_arrival, on_leaving
 from tui.phases import Phase
-from tui.spans import Line, Role, Span, line, sentence_list
+from tui.shell.spans import Line, Role, Span, line, sentence_list
 
 WIDTH = 28  # of a number or array inside a sentence
 

@@ -22,16 +22,16 @@ from tui.box_view import BoxView
 from tui.cursor import StepCursor
 from tui.first_steps import hint_after
 from tui.footer import Footer
-from tui.keys import give_way
-from tui.opening import Origin
 from tui.pane import Pane
 from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
 from tui.prompt import Prompt
-from tui.remembered import Remembered, key_of
 from tui.running import PAUSE
+from tui.shell.keys import give_way
+from tui.shell.opening import Origin
+from tui.shell.remembered import Remembered, key_of
+from tui.shell.spans import shown
 from tui.source_pane import SourcePane
-from tui.spans import shown
 from tui.tape import TapeView
 from tui.watch_pane import WatchPane
 

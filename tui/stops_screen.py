@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from tui.breakpoints import Breakpoint, Breakpoints
 from tui.dialog import Dialog, keys_below
-from tui.spans import shown
+from tui.shell.spans import shown
 
 
 class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):

@@ -11,8 +11,8 @@ from tui.describe import LABEL, Describer
 from tui.listing import FoldedTape, Listing
 from tui.rows import Rows, fit
 from tui.sentence import computed, sentence, title
+from tui.shell.spans import Line, plain, shown, wrapped
 from tui.source import expression, lines, place_of
-from tui.spans import Line, plain, shown, wrapped
 from tui.timeline import Timeline
 from tui.why import answer_lines
 

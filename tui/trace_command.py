@@ -15,13 +15,13 @@ from tui.arrays import array_lines
 from tui.box_picture import box_lines
 from tui.breakpoints import Kind
 from tui.cursor import StepCursor
-from tui.exits import CommandError, is_ascii
 from tui.marks import Mark, all_marks, mark_lines, stops
-from tui.opening import Origin, choose_passes, open_origin
 from tui.passes import comparison_lines, pass_lines
-from tui.progress import awaited, telling
 from tui.search import found_nodes
-from tui.spans import Line, plain
+from tui.shell.exits import CommandError, is_ascii
+from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.progress import awaited, telling
+from tui.shell.spans import Line, plain
 from tui.trace import trace as all_lines
 from tui.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
 

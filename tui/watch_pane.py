@@ -15,7 +15,7 @@ from tui.marks import where
 from tui.pane import Pane
 from tui.pieces import Text
 from tui.sentence import title
-from tui.spans import Line, Span, line, sentence_list
+from tui.shell.spans import Line, Span, line, sentence_list
 
 LABEL = 9  # the column of words on the left, as in the other panes
 BEFORE, AFTER = 3, 5  # moments of change that are named

@@ -17,8 +17,8 @@ from tui.hooked import on_arrival, on_leaving
 from tui.missing import made_at, why_no_grad, why_none
 from tui.rule import element, index_text, largest, symbols
 from tui.sentence import title
+from tui.shell.spans import Line, Span, line, plain
 from tui.source import expression
-from tui.spans import Line, Span, line, plain
 from tui.working import values, worked
 
 Index = tuple[int, ...]

@@ -22,8 +22,8 @@ from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.run import ScriptRun, parse_passes, record_script
 from microtape.recording.script.until import Until
 from tui.differences import summary
-from tui.exits import CommandError, Exit, say
-from tui.progress import telling
+from tui.shell.exits import CommandError, Exit, say
+from tui.shell.progress import telling
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.remembered import folder
+from tui.shell.remembered import folder
 
 VARIABLE = "MICROTAPE_KEYS"
 NAMED = {key.value for key in Keys} | {"space", *KEY_NAME_REPLACEMENTS.values()}

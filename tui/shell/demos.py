@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "microtape" / "examples"
-RECORDINGS = Path(__file__).resolve().parent / "recordings"
+EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
+RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 
 
 def names() -> list[str]:

@@ -12,9 +12,9 @@ from microtape import load, save
 from microtape.recording.script.run import record_script
 from microtape.recording.writing.recorder import Recorder
 from tui.cli import main
-from tui.cursor import StepCursor
 from tui.shell.exits import Exit
 from tui.shell.spans import plain
+from tui.time.cursor import StepCursor
 from tui.why import answer_lines
 
 

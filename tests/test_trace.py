@@ -10,8 +10,8 @@ import numpy as np
 from microtape.recording.file.tape_file import save
 from microtape.recording.model.model import Summary
 from tui.cli import main
-from tui.cursor import StepCursor
 from tui.machine import _plain, as_json, step_as_json
+from tui.time.cursor import StepCursor
 from tui.trace import trace, trace_step
 
 STEP_3 = """\

@@ -8,10 +8,10 @@ from test_tui_app import LARGE, SMALL, bar, row, sentence, shown, stepper
 from test_tui_out import notices
 
 from microtape.recording.script.run import record_script
-from tui.cursor import StepCursor
-from tui.same_place import GONE, same_place
 from tui.shell.editor import editor_command
 from tui.shell.opening import Origin, load_all
+from tui.time.cursor import StepCursor
+from tui.time.same_place import GONE, same_place
 
 PROGRAM = """\
 import microtape as mt

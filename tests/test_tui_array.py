@@ -12,8 +12,8 @@ from textual.app import App
 import microtape as mt
 from microtape.recording.model.summary import summarize
 from tui.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
-from tui.arrays import arrays_of
-from tui.cursor import StepCursor
+from tui.time.arrays import arrays_of
+from tui.time.cursor import StepCursor
 
 GROUND = (20, 20, 20)
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
 from microtape import save
-from tui.box_picture import NEAR, box_lines, neighbourhood
-from tui.boxes import HEIGHT, lay_out
 from tui.cli import main
-from tui.cursor import StepCursor
-from tui.lanes import DOWN, LEFT, RIGHT, UP
+from tui.time.box_picture import NEAR, box_lines, neighbourhood
+from tui.time.boxes import HEIGHT, lay_out
+from tui.time.cursor import StepCursor
+from tui.time.lanes import DOWN, LEFT, RIGHT, UP
 
 WAYS = {UP: (-1, 0, DOWN), DOWN: (1, 0, UP), LEFT: (0, -1, RIGHT), RIGHT: (0, 1, LEFT)}
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import tui
 from microtape.recording.file.tape_file import load
-from tui.columns import GAP, NARROW, Need, share_out
-from tui.cursor import StepCursor
-from tui.rows import Cells, Rows
+from tui.time.columns import GAP, NARROW, Need, share_out
+from tui.time.cursor import StepCursor
+from tui.time.rows import Cells, Rows
 
 RECORDINGS = Path(tui.__file__).parent / "recordings"
 TEXTS = ("op", "name", "operands", "shape")

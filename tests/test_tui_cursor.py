@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from microtape.recording.file.tape_file import load
-from tui.cursor import StepCursor
 from tui.shell.demos import names, recording_of
+from tui.time.cursor import StepCursor
 
 
 @pytest.fixture
@@ -213,5 +213,5 @@ def test_what_was_worked_out_of_a_pass_is_kept_while_it_was_seen_lately(monkeypa
     first = StepCursor.open(handmade.twice())
     second = first.to_pass(1)
     assert second.to_pass(0).timeline is first.timeline
-    monkeypatch.setattr("tui.timeline.KEPT", 0)
+    monkeypatch.setattr("tui.time.timeline.KEPT", 0)
     assert second.to_pass(0).to_pass(1).timeline is not second.timeline

@@ -13,8 +13,8 @@ from microtape.recording.model.words import format_value
 from microtape.recording.script.run import record_script
 from tui.app import StepperApp
 from tui.cli import main
-from tui.cursor import StepCursor
 from tui.shell.demos import EXAMPLES
+from tui.time.cursor import StepCursor
 from tui.trace import trace
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))

@@ -6,10 +6,10 @@ from test_tui_app import bar, row, shown, stepper
 
 import microtape
 from microtape.recording.script.run import record_script
-from tui.cursor import StepCursor
-from tui.listing import FoldedTape, Listing, RunRow
 from tui.shell.demos import EXAMPLES
-from tui.timeline import Timeline
+from tui.time.cursor import StepCursor
+from tui.time.listing import FoldedTape, Listing, RunRow
+from tui.time.timeline import Timeline
 
 LARGE = (140, 50)
 

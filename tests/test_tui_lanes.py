@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microtape.recording.model.model import EdgeRecord
-from tui.lanes import CONNECTORS, DOWN, LEFT, RIGHT, TO_ASCII, UP, Lanes
+from tui.time.lanes import CONNECTORS, DOWN, LEFT, RIGHT, TO_ASCII, UP, Lanes
 
 ARMS = {text: arms for arms, text in CONNECTORS.items() if bin(arms).count("1") != 1}
 

@@ -16,8 +16,6 @@ from waiting import until
 import tui.sentence
 from lessons import Course, Workspace, load_course
 from lessons.checking.record import record_program
-from tui.columns import GAP
-from tui.cursor import StepCursor
 from tui.learn_app import CourseScreen, LearnApp
 from tui.learn_ask import Questions, SureScreen
 from tui.learn_exercise import ExerciseView
@@ -25,10 +23,12 @@ from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward
 from tui.learn_prose import Block
 from tui.predict import PredictScreen
-from tui.rows import Rows
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
 from tui.tape import MARKER, SCROLLBAR
+from tui.time.columns import GAP
+from tui.time.cursor import StepCursor
+from tui.time.rows import Rows
 
 REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)

@@ -10,10 +10,10 @@ from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
 from microtape import load
 from tui.copying import pieces
-from tui.cursor import StepCursor
 from tui.export_screen import ExportScreen
 from tui.exporting import KINDS, Export, ExportError
 from tui.shell.clipboard import MOST
+from tui.time.cursor import StepCursor
 
 
 @pytest.fixture(autouse=True)

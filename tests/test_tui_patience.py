@@ -8,8 +8,9 @@ from test_tui_app import LARGE, bar, shown, stepper
 from textual.drivers.headless_driver import HeadlessDriver
 from waiting import until
 
-from tui import patience, search
-from tui.listing import FoldedTape
+from tui import patience
+from tui.time import search
+from tui.time.listing import FoldedTape
 
 
 def beside():

@@ -5,8 +5,8 @@ import pytest
 from test_tui_app import LARGE, bar, sentence, shown, stepper
 from textual.widgets import Input
 
-from tui.cursor import StepCursor
 from tui.predict import PredictScreen, Question, question_about
+from tui.time.cursor import StepCursor
 
 
 def every_question(recording):

@@ -10,8 +10,8 @@ import microtape as mt
 from microtape.recording.model.summary import summarize
 from microtape.recording.script.condition import Condition, ExpressionError, Facts
 from tui.bars import TimeBar
-from tui.breakpoints import Breakpoints, not_finite
-from tui.cursor import StepCursor
+from tui.time.breakpoints import Breakpoints, not_finite
+from tui.time.cursor import StepCursor
 
 
 def facts(grad=None, value=None, **more):

@@ -4,8 +4,8 @@ import handmade
 import pytest
 from test_tui_app import LARGE, bar, shown, stepper
 
-from tui.cursor import StepCursor
-from tui.search import matches
+from tui.time.cursor import StepCursor
+from tui.time.search import matches
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from test_tui_app import LARGE, bar, row, shown, stepper
 
 import microtape as mt
-from tui.cursor import StepCursor
 from tui.shell.spans import plain
+from tui.time.cursor import StepCursor
 from tui.why import Subject, answer_lines, ask, move, why
 from tui.why_screen import MOST_TERMS
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from lessons.model.faults import injected
-from tui.cursor import StepCursor
 from tui.describe import Describer
 from tui.sentence import sentence
 from tui.shell.spans import line, plain, sentence_list, wrapped
+from tui.time.cursor import StepCursor
 from tui.why import answer_lines
 
 

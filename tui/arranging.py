@@ -7,10 +7,10 @@ from textual.reactive import Reactive, reactive
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.breakpoints import Breakpoints
 from tui.explaining import ExplainingScreen
 from tui.panes import PANES, SentencePane
 from tui.tape import TapeView
+from tui.time.breakpoints import Breakpoints
 
 SMALLEST = (60, 18)
 WIDE = 116  # columns from which on the panes are beside the tape

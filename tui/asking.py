@@ -8,7 +8,7 @@ from functools import partial
 from microtape.recording.script.condition import ExpressionError
 from tui.arranging import ArrangingScreen
 from tui.prompt import Prompt, Purpose
-from tui.search import found_nodes
+from tui.time.search import found_nodes
 
 
 class AskingScreen(ArrangingScreen):

@@ -13,9 +13,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.brush import Brush
-from tui.cursor import StepCursor
 from tui.pieces import Piece, Text
 from tui.shell.spans import shown
+from tui.time.cursor import StepCursor
 from tui.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
 from microtape.recording.model.words import format_number, format_shape, format_value
-from tui.cursor import LeafStatus, StepCursor
 from tui.differences import check_lines
 from tui.hooked import on_leaving
 from tui.remedy import remedy
 from tui.rule import index_text
 from tui.sentence import title
 from tui.shell.spans import Line, Role, Span, line, sentence_list
-from tui.source import expression
+from tui.time.cursor import LeafStatus, StepCursor
+from tui.time.source import expression
 from tui.working import formula, worked
 
 LABEL = 9  # the column of words on the left

@@ -10,11 +10,11 @@ from types import MappingProxyType
 import numpy as np
 
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
-from tui.arithmetic import evaluate
-from tui.cursor import StepCursor
 from tui.hooked import on_leaving
 from tui.rule import element, index_text, parse, symbols
 from tui.shell.spans import Line, Span, line
+from tui.time.arithmetic import evaluate
+from tui.time.cursor import StepCursor
 from tui.working import values
 
 Index = tuple[int, ...]

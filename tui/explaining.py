@@ -7,10 +7,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.array_view import ArrayScreen
-from tui.arrays import arrays_of
 from tui.explained import EXPLAINED
 from tui.finding import FindingScreen
 from tui.help import HelpScreen
+from tui.time.arrays import arrays_of
 from tui.why import refer, subject
 from tui.why_screen import WhyScreen
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tui.cursor import StepCursor
+from tui.time.cursor import StepCursor
 
 Progress: TypeAlias = Callable[[str], None]
 """Told now and then how far it is. Raising from it ends the work; nothing is written then."""

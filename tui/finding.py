@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
-from tui.cursor import StepCursor
 from tui.recording_again import AgainScreen
-from tui.search import found_nodes, matches
 from tui.tape import TapeView
+from tui.time.cursor import StepCursor
+from tui.time.search import found_nodes, matches
 
 
 class FindingScreen(AgainScreen):

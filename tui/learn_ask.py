@@ -13,9 +13,9 @@ from textual.widgets import Static
 
 from lessons.model.lesson import Prediction
 from lessons.model.predict import right_answer
-from tui.cursor import StepCursor
 from tui.learn_text import fit
 from tui.predict import PredictScreen, Question
+from tui.time.cursor import StepCursor
 
 
 class Questions:

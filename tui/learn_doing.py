@@ -13,12 +13,12 @@ from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.checking.divergence import Where, failed, where
 from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
-from tui.cursor import StepCursor
 from tui.learn_ask import SureScreen
 from tui.learn_exercise import ExerciseView
 from tui.learn_fault import FaultStepper, record_case
 from tui.learn_text import flowing
 from tui.stepper import StepperScreen
+from tui.time.cursor import StepCursor
 
 
 class DoingScreen(Screen[None]):

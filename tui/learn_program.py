@@ -12,12 +12,12 @@ from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
 from tui.bars import TimeBar
-from tui.cursor import StepCursor
 from tui.learn_ask import Questions
 from tui.panes import SentencePane
 from tui.source_pane import SourcePane
 from tui.stepper import StepperScreen
 from tui.tape import TapeView
+from tui.time.cursor import StepCursor
 
 
 class ProgramView(Vertical):

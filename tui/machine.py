@@ -17,18 +17,18 @@ import numpy as np
 
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import summarize
-from tui.arrays import arrays_of
-from tui.box_picture import BoxPicture, operands_of
-from tui.boxes import HEIGHT
-from tui.cursor import StepCursor
 from tui.describe import Describer
-from tui.listing import FoldedTape
 from tui.marks import Mark
 from tui.passes import compare, list_passes
 from tui.sentence import computed, sentence
 from tui.shell.progress import SOME
 from tui.shell.spans import plain
-from tui.source import expression, place_of
+from tui.time.arrays import arrays_of
+from tui.time.box_picture import BoxPicture, operands_of
+from tui.time.boxes import HEIGHT
+from tui.time.cursor import StepCursor
+from tui.time.listing import FoldedTape
+from tui.time.source import expression, place_of
 from tui.why import answer_lines, refer
 
 FORMAT = {"format": "microtape trace", "version": 1}

@@ -12,10 +12,10 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from tui.brush import Brush
-from tui.cursor import StepCursor
 from tui.line_view import LineView
 from tui.pieces import Text, plain, wrap
 from tui.pointing import moment_at
+from tui.time.cursor import StepCursor
 
 
 class Pane(LineView):

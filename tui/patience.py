@@ -9,10 +9,10 @@ from threading import Thread
 from textual.reactive import reactive
 from textual.screen import Screen
 
-from tui.cursor import StepCursor
 from tui.shell.key_names import KeyNames
 from tui.shell.keys import actions_of
 from tui.shell.progress import PATIENCE
+from tui.time.cursor import StepCursor
 
 AT_ONCE = 10_000  # rows of a tape for which nothing takes long
 BESIDE = "beside"  # the name of threads in which something is worked out

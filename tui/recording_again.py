@@ -19,11 +19,11 @@ from textual.worker import Worker, WorkerState
 from microtape.errors import RecordingError
 from microtape.recording.model.model import Recording
 from tui.choosing import ChoosingScreen
-from tui.same_place import same_place
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 from tui.shell.opening import Origin, load_all
-from tui.source import place_of
+from tui.time.same_place import same_place
+from tui.time.source import place_of
 
 LOOKS = 0.5  # seconds between two looks at the files, with --watch
 KEPT = "What you see is the recording from before."

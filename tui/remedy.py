@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from microtape.recording.model.model import ErrorRecord, Place, Recording
-from tui.source import lines
+from tui.time.source import lines
 
 
 def remedy(recording: Recording, error: ErrorRecord) -> str:

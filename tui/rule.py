@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from microtape.recording.model.words import format_number
-from tui.arithmetic import evaluate
+from tui.time.arithmetic import evaluate
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")

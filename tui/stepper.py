@@ -19,7 +19,6 @@ from tui.arranging import VIEWS, WIDE
 from tui.asking import AskingScreen
 from tui.bars import Heading, TimeBar
 from tui.box_view import BoxView
-from tui.cursor import StepCursor
 from tui.first_steps import hint_after
 from tui.footer import Footer
 from tui.pane import Pane
@@ -33,6 +32,7 @@ from tui.shell.remembered import Remembered, key_of
 from tui.shell.spans import shown
 from tui.source_pane import SourcePane
 from tui.tape import TapeView
+from tui.time.cursor import StepCursor
 from tui.watch_pane import WatchPane
 
 LOOKS_FOR_GARBAGE = (1_000, 10, 10)  # often and little: what ten jumps leave behind takes longer than a paint

@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from tui.breakpoints import Breakpoint, Breakpoints
 from tui.dialog import Dialog, keys_below
 from tui.shell.spans import shown
+from tui.time.breakpoints import Breakpoint, Breakpoints
 
 
 class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model.model import Pass, Place, Recording
-from tui.columns import HEADINGS, Columns, heading
-from tui.cursor import StepCursor
 from tui.describe import LABEL, Describer
-from tui.listing import FoldedTape, Listing
-from tui.rows import Rows, fit
 from tui.sentence import computed, sentence, title
 from tui.shell.spans import Line, plain, shown, wrapped
-from tui.source import expression, lines, place_of
-from tui.timeline import Timeline
+from tui.time.columns import HEADINGS, Columns, heading
+from tui.time.cursor import StepCursor
+from tui.time.listing import FoldedTape, Listing
+from tui.time.rows import Rows, fit
+from tui.time.source import expression, lines, place_of
+from tui.time.timeline import Timeline
 from tui.why import answer_lines
 
 INDENT = "  "

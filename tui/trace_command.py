@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
 from tui import machine
-from tui.arrays import array_lines
-from tui.box_picture import box_lines
-from tui.breakpoints import Kind
-from tui.cursor import StepCursor
 from tui.marks import Mark, all_marks, mark_lines, stops
 from tui.passes import comparison_lines, pass_lines
-from tui.search import found_nodes
 from tui.shell.exits import CommandError, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
 from tui.shell.progress import awaited, telling
 from tui.shell.spans import Line, plain
+from tui.time.arrays import array_lines
+from tui.time.box_picture import box_lines
+from tui.time.breakpoints import Kind
+from tui.time.cursor import StepCursor
+from tui.time.search import found_nodes
 from tui.trace import trace as all_lines
 from tui.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
 

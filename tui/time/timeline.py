@@ -17,7 +17,7 @@ import numpy as np
 from microtape.recording.model import moment
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import SEED
-from tui.lanes import Lanes, Uses
+from tui.time.lanes import Lanes, Uses
 
 if TYPE_CHECKING:
     import numpy.typing as npt

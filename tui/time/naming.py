@@ -6,7 +6,7 @@ import re
 from pathlib import PurePath
 
 from microtape.recording.model.model import Place
-from tui.timeline import Timeline
+from tui.time.timeline import Timeline
 
 LINE = re.compile(r"(?:(.*):|line\s+|L)(\d{1,18})")  # `:7`, `mlp.py:7`, `line 7`
 

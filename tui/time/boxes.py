@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from tui.lanes import DOWN, LEFT, RIGHT, UP
+from tui.time.lanes import DOWN, LEFT, RIGHT, UP
 
 GAP = 3  # cells between two boxes
 HEIGHT = 4  # lines of a box: its frame and two lines of text

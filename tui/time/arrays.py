@@ -11,8 +11,8 @@ import numpy as np
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from microtape.recording.model.words import format_number, format_shape
-from tui.cursor import StepCursor
 from tui.shell.spans import Line, Span, line, plain, shown
+from tui.time.cursor import StepCursor
 
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 SUMMARY_NOTE = "Only a summary was kept of so large an array; record with --keep {size} to have all of it."

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
-from tui.naming import named, names
-from tui.phases import Phase, PhaseKind, phases
-from tui.timeline import Arrivals, Timeline
+from tui.time.naming import named, names
+from tui.time.phases import Phase, PhaseKind, phases
+from tui.time.timeline import Arrivals, Timeline
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tui.lanes import Lanes
-from tui.rows import Rows
-from tui.timeline import Timeline
+from tui.time.lanes import Lanes
+from tui.time.rows import Rows
+from tui.time.timeline import Timeline
 from viz.planning.folds import WAYS, Fold, Item, folded, operations
 
 if TYPE_CHECKING:

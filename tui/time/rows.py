@@ -11,11 +11,11 @@ from rich.cells import cell_len, set_cell_size
 
 from microtape.recording.model.model import NodeRecord, Operand, Value
 from microtape.recording.model.words import format_shape, format_value
-from tui.columns import GAP, HEADINGS, NARROW, Columns, Need, least_heading, share_out, wanted
-from tui.cursor import StepCursor
-from tui.lanes import Lanes
 from tui.shell.spans import shown
-from tui.timeline import Timeline
+from tui.time.columns import GAP, HEADINGS, NARROW, Columns, Need, least_heading, share_out, wanted
+from tui.time.cursor import StepCursor
+from tui.time.lanes import Lanes
+from tui.time.timeline import Timeline
 
 NOTHING = "·"
 TEXTS, NUMBERS = 1_000, 60  # how many rows the columns are measured by

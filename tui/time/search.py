@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 
 from microtape.recording.model.words import format_shape
-from tui.cursor import StepCursor
-from tui.naming import names
-from tui.rows import Rows
-from tui.timeline import Timeline
+from tui.time.cursor import StepCursor
+from tui.time.naming import names
+from tui.time.rows import Rows
+from tui.time.timeline import Timeline
 
 
 def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tui.boxes import Box, Plan, lay_out
-from tui.cursor import StepCursor
-from tui.lanes import CONNECTORS, TO_ASCII
-from tui.rows import Rows, fit
-from tui.timeline import Timeline
+from tui.time.boxes import Box, Plan, lay_out
+from tui.time.cursor import StepCursor
+from tui.time.lanes import CONNECTORS, TO_ASCII
+from tui.time.rows import Rows, fit
+from tui.time.timeline import Timeline
 
 WHOLE = 40  # nodes up to which all of the graph is drawn
 NEAR = 14  # nodes of a neighbourhood

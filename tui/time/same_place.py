@@ -8,9 +8,9 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from microtape.recording.model.model import NodeRecord, Recording
-from tui.cursor import StepCursor
-from tui.source import expression
-from tui.source import lines as source_lines
+from tui.time.cursor import StepCursor
+from tui.time.source import expression
+from tui.time.source import lines as source_lines
 
 GONE = "what you stood at is no longer there: this is the nearest"
 

@@ -12,9 +12,9 @@ import numpy as np
 from microtape.recording.model.model import BackwardStep, NodeRecord, Summary, Value
 from microtape.recording.script.condition import Condition, Facts
 from microtape.recording.script.until import has_nan
-from tui.cursor import StepCursor
-from tui.naming import LINE
-from tui.timeline import Timeline
+from tui.time.cursor import StepCursor
+from tui.time.naming import LINE
+from tui.time.timeline import Timeline
 
 Kind: TypeAlias = Literal["break", "watch"]
 Matcher: TypeAlias = Callable[[NodeRecord, BackwardStep | None], bool]

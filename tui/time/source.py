@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microtape.recording.model.model import Place, Recording
-from tui.cursor import StepCursor
+from tui.time.cursor import StepCursor
 
 
 def lines(recording: Recording, file: str) -> list[str]:

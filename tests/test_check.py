@@ -15,7 +15,7 @@ from tui.cli import main
 from tui.shell.exits import Exit
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
-from tui.why import answer_lines
+from tui.words.why import answer_lines
 
 
 class Cube(mt.autograd.Function):

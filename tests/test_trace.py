@@ -10,9 +10,9 @@ import numpy as np
 from microtape.recording.file.tape_file import save
 from microtape.recording.model.model import Summary
 from tui.cli import main
-from tui.machine import _plain, as_json, step_as_json
 from tui.time.cursor import StepCursor
-from tui.trace import trace, trace_step
+from tui.words.trace import trace, trace_step
+from tui.words.trace_json import _plain, as_json, step_as_json
 
 STEP_3 = """\
 ── Pass 1 of 1  ·  z.backward()  ·  diamond.py:6  ·  complete, 5 steps ─────────

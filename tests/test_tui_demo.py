@@ -3,8 +3,8 @@
 import pytest
 
 from microtape import load
-from tui.machine import as_json
 from tui.shell.demos import EXAMPLES, RECORDINGS, make, names, recording_of
+from tui.words.trace_json import as_json
 
 STALE = "the examples or the recorder have changed: run `python -m tui.demos`"
 

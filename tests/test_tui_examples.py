@@ -15,7 +15,7 @@ from tui.app import StepperApp
 from tui.cli import main
 from tui.shell.demos import EXAMPLES
 from tui.time.cursor import StepCursor
-from tui.trace import trace
+from tui.words.trace import trace
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 FAILING = {"in_place_error"}

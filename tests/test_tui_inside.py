@@ -10,12 +10,12 @@ from test_tui_app import LARGE, SMALL, bar, row, sentence, shown, stepper
 import microtape as mt
 from microtape.recording.model.words import format_number
 from microtape.tape.operation import Operation
-from tui.describe import Describer
-from tui.rule import fill, parse
 from tui.shell.spans import plain
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
-from tui.working import worked
+from tui.words.describe import Describer
+from tui.words.rule import fill, parse
+from tui.words.worked_rule import worked
 
 
 def node_pane(cursor):

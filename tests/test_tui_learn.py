@@ -13,7 +13,7 @@ from textual.events import Key
 from textual.widgets import Markdown, OptionList, TextArea
 from waiting import until
 
-import tui.sentence
+import tui.words.sentence
 from lessons import Course, Workspace, load_course
 from lessons.checking.record import record_program
 from tui.learn_app import CourseScreen, LearnApp
@@ -115,7 +115,7 @@ def shown(pilot):
 
 def sentence(pilot):
     """What is said of the step that is shown."""
-    return plain(tui.sentence.sentence(pilot.app.screen.query_one(ProgramView).cursor))
+    return plain(tui.words.sentence.sentence(pilot.app.screen.query_one(ProgramView).cursor))
 
 
 def step(pilot):

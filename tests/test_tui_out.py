@@ -9,11 +9,11 @@ import pytest
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
 from microtape import load
-from tui.copying import pieces
 from tui.export_screen import ExportScreen
-from tui.exporting import KINDS, Export, ExportError
 from tui.shell.clipboard import MOST
 from tui.time.cursor import StepCursor
+from tui.words.copying import pieces
+from tui.words.exporting import KINDS, Export, ExportError
 
 
 @pytest.fixture(autouse=True)

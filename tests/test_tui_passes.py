@@ -14,9 +14,9 @@ import microtape as mt
 import tui
 from microtape import load, save
 from tui.cli import main
-from tui.passes import compare, list_passes
 from tui.shell.exits import Exit
 from tui.shell.spans import plain
+from tui.words.passes import compare, list_passes
 
 TRAINING = """\
 import microtape as mt

@@ -5,7 +5,7 @@ import pytest
 from test_tui_app import LARGE, shown, stepper
 
 from microtape.recording.model.model import ErrorRecord, Place, Recording
-from tui.remedy import remedy
+from tui.words.remedy import remedy
 
 
 def suggestion(line, message="has been modified by an inplace operation", role="modified"):

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from lessons.model.faults import injected
-from tui.describe import Describer
-from tui.sentence import sentence
 from tui.shell.spans import line, plain, sentence_list, wrapped
 from tui.time.cursor import StepCursor
-from tui.why import answer_lines
+from tui.words.describe import Describer
+from tui.words.sentence import sentence
+from tui.words.why import answer_lines
 
 
 def said(recording, steps, pass_index=0):

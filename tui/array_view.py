@@ -29,9 +29,9 @@ from microtape.recording.model.summary import summarize
 from microtape.recording.model.words import format_number
 from tui.dialog import Dialog, keys_below
 from tui.look import content
-from tui.rule import index_text
 from tui.shell.clipboard import copy, exact
 from tui.time.arrays import about_lines
+from tui.words.rule import index_text
 
 AROUND = 9  # lines of the page around the numbers
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)

@@ -16,7 +16,7 @@ from tui.brush import Brush
 from tui.pieces import Piece, Text
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
-from tui.trace import pass_number, pass_title, where
+from tui.words.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "
 MARKS = {"leaf": "┷", "nan": "!", "stop": "◆", "failed": "✗"}

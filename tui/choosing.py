@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.outward import OutwardScreen
-from tui.passes import Pair, compare
 from tui.passes_screen import CompareScreen, PassChoice, PassesScreen
+from tui.words.passes import Pair, compare
 
 
 class ChoosingScreen(OutwardScreen):

@@ -85,7 +85,7 @@ def record(arguments: argparse.Namespace) -> int:
     except RecordingError as error:
         raise CommandError(str(error)) from None
     if arguments.check:
-        from tui.differences import summary
+        from tui.words.differences import summary
 
         say(summary(recording))
     steps = sum(len(one.steps) for one in recording.passes)

@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.copying import Piece
 from tui.dialog import Dialog, keys_below
 from tui.shell.spans import shown
+from tui.words.copying import Piece
 
 
 class CopyScreen(Dialog[Piece | None]):

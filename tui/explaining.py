@@ -11,8 +11,8 @@ from tui.explained import EXPLAINED
 from tui.finding import FindingScreen
 from tui.help import HelpScreen
 from tui.time.arrays import arrays_of
-from tui.why import refer, subject
 from tui.why_screen import WhyScreen
+from tui.words.why import refer, subject
 
 
 class ExplainingScreen(FindingScreen):

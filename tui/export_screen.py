@@ -16,8 +16,8 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from tui.dialog import Dialog, keys_below
-from tui.exporting import KINDS, Export, ExportError, Kind
 from tui.shell.clipboard import home
+from tui.words.exporting import KINDS, Export, ExportError, Kind
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error

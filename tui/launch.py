@@ -32,7 +32,7 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
     """
     recording = _recording(x)
     if not has_terminal():
-        from tui.trace import trace
+        from tui.words.trace import trace
 
         for line in trace(recording):
             print(line)

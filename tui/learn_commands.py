@@ -201,7 +201,7 @@ def show(desk: Desk, found: Where) -> None:
 
 
 def _print_step(desk: Desk, recording: Recording, moment: tuple[int, int]) -> None:
-    from tui.trace import trace_step
+    from tui.words.trace import trace_step
 
     width = shutil.get_terminal_size((100, 24)).columns
     for line in trace_step(recording, moment[1], moment[0], width=width, ascii=desk.ascii):
@@ -222,7 +222,7 @@ def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
         with_one = ", ".join(one.name for one in desk.course if one.wrong_engine is not None)
         raise CommandError(f"lesson {lesson.number} has no wrong engine; these have: {with_one}")
     if answered is None:
-        from tui.trace import trace
+        from tui.words.trace import trace
 
         for line in trace(case.faulty, width=100, ascii=desk.ascii):
             desk.print(line)

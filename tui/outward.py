@@ -7,12 +7,12 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.copy_screen import CopyScreen
-from tui.copying import MOST_LEAVES, Piece, pieces
 from tui.export_screen import ExportScreen
-from tui.exporting import Export
 from tui.pane import Pane
 from tui.running import RunningScreen
 from tui.shell.clipboard import copy
+from tui.words.copying import MOST_LEAVES, Piece, pieces
+from tui.words.exporting import Export
 
 
 class OutwardScreen(RunningScreen):

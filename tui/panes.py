@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from tui.describe import LABEL, Describer
 from tui.look import styled
 from tui.pane import Pane
 from tui.pieces import Text
-from tui.sentence import sentence
 from tui.time.cursor import StepCursor
+from tui.words.describe import LABEL, Describer
+from tui.words.sentence import sentence
 
 PANES = ("node", "source", "leaves", "engine", "watch")  # in the order of their keys
 

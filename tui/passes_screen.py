@@ -20,8 +20,8 @@ from textual.widgets.option_list import Option
 from microtape.recording.model.model import Recording
 from tui.dialog import Dialog, keys_below
 from tui.look import content
-from tui.passes import Pair, headings, pass_lines, row
 from tui.shell.spans import plain
+from tui.words.passes import Pair, headings, pass_lines, row
 
 STYLE = """
     {0} {{ align: center middle; }}

@@ -20,10 +20,10 @@ from microtape.recording.model.model import Delivery, Value
 from microtape.recording.model.words import format_shape, format_value
 from tui.dialog import Dialog, keys_below
 from tui.learn_text import marked
-from tui.sentence import title
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
-from tui.working import worked
+from tui.words.sentence import title
+from tui.words.worked_rule import worked
 
 MANY = 4  # numbers that one can be asked to work out in the head
 

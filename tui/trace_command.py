@@ -10,9 +10,6 @@ from typing import Any, NamedTuple
 
 from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
-from tui import machine
-from tui.marks import Mark, all_marks, mark_lines, stops
-from tui.passes import comparison_lines, pass_lines
 from tui.shell.exits import CommandError, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
 from tui.shell.progress import awaited, telling
@@ -22,8 +19,11 @@ from tui.time.box_picture import box_lines
 from tui.time.breakpoints import Kind
 from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes
-from tui.trace import trace as all_lines
-from tui.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
+from tui.words import trace_json
+from tui.words.marks import Mark, all_marks, mark_lines, stops
+from tui.words.passes import comparison_lines, pass_lines
+from tui.words.trace import trace as all_lines
+from tui.words.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
 
 
 class View(NamedTuple):
@@ -54,7 +54,7 @@ def trace(arguments: argparse.Namespace) -> int:
             except (LookupError, ExpressionError) as problem:
                 raise CommandError(str(problem.args[0])) from None
     elif arguments.json:
-        _print_json(lambda progress: machine.as_json(recording, passes, progress))
+        _print_json(lambda progress: trace_json.as_json(recording, passes, progress))
     else:
         print_trace(recording, passes, arguments)
     return code
@@ -80,11 +80,11 @@ def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) 
     at = _moment(recording, pass_index, arguments)
     if arguments.why is not None:
         return View(lambda width, ascii: trace_why(at, arguments.why, width=width, ascii=ascii),
-                    lambda: machine.answer_as_json(at, arguments.why))  # fmt: skip
+                    lambda: trace_json.answer_as_json(at, arguments.why))  # fmt: skip
     if arguments.array is not None:
         return _arrays(at, recording, pass_index, arguments)
     if arguments.boxes:
-        return View(lambda _, ascii: box_lines(at, ascii=ascii), lambda: machine.boxes_as_json(at))
+        return View(lambda _, ascii: box_lines(at, ascii=ascii), lambda: trace_json.boxes_as_json(at))
     if arguments.marks or arguments.stops or arguments.changes:
         return _marks(at, arguments)
     if arguments.find is not None:
@@ -92,15 +92,15 @@ def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) 
         if not found:
             raise LookupError(f"{arguments.find!r} is in no row of this pass")
         return View(lambda width, ascii: trace_rows(at, found, width=width, ascii=ascii),
-                    lambda: machine.rows_as_json(at, found))  # fmt: skip
+                    lambda: trace_json.rows_as_json(at, found))  # fmt: skip
     if arguments.fold:
         return View(lambda width, ascii: trace_folded(at, width=width, ascii=ascii),
-                    lambda: machine.folds_as_json(at))  # fmt: skip
+                    lambda: trace_json.folds_as_json(at))  # fmt: skip
     if arguments.forward and arguments.step is None and arguments.node is None:
         return View(lambda width, ascii: trace_forward(at, width=width, ascii=ascii),
-                    lambda: machine.forward_as_json(at))  # fmt: skip
+                    lambda: trace_json.forward_as_json(at))  # fmt: skip
     return View(lambda width, ascii: trace_moment(at, width=width, ascii=ascii),
-                lambda: machine.step_as_json(at))  # fmt: skip
+                lambda: trace_json.step_as_json(at))  # fmt: skip
 
 
 def _moment(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> StepCursor:
@@ -125,14 +125,14 @@ def _arrays(at: StepCursor, recording: Recording, pass_index: int, arguments: ar
     if node is None:
         raise LookupError(f"{arguments.array!r} is no node")
     return View(lambda width, ascii: array_lines(moment, node, width=width, ascii=ascii),
-                lambda: machine.arrays_as_json(moment, node))  # fmt: skip
+                lambda: trace_json.arrays_as_json(moment, node))  # fmt: skip
 
 
 def _marks(at: StepCursor, arguments: argparse.Namespace) -> View:
     every: list[tuple[str, Kind]] = [(text, "break") for text in arguments.stops or ()]
     every += [(text, "watch") for text in arguments.changes or ()]
     found: list[Mark] = sorted([*stops(at, every), *(all_marks(at) if arguments.marks else ())])
-    return View(lambda _, ascii: _plain(mark_lines(at, found), ascii), lambda: machine.marks_as_json(at, found))
+    return View(lambda _, ascii: _plain(mark_lines(at, found), ascii), lambda: trace_json.marks_as_json(at, found))
 
 
 def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
@@ -149,11 +149,11 @@ def _comparison(recording: Recording, first: int, second: int) -> View:
     def lines(width: int, ascii: bool) -> Iterator[str]:
         return _plain(comparison_lines(recording, first, second, width=width, ascii=ascii), ascii)
 
-    return View(lines, lambda: machine.comparison_as_json(recording, first, second))
+    return View(lines, lambda: trace_json.comparison_as_json(recording, first, second))
 
 
 def _list(recording: Recording) -> View:
-    return View(lambda _, ascii: _plain(pass_lines(recording), ascii), lambda: machine.passes_as_json(recording))
+    return View(lambda _, ascii: _plain(pass_lines(recording), ascii), lambda: trace_json.passes_as_json(recording))
 
 
 def _plain(lines: Iterable[Line], ascii: bool) -> Iterator[str]:

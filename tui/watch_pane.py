@@ -9,13 +9,13 @@ from textual.reactive import reactive
 
 from microtape.recording.model.words import format_value
 from tui.look import styled
-from tui.marks import where
 from tui.pane import Pane
 from tui.pieces import Text
-from tui.sentence import title
 from tui.shell.spans import Line, Span, line, sentence_list
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
+from tui.words.marks import where
+from tui.words.sentence import title
 
 LABEL = 9  # the column of words on the left, as in the other panes
 BEFORE, AFTER = 3, 5  # moments of change that are named

@@ -13,12 +13,12 @@ from textual.widgets.option_list import Option
 
 from tui.dialog import Dialog, keys_below
 from tui.look import content
-from tui.missing import why_no_grad
 from tui.shell.clipboard import copy
 from tui.shell.key_names import key_name
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
-from tui.why import Subject, label, move, note, why
+from tui.words.missing import why_no_grad
+from tui.words.why import Subject, label, move, note, why
 
 MOST_TERMS = 200  # a weight that is used at every time step has thousands, which nobody reads as a list
 

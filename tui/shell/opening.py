@@ -21,9 +21,9 @@ from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.run import ScriptRun, parse_passes, record_script
 from microtape.recording.script.until import Until
-from tui.differences import summary
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import telling
+from tui.words.differences import summary
 
 
 @dataclass(frozen=True, slots=True)

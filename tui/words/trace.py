@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model.model import Pass, Place, Recording
-from tui.describe import LABEL, Describer
-from tui.sentence import computed, sentence, title
 from tui.shell.spans import Line, plain, shown, wrapped
 from tui.time.columns import HEADINGS, Columns, heading
 from tui.time.cursor import StepCursor
@@ -14,7 +12,9 @@ from tui.time.listing import FoldedTape, Listing
 from tui.time.rows import Rows, fit
 from tui.time.source import expression, lines, place_of
 from tui.time.timeline import Timeline
-from tui.why import answer_lines
+from tui.words.describe import LABEL, Describer
+from tui.words.sentence import computed, sentence, title
+from tui.words.why import answer_lines
 
 INDENT = "  "
 AROUND = 2  # lines above and below the one that matters

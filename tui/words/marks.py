@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from tui.sentence import title
 from tui.shell.spans import Line, Span, line
 from tui.time.breakpoints import Breakpoints, Kind, not_finite
 from tui.time.cursor import StepCursor
+from tui.words.sentence import title
 
 WHERE, WHO = 16, 28  # the columns of the moment and of its node
 

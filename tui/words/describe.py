@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
 from microtape.recording.model.words import format_number, format_shape, format_value
-from tui.differences import check_lines
-from tui.hooked import on_leaving
-from tui.remedy import remedy
-from tui.rule import index_text
-from tui.sentence import title
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.time.source import expression
-from tui.working import formula, worked
+from tui.words.differences import check_lines
+from tui.words.hook_effects import on_leaving
+from tui.words.remedy import remedy
+from tui.words.rule import index_text
+from tui.words.sentence import title
+from tui.words.worked_rule import formula, worked
 
 LABEL = 9  # the column of words on the left
 SHORTEST = 12  # characters that nearly any array can be described in

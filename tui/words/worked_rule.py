@@ -9,9 +9,9 @@ import numpy as np
 
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from microtape.recording.model.words import format_shape
-from tui.rule import Worked, fill, gradient_of, symbols, work_out
 from tui.time.cursor import StepCursor
 from tui.time.rows import Rows
+from tui.words.rule import Worked, fill, gradient_of, symbols, work_out
 
 
 def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:

@@ -10,12 +10,12 @@ from types import MappingProxyType
 import numpy as np
 
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
-from tui.hooked import on_leaving
-from tui.rule import element, index_text, parse, symbols
 from tui.shell.spans import Line, Span, line
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
-from tui.working import values
+from tui.words.hook_effects import on_leaving
+from tui.words.rule import element, index_text, parse, symbols
+from tui.words.worked_rule import values
 
 Index = tuple[int, ...]
 STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # where rounding and the method's own error balance

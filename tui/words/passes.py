@@ -10,10 +10,10 @@ import numpy as np
 
 from microtape.recording.model.model import Recording, Value
 from microtape.recording.model.words import format_number, format_shape, format_value
-from tui.sentence import title
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
-from tui.trace import pass_title, where
+from tui.words.sentence import title
+from tui.words.trace import pass_title, where
 
 NARROWEST = 12  # characters of a column that was cut
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from microtape.recording.model.model import Value
 from microtape.recording.model.words import format_number, format_value
-from tui.differences import differences_line
-from tui.hooked import on_arrival, on_leaving
-from tui.missing import made_at, why_no_grad, why_none
-from tui.rule import element, index_text, largest, symbols
-from tui.sentence import title
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.source import expression
-from tui.working import values, worked
+from tui.words.differences import differences_line
+from tui.words.hook_effects import on_arrival, on_leaving
+from tui.words.missing import made_at, why_no_grad, why_none
+from tui.words.rule import element, index_text, largest, symbols
+from tui.words.sentence import title
+from tui.words.worked_rule import values, worked
 
 Index = tuple[int, ...]
 MOST_PRODUCTS = 4  # of a sum of products, how many are written out

@@ -126,7 +126,7 @@ class Export:
             raise ExportError(str(error)) from None
 
     def _json(self, kind: Kind, progress: Progress) -> str:
-        from tui.machine import as_json, step_as_json
+        from tui.words.trace_json import as_json, step_as_json
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
         if kind.name == "trace":
@@ -136,7 +136,7 @@ class Export:
         return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
 
     def _text(self, kind: Kind, progress: Progress) -> str:
-        from tui.trace import trace, trace_step
+        from tui.words.trace import trace, trace_step
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
         if kind.name == "moment":

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from microtape.recording.model.model import Value
 from microtape.recording.model.words import format_value
-from tui.sentence import sentence
 from tui.shell.clipboard import exact
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
 from tui.time.source import expression
 from tui.time.source import lines as source_lines
-from tui.working import formula, worked
+from tui.words.sentence import sentence
+from tui.words.worked_rule import formula, worked
 
 MOST_LEAVES = 200  # in the list; any other is copied where it is the current node
 

@@ -17,10 +17,6 @@ import numpy as np
 
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import summarize
-from tui.describe import Describer
-from tui.marks import Mark
-from tui.passes import compare, list_passes
-from tui.sentence import computed, sentence
 from tui.shell.progress import SOME
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of
@@ -29,7 +25,11 @@ from tui.time.boxes import HEIGHT
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape
 from tui.time.source import expression, place_of
-from tui.why import answer_lines, refer
+from tui.words.describe import Describer
+from tui.words.marks import Mark
+from tui.words.passes import compare, list_passes
+from tui.words.sentence import computed, sentence
+from tui.words.why import answer_lines, refer
 
 FORMAT = {"format": "microtape trace", "version": 1}
 

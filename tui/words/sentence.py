@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
 from microtape.recording.model.words import format_shape, format_value
-from tui.hooked import on_arrival, on_leaving
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
+from tui.words.hook_effects import on_arrival, on_leaving
 
 WIDTH = 28  # of a number or array inside a sentence
 

@@ -7,8 +7,8 @@ import pytest
 
 from tui.app import StepperApp
 from tui.arranging import SMALLEST
-from tui.panes import SentencePane
-from tui.tape import TapeView
+from tui.widgets.panes import SentencePane
+from tui.widgets.tape import TapeView
 
 SMALL, LARGE = (80, 24), (140, 50)
 

@@ -11,9 +11,9 @@ from textual.app import App
 
 import microtape as mt
 from microtape.recording.model.summary import summarize
-from tui.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
+from tui.widgets.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
 
 GROUND = (20, 20, 20)
 

@@ -14,13 +14,13 @@ from waiting import until
 import tui
 from microtape import load
 from tui.arranging import SMALLEST
-from tui.explained import EXPLAINED
-from tui.help import KEYS, HelpScreen
-from tui.look import THEMES
-from tui.palette import commands_of
 from tui.shell.key_names import key_name
 from tui.shell.keys import actions_of
 from tui.stepper import StepperScreen
+from tui.widgets.explained import EXPLAINED
+from tui.widgets.help import KEYS, HelpScreen
+from tui.widgets.look import THEMES
+from tui.widgets.palette import commands_of
 
 
 @pytest.mark.parametrize(("keys", "about"), [((), "tape"), (("1",), "node"), (("4",), "engine"), (("5",), "watch")])

@@ -9,9 +9,9 @@ from waiting import until
 
 import microtape
 from microtape.recording.script.run import record_script
-from tui.line_view import LineView
-from tui.prompt import Prompt
 from tui.shell.demos import EXAMPLES
+from tui.widgets.line_view import LineView
+from tui.widgets.prompt import Prompt
 
 KEYS = [
     *(["right"] * 6), *(["left"] * 4), "shift+right", "shift+right", "shift+left", "home", "end", "v", "z",

@@ -25,10 +25,10 @@ from tui.learn_prose import Block
 from tui.predict import PredictScreen
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
-from tui.tape import MARKER, SCROLLBAR
 from tui.time.columns import GAP
 from tui.time.cursor import StepCursor
 from tui.time.rows import Rows
+from tui.widgets.tape import MARKER, SCROLLBAR
 
 REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)

@@ -10,8 +10,8 @@ from waiting import until
 
 import tui
 from microtape import load
-from tui.array_view import ArrayScreen
 from tui.stepper import StepperScreen
+from tui.widgets.array_view import ArrayScreen
 
 
 def place(pilot, text):

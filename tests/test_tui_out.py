@@ -97,7 +97,7 @@ async def test_the_answer_why_is_copied():
 
 async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkeypatch):
     monkeypatch.setattr("tui.outward.pieces", lambda cursor: [])
-    monkeypatch.setattr("tui.panes.NodePane.text", "x" * (MOST + 1))
+    monkeypatch.setattr("tui.widgets.panes.NodePane.text", "x" * (MOST + 1))
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y", "y")
         assert not pilot.app.clipboard

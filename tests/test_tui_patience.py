@@ -8,14 +8,14 @@ from test_tui_app import LARGE, bar, shown, stepper
 from textual.drivers.headless_driver import HeadlessDriver
 from waiting import until
 
-from tui import patience
 from tui.time import search
 from tui.time.listing import FoldedTape
+from tui.widgets import background
 
 
 def beside():
     """The threads in which something is worked out."""
-    return [thread for thread in threading.enumerate() if thread.name == patience.BESIDE]
+    return [thread for thread in threading.enumerate() if thread.name == background.BESIDE]
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def slow(monkeypatch):
 
         return waits
 
-    monkeypatch.setattr(patience, "AT_ONCE", 0)
-    monkeypatch.setattr(patience, "PATIENCE", 0.01)
+    monkeypatch.setattr(background, "AT_ONCE", 0)
+    monkeypatch.setattr(background, "PATIENCE", 0.01)
     monkeypatch.setattr(FoldedTape, "__init__", waiting(FoldedTape.__init__))
     monkeypatch.setattr(search, "_found", waiting(search._found))
     yield may_end

@@ -9,9 +9,9 @@ from waiting import until
 import microtape as mt
 from microtape.recording.model.summary import summarize
 from microtape.recording.script.condition import Condition, ExpressionError, Facts
-from tui.bars import TimeBar
 from tui.time.breakpoints import Breakpoints, not_finite
 from tui.time.cursor import StepCursor
+from tui.widgets.bars import TimeBar
 
 
 def facts(grad=None, value=None, **more):

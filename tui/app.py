@@ -13,14 +13,14 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.theme import ThemeProvider
 
 from microtape.recording.model.model import Recording
-from tui.look import THEMES
-from tui.palette import commands_of, without
-from tui.patience import AT_ONCE
 from tui.shell.key_names import key_name
 from tui.shell.keys import Keymap, rebind
 from tui.shell.remembered import Place, Remembered, key_of
 from tui.shell.spans import shown
 from tui.stepper import StepperOptions, StepperScreen
+from tui.widgets.background import AT_ONCE
+from tui.widgets.look import THEMES
+from tui.widgets.palette import commands_of, without
 
 
 class PlainScrollBar(ScrollBarRender):

@@ -8,9 +8,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui.explaining import ExplainingScreen
-from tui.panes import PANES, SentencePane
-from tui.tape import TapeView
 from tui.time.breakpoints import Breakpoints
+from tui.widgets.panes import PANES, SentencePane
+from tui.widgets.tape import TapeView
 
 SMALLEST = (60, 18)
 WIDE = 116  # columns from which on the panes are beside the tape

@@ -7,8 +7,8 @@ from functools import partial
 
 from microtape.recording.script.condition import ExpressionError
 from tui.arranging import ArrangingScreen
-from tui.prompt import Prompt, Purpose
 from tui.time.search import found_nodes
+from tui.widgets.prompt import Prompt, Purpose
 
 
 class AskingScreen(ArrangingScreen):

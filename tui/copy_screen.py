@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.dialog import Dialog, keys_below
 from tui.shell.spans import shown
+from tui.widgets.dialog import Dialog, keys_below
 from tui.words.copying import Piece
 
 

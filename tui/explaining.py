@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from tui.array_view import ArrayScreen
-from tui.explained import EXPLAINED
 from tui.finding import FindingScreen
-from tui.help import HelpScreen
 from tui.time.arrays import arrays_of
 from tui.why_screen import WhyScreen
+from tui.widgets.array_view import ArrayScreen
+from tui.widgets.explained import EXPLAINED
+from tui.widgets.help import HelpScreen
 from tui.words.why import refer, subject
 
 

@@ -15,8 +15,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
-from tui.dialog import Dialog, keys_below
 from tui.shell.clipboard import home
+from tui.widgets.dialog import Dialog, keys_below
 from tui.words.exporting import KINDS, Export, ExportError, Kind
 
 

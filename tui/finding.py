@@ -9,9 +9,9 @@ from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
 from tui.recording_again import AgainScreen
-from tui.tape import TapeView
 from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes, matches
+from tui.widgets.tape import TapeView
 
 
 class FindingScreen(AgainScreen):

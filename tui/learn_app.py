@@ -14,8 +14,8 @@ from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
 from tui.app import MicrotapeApp
-from tui.footer import Footer
 from tui.learn_lesson import LessonScreen
+from tui.widgets.footer import Footer
 from viz.basics.characters import to_ascii
 
 

@@ -17,14 +17,14 @@ from textual.worker import get_current_worker
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.checking.record import record_program
 from microtape.errors import RecordingError
-from tui.footer import Footer
-from tui.help import HelpScreen
 from tui.learn_ask import Questions
 from tui.learn_doing import DoingScreen
 from tui.learn_exercise import ExerciseView
 from tui.learn_program import LessonStepper, ProgramView
 from tui.learn_prose import Prose
 from tui.learn_text import Page, fit
+from tui.widgets.footer import Footer
+from tui.widgets.help import HelpScreen
 
 SMALLEST = (60, 18)
 ROOM_FOR_TWO = {"program": 116, "exercise": 144}  # columns, so that neither pictures nor lines of code are cut

@@ -11,13 +11,13 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
-from tui.bars import TimeBar
 from tui.learn_ask import Questions
-from tui.panes import SentencePane
-from tui.source_pane import SourcePane
 from tui.stepper import StepperScreen
-from tui.tape import TapeView
 from tui.time.cursor import StepCursor
+from tui.widgets.bars import TimeBar
+from tui.widgets.panes import SentencePane
+from tui.widgets.source_pane import SourcePane
+from tui.widgets.tape import TapeView
 
 
 class ProgramView(Vertical):

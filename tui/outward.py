@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 
 from tui.copy_screen import CopyScreen
 from tui.export_screen import ExportScreen
-from tui.pane import Pane
 from tui.running import RunningScreen
 from tui.shell.clipboard import copy
+from tui.widgets.pane import Pane
 from tui.words.copying import MOST_LEAVES, Piece, pieces
 from tui.words.exporting import Export
 

@@ -18,9 +18,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from microtape.recording.model.model import Recording
-from tui.dialog import Dialog, keys_below
-from tui.look import content
 from tui.shell.spans import plain
+from tui.widgets.dialog import Dialog, keys_below
+from tui.widgets.look import content
 from tui.words.passes import Pair, headings, pass_lines, row
 
 STYLE = """

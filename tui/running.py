@@ -8,11 +8,11 @@ from textual.reactive import reactive
 from textual.timer import Timer
 
 from microtape.recording.script.condition import Condition
-from tui.patience import PatientScreen
 from tui.stops_screen import StopsScreen
 from tui.time.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
+from tui.widgets.background import PatientScreen
 
 SHORT = 2_000  # moments within which a condition is evaluated at once
 PAUSE = 0.3  # seconds before anything long is worked out, as where NaNs are: the first paint comes first

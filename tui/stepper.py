@@ -17,23 +17,23 @@ from textual.widgets import Static
 from microtape.recording.model.model import Recording
 from tui.arranging import VIEWS, WIDE
 from tui.asking import AskingScreen
-from tui.bars import Heading, TimeBar
-from tui.box_view import BoxView
-from tui.first_steps import hint_after
-from tui.footer import Footer
-from tui.pane import Pane
-from tui.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
 from tui.predict import PredictScreen, question_about
-from tui.prompt import Prompt
 from tui.running import PAUSE
 from tui.shell.keys import give_way
 from tui.shell.opening import Origin
 from tui.shell.remembered import Remembered, key_of
 from tui.shell.spans import shown
-from tui.source_pane import SourcePane
-from tui.tape import TapeView
 from tui.time.cursor import StepCursor
-from tui.watch_pane import WatchPane
+from tui.widgets.bars import Heading, TimeBar
+from tui.widgets.box_view import BoxView
+from tui.widgets.first_steps import hint_after
+from tui.widgets.footer import Footer
+from tui.widgets.pane import Pane
+from tui.widgets.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
+from tui.widgets.prompt import Prompt
+from tui.widgets.source_pane import SourcePane
+from tui.widgets.tape import TapeView
+from tui.widgets.watch_pane import WatchPane
 
 LOOKS_FOR_GARBAGE = (1_000, 10, 10)  # often and little: what ten jumps leave behind takes longer than a paint
 

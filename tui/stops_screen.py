@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from tui.dialog import Dialog, keys_below
 from tui.shell.spans import shown
 from tui.time.breakpoints import Breakpoint, Breakpoints
+from tui.widgets.dialog import Dialog, keys_below
 
 
 class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):

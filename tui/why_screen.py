@@ -11,12 +11,12 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.dialog import Dialog, keys_below
-from tui.look import content
 from tui.shell.clipboard import copy
 from tui.shell.key_names import key_name
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
+from tui.widgets.dialog import Dialog, keys_below
+from tui.widgets.look import content
 from tui.words.missing import why_no_grad
 from tui.words.why import Subject, label, move, note, why
 

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from tui.pieces import Text
+from tui.widgets.pieces import Text
 
 
 class Brush:

@@ -18,12 +18,12 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.line_view import LineView
 from tui.time.columns import GAP, HEADINGS, Columns, heading
 from tui.time.cursor import State, StepCursor
 from tui.time.listing import Listing, PassTape, Run, RunRow
 from tui.time.rows import Cells, fit
 from tui.time.timeline import Timeline
+from tui.widgets.line_view import LineView
 
 HEADER = 1  # line of headings, or of what is hidden
 MARKER = 2  # columns of the marker

@@ -12,10 +12,10 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.brush import Brush
-from tui.pieces import Piece, Text
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
+from tui.widgets.brush import Brush
+from tui.widgets.pieces import Piece, Text
 from tui.words.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "

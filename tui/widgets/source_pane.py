@@ -12,11 +12,11 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from microtape.recording.model.model import Place
-from tui.pane import Pane
-from tui.pieces import Piece, Text, joined, plain, restyled
-from tui.tape import ASCII_GLYPHS, GLYPHS
 from tui.time.cursor import StepCursor
 from tui.time.source import place_of
+from tui.widgets.pane import Pane
+from tui.widgets.pieces import Piece, Text, joined, plain, restyled
+from tui.widgets.tape import ASCII_GLYPHS, GLYPHS
 
 CURRENT = "bold on $accent-muted"
 FAULT = "bold on $error-muted"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from tui.look import styled
-from tui.pane import Pane
-from tui.pieces import Text
 from tui.time.cursor import StepCursor
+from tui.widgets.look import styled
+from tui.widgets.pane import Pane
+from tui.widgets.pieces import Text
 from tui.words.describe import LABEL, Describer
 from tui.words.sentence import sentence
 

@@ -27,10 +27,10 @@ from textual.widgets import Static
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from microtape.recording.model.words import format_number
-from tui.dialog import Dialog, keys_below
-from tui.look import content
 from tui.shell.clipboard import copy, exact
 from tui.time.arrays import about_lines
+from tui.widgets.dialog import Dialog, keys_below
+from tui.widgets.look import content
 from tui.words.rule import index_text
 
 AROUND = 9  # lines of the page around the numbers

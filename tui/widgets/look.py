@@ -8,8 +8,8 @@ from typing import Any
 from textual.content import Content
 from textual.theme import BUILTIN_THEMES, Theme
 
-from tui.pieces import Piece, Text, joined
 from tui.shell.spans import Line, Role, shown
+from tui.widgets.pieces import Piece, Text, joined
 
 DARK = Theme(
     name="microtape-dark",

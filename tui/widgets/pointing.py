@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tui.look import STYLES
-from tui.pieces import Text, plain
 from tui.time.cursor import StepCursor
 from tui.time.naming import names
+from tui.widgets.look import STYLES
+from tui.widgets.pieces import Text, plain
 
 NODE = re.compile(r"(?:[^\s(]+ \()?%(\d{1,18})(?:\)| \w+)?")  # `loss (%16)`, `%3 mul`
 STEP = re.compile(r"\bstep (\d{1,18})\b")

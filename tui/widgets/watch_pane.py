@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from textual.reactive import reactive
 
 from microtape.recording.model.words import format_value
-from tui.look import styled
-from tui.pane import Pane
-from tui.pieces import Text
 from tui.shell.spans import Line, Span, line, sentence_list
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
+from tui.widgets.look import styled
+from tui.widgets.pane import Pane
+from tui.widgets.pieces import Text
 from tui.words.marks import where
 from tui.words.sentence import title
 

@@ -13,11 +13,11 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.line_view import LineView
-from tui.tape import TapeView
 from tui.time.box_picture import BoxPicture, Stretch
 from tui.time.boxes import HEIGHT, Plan
 from tui.time.cursor import StepCursor
+from tui.widgets.line_view import LineView
+from tui.widgets.tape import TapeView
 
 
 class BoxView(LineView, can_focus=True):

@@ -13,12 +13,12 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.dialog import Dialog, keys_below
-from tui.explained import EXPLAINED
-from tui.panes import PANES
 from tui.shell.key_names import KeyNames
 from tui.shell.spans import shown
-from tui.tape import ASCII_GLYPHS, GLYPHS
+from tui.widgets.dialog import Dialog, keys_below
+from tui.widgets.explained import EXPLAINED
+from tui.widgets.panes import PANES
+from tui.widgets.tape import ASCII_GLYPHS, GLYPHS
 
 WIDTH, KEY = 96, 11  # most characters of a line, and those of its left column
 # The actions of the stepper, and what they do; `{action}` is the key of another one.

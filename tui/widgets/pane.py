@@ -11,11 +11,11 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.brush import Brush
-from tui.line_view import LineView
-from tui.pieces import Text, plain, wrap
-from tui.pointing import moment_at
 from tui.time.cursor import StepCursor
+from tui.widgets.brush import Brush
+from tui.widgets.line_view import LineView
+from tui.widgets.pieces import Text, plain, wrap
+from tui.widgets.pointing import moment_at
 
 
 class Pane(LineView):

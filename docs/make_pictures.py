@@ -20,7 +20,7 @@ import viz
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import record_script
-from tui.app import StepperApp
+from tui.stepper.app import StepperApp
 
 DOCS = Path(__file__).resolve().parent
 PICTURES, PROGRAMS, EXAMPLES = DOCS / "pictures", DOCS / "programs", DOCS.parent / "microtape" / "examples"

@@ -13,7 +13,7 @@ from tui.learn_app import LearnApp
 from tui.learn_exercise import Editor
 from tui.learn_lesson import LessonScreen
 from tui.learn_program import ProgramView
-from tui.predict import PredictScreen
+from tui.stepper.predict import PredictScreen
 
 COURSE = load_course()
 

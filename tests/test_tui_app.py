@@ -5,8 +5,8 @@ import re
 import handmade
 import pytest
 
-from tui.app import StepperApp
-from tui.arranging import SMALLEST
+from tui.stepper.app import StepperApp
+from tui.stepper.arranging import SMALLEST
 from tui.widgets.panes import SentencePane
 from tui.widgets.tape import TapeView
 

@@ -13,10 +13,10 @@ from waiting import until
 
 import tui
 from microtape import load
-from tui.arranging import SMALLEST
 from tui.shell.key_names import key_name
 from tui.shell.keys import actions_of
-from tui.stepper import StepperScreen
+from tui.stepper.arranging import SMALLEST
+from tui.stepper.stepper import StepperScreen
 from tui.widgets.explained import EXPLAINED
 from tui.widgets.help import KEYS, HelpScreen
 from tui.widgets.look import THEMES

@@ -22,9 +22,9 @@ from tui.learn_exercise import ExerciseView
 from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn_program import LessonStepper, ProgramView, onward
 from tui.learn_prose import Block
-from tui.predict import PredictScreen
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
+from tui.stepper.predict import PredictScreen
 from tui.time.columns import GAP
 from tui.time.cursor import StepCursor
 from tui.time.rows import Rows

@@ -10,7 +10,7 @@ from waiting import until
 
 import tui
 from microtape import load
-from tui.stepper import StepperScreen
+from tui.stepper.stepper import StepperScreen
 from tui.widgets.array_view import ArrayScreen
 
 

@@ -45,7 +45,7 @@ def slow(monkeypatch):
 async def test_a_long_recording_says_that_it_opens(is_long, monkeypatch):
     written = []
     monkeypatch.setattr(HeadlessDriver, "write", lambda self, data: written.append(data))
-    monkeypatch.setattr("tui.app.AT_ONCE", 10 if is_long else 1000)
+    monkeypatch.setattr("tui.stepper.app.AT_ONCE", 10 if is_long else 1000)
     async with stepper(handmade.chain(30)).run_test(size=LARGE):
         assert any("opening chain.py ..." in data for data in written) == is_long
 

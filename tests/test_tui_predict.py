@@ -5,7 +5,7 @@ import pytest
 from test_tui_app import LARGE, bar, sentence, shown, stepper
 from textual.widgets import Input
 
-from tui.predict import PredictScreen, Question, question_about
+from tui.stepper.predict import PredictScreen, Question, question_about
 from tui.time.cursor import StepCursor
 
 

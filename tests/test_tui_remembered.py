@@ -12,7 +12,7 @@ from tui.cli import main
 from tui.shell.exits import Exit
 from tui.shell.keys import KeysError, actions_of, read_keys, rebind
 from tui.shell.remembered import MOST_PLACES, Place, Remembered, folder, is_wanted, key_of
-from tui.stepper import StepperScreen
+from tui.stepper.stepper import StepperScreen
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 
 import microtape
 from microtape.recording.script.run import record_script
-from tui.app import StepperApp
 from tui.shell.demos import EXAMPLES
+from tui.stepper.app import StepperApp
 
 SCREENS = {
     "small dark": ("diamond", (80, 24), "dark", ["right"] * 3),

@@ -7,8 +7,8 @@ from test_tui_app import LARGE, bar, row, shown, stepper
 
 import microtape as mt
 from tui.shell.spans import plain
+from tui.stepper.why_screen import MOST_TERMS
 from tui.time.cursor import StepCursor
-from tui.why_screen import MOST_TERMS
 from tui.words.why import Subject, answer_lines, ask, move, why
 
 

@@ -3,6 +3,6 @@
 Importing this package is cheap: Textual is loaded when a stepper opens.
 """
 
-from tui.launch import step
+from tui.stepper.launch import step
 
 __all__ = ["step"]

@@ -26,8 +26,8 @@ def version() -> int:
 
 def step(arguments: argparse.Namespace) -> int:
     """Open the stepper; where there is no terminal, print the trace."""
-    from tui.launch import has_terminal
     from tui.shell.opening import Origin, choose_passes, open_origin
+    from tui.stepper.launch import has_terminal
 
     terminal = has_terminal()
     origin = Origin.asked_for(arguments)
@@ -40,8 +40,8 @@ def step(arguments: argparse.Namespace) -> int:
 
         print_trace(recording, passes, arguments)
         return code
-    from tui.app import StepperApp
     from tui.shell.remembered import Remembered, is_wanted
+    from tui.stepper.app import StepperApp
 
     failed = next((one for one in passes if recording.passes[one].error is not None), None)
     start = failed if failed is not None else passes[0] if passes else 0
@@ -134,7 +134,7 @@ def keys(arguments: argparse.Namespace) -> int:
     """List the stepper's keys, in the form of the file that changes them."""
     from microtape.recording.model.model import Recording
     from tui.shell.keys import KeysError, actions_of, read_keys, rebind, table
-    from tui.stepper import StepperScreen
+    from tui.stepper.stepper import StepperScreen
 
     screen = StepperScreen(Recording("", (), (), (), {}))
     try:
@@ -148,7 +148,7 @@ def keys(arguments: argparse.Namespace) -> int:
 def _keymap(recording: Recording) -> tuple[str, Keymap]:
     """What is wrong with the user's keys, if anything is, and the keys to be used."""
     from tui.shell.keys import KeysError, actions_of, keys_file, read_keys
-    from tui.stepper import StepperScreen
+    from tui.stepper.stepper import StepperScreen
 
     if not keys_file().exists():
         return "", {}

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
 from tui import learn_commands
-from tui.launch import has_terminal
 from tui.learn_commands import Desk
 from tui.learn_watch import watch
 from tui.shell.exits import CommandError, Exit, say
+from tui.stepper.launch import has_terminal
 
 
 class Words(NamedTuple):

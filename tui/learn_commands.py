@@ -15,8 +15,8 @@ from lessons.checking.divergence import Where, where
 from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
 from microtape.recording.model.model import Recording
-from tui.launch import has_terminal
 from tui.shell.exits import CommandError, Exit, say
+from tui.stepper.launch import has_terminal
 from viz.basics.characters import to_ascii
 
 
@@ -190,8 +190,8 @@ def step(desk: Desk, lesson: Lesson) -> int:
 
 def show(desk: Desk, found: Where) -> None:
     """The stepper, in full screen, at the moment that was found."""
-    from tui.app import MicrotapeApp
     from tui.learn_doing import PartedStepper, at
+    from tui.stepper.app import MicrotapeApp
 
     class PartedApp(MicrotapeApp):
         def on_mount(self) -> None:

@@ -17,7 +17,7 @@ from tui.learn_ask import SureScreen
 from tui.learn_exercise import ExerciseView
 from tui.learn_fault import FaultStepper, record_case
 from tui.learn_text import flowing
-from tui.stepper import StepperScreen
+from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
 from tui.learn_ask import Questions
-from tui.stepper import StepperScreen
+from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 from tui.widgets.bars import TimeBar
 from tui.widgets.panes import SentencePane

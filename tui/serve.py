@@ -21,9 +21,9 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tui.launch import command_line
 from tui.shell.exits import CommandError, say
 from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.stepper.launch import command_line
 
 try:
     import aiohttp_jinja2

@@ -8,7 +8,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 
 from microtape.recording.script.condition import Condition
-from tui.stops_screen import StopsScreen
+from tui.stepper.stops_screen import StopsScreen
 from tui.time.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from tui.copy_screen import CopyScreen
-from tui.export_screen import ExportScreen
-from tui.running import RunningScreen
 from tui.shell.clipboard import copy
+from tui.stepper.copy_screen import CopyScreen
+from tui.stepper.export_screen import ExportScreen
+from tui.stepper.running import RunningScreen
 from tui.widgets.pane import Pane
 from tui.words.copying import MOST_LEAVES, Piece, pieces
 from tui.words.exporting import Export

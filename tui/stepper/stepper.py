@@ -15,14 +15,14 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
-from tui.arranging import VIEWS, WIDE
-from tui.asking import AskingScreen
-from tui.predict import PredictScreen, question_about
-from tui.running import PAUSE
 from tui.shell.keys import give_way
 from tui.shell.opening import Origin
 from tui.shell.remembered import Remembered, key_of
 from tui.shell.spans import shown
+from tui.stepper.arranging import VIEWS, WIDE
+from tui.stepper.asking import AskingScreen
+from tui.stepper.predict import PredictScreen, question_about
+from tui.stepper.running import PAUSE
 from tui.time.cursor import StepCursor
 from tui.widgets.bars import Heading, TimeBar
 from tui.widgets.box_view import BoxView

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 from microtape.recording.script.condition import ExpressionError
-from tui.arranging import ArrangingScreen
+from tui.stepper.arranging import ArrangingScreen
 from tui.time.search import found_nodes
 from tui.widgets.prompt import Prompt, Purpose
 

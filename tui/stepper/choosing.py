@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from tui.outward import OutwardScreen
-from tui.passes_screen import CompareScreen, PassChoice, PassesScreen
+from tui.stepper.copy_export import OutwardScreen
+from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
 from tui.words.passes import Pair, compare
 
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from tui.finding import FindingScreen
+from tui.stepper.finding import FindingScreen
+from tui.stepper.why_screen import WhyScreen
 from tui.time.arrays import arrays_of
-from tui.why_screen import WhyScreen
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.explained import EXPLAINED
 from tui.widgets.help import HelpScreen

@@ -17,7 +17,7 @@ from tui.shell.key_names import key_name
 from tui.shell.keys import Keymap, rebind
 from tui.shell.remembered import Place, Remembered, key_of
 from tui.shell.spans import shown
-from tui.stepper import StepperOptions, StepperScreen
+from tui.stepper.stepper import StepperOptions, StepperScreen
 from tui.widgets.background import AT_ONCE
 from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of, without

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
-from tui.recording_again import AgainScreen
+from tui.stepper.recording_again import AgainScreen
 from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes, matches
 from tui.widgets.tape import TapeView

@@ -53,7 +53,7 @@ def run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedP
 
 def command_line(*arguments: str) -> list[str]:
     """The `microtape` command as a process is started with it, wherever the package lies."""
-    root = str(Path(__file__).resolve().parent.parent)
+    root = str(Path(__file__).resolve().parents[2])
     return [sys.executable, "-P", "-c", COMMAND, root, *arguments]
 
 

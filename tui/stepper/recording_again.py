@@ -18,10 +18,10 @@ from textual.worker import Worker, WorkerState
 
 from microtape.errors import RecordingError
 from microtape.recording.model.model import Recording
-from tui.choosing import ChoosingScreen
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 from tui.shell.opening import Origin, load_all
+from tui.stepper.choosing import ChoosingScreen
 from tui.time.same_place import same_place
 from tui.time.source import place_of
 

@@ -7,7 +7,7 @@ from textual.reactive import Reactive, reactive
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.explaining import ExplainingScreen
+from tui.stepper.explaining import ExplainingScreen
 from tui.time.breakpoints import Breakpoints
 from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.tape import TapeView

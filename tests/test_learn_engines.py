@@ -10,10 +10,10 @@ from lessons import Workspace, load_course
 from lessons.checking.divergence import THE_ENGINES
 from lessons.checking.record import record_program
 from tui.cli import main
-from tui.learn_app import CourseScreen, LearnApp
-from tui.learn_doing import PartedStepper
-from tui.learn_fault import FaultStepper, SaidScreen
-from tui.learn_lesson import LessonScreen
+from tui.learn.app import CourseScreen, LearnApp
+from tui.learn.doing import PartedStepper
+from tui.learn.fault import FaultStepper, SaidScreen
+from tui.learn.lesson import LessonScreen
 from tui.shell.exits import Exit
 
 COURSE = load_course()
@@ -25,8 +25,8 @@ FAN_OUT, LINEAR = COURSE.find("fan_out"), COURSE.find("first_function")
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
     record = functools.cache(record_program)
-    monkeypatch.setattr("tui.learn_lesson.record_program", record)
-    monkeypatch.setattr("tui.learn_fault.record_program", record)
+    monkeypatch.setattr("tui.learn.cli.lesson.record_program", record)
+    monkeypatch.setattr("tui.learn.cli.fault.record_program", record)
     return Workspace()
 
 

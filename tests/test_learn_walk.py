@@ -9,10 +9,10 @@ from waiting import until
 
 from lessons import Lesson, Workspace, load_course
 from lessons.checking.record import record_program
-from tui.learn_app import LearnApp
-from tui.learn_exercise import Editor
-from tui.learn_lesson import LessonScreen
-from tui.learn_program import ProgramView
+from tui.learn.app import LearnApp
+from tui.learn.exercise import Editor
+from tui.learn.lesson import LessonScreen
+from tui.learn.program import ProgramView
 from tui.stepper.predict import PredictScreen
 
 COURSE = load_course()
@@ -85,7 +85,7 @@ async def test_leaving_while_the_program_is_still_recorded_is_harmless(tmp_path,
         leaving.set()
         await asyncio.sleep(0.2)
 
-    monkeypatch.setattr("tui.learn_lesson.record_program", slow)
+    monkeypatch.setattr("tui.learn.cli.lesson.record_program", slow)
     monkeypatch.setattr(ProgramView, "on_unmount", gone, raising=False)
     async with LearnApp(COURSE, Workspace(tmp_path), lesson=COURSE.lessons[0]).run_test() as pilot:
         assert pilot.app.screen.query_one(ProgramView).cursor is None

@@ -32,7 +32,7 @@ def play(monkeypatch):
             deed = waiting.get() if not waiting.empty() else "q"
             return deed if isinstance(deed, str) else deed()
 
-        monkeypatch.setattr("tui.learn_watch.read_key", read_key)
+        monkeypatch.setattr("tui.learn.cli.watch.read_key", read_key)
 
     return play
 
@@ -98,7 +98,7 @@ def test_a_key_is_enough_on_a_terminal_and_it_is_left_as_it_was(monkeypatch):
     import sys
     import termios
 
-    from tui.learn_watch import read_key, single_keys
+    from tui.learn.watch import read_key, single_keys
 
     ours, theirs = pty.openpty()
     with os.fdopen(theirs) as terminal:
@@ -116,7 +116,7 @@ def test_a_key_is_enough_on_a_terminal_and_it_is_left_as_it_was(monkeypatch):
 def test_the_end_of_the_input_is_the_end(monkeypatch):
     import sys
 
-    from tui.learn_watch import read_key
+    from tui.learn.watch import read_key
 
     reading, writing = os.pipe()
     os.close(writing)

@@ -16,12 +16,12 @@ from waiting import until
 import tui.words.sentence
 from lessons import Course, Workspace, load_course
 from lessons.checking.record import record_program
-from tui.learn_app import CourseScreen, LearnApp
-from tui.learn_ask import Questions, SureScreen
-from tui.learn_exercise import ExerciseView
-from tui.learn_lesson import SMALLEST, LessonHelp, LessonScreen
-from tui.learn_program import LessonStepper, ProgramView, onward
-from tui.learn_prose import Block
+from tui.learn.app import CourseScreen, LearnApp
+from tui.learn.ask import Questions, SureScreen
+from tui.learn.exercise import ExerciseView
+from tui.learn.lesson import SMALLEST, LessonHelp, LessonScreen
+from tui.learn.program import LessonStepper, ProgramView, onward
+from tui.learn.prose import Block
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
 from tui.stepper.predict import PredictScreen
@@ -83,7 +83,7 @@ record_once = functools.cache(record_program)
 @pytest.fixture(autouse=True)
 def quick_recordings(monkeypatch):
     """Every program is recorded, but only once for all tests."""
-    monkeypatch.setattr("tui.learn_lesson.record_program", record_once)
+    monkeypatch.setattr("tui.learn.cli.lesson.record_program", record_once)
 
 
 @pytest.fixture

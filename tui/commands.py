@@ -125,7 +125,7 @@ def demo(arguments: argparse.Namespace) -> int:
 
 def learn(arguments: argparse.Namespace) -> int:
     """Open the course."""
-    from tui.learn import learn as open_course
+    from tui.learn.cli import learn as open_course
 
     return open_course(arguments, theme=arguments.theme or _theme(), ascii=is_ascii(arguments))
 

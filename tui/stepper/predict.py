@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from microtape.recording.model.model import Delivery, Value
 from microtape.recording.model.words import format_shape, format_value
-from tui.learn_text import marked
+from tui.learn.text import marked
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below

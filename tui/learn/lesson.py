@@ -17,12 +17,12 @@ from textual.worker import get_current_worker
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.checking.record import record_program
 from microtape.errors import RecordingError
-from tui.learn_ask import Questions
-from tui.learn_doing import DoingScreen
-from tui.learn_exercise import ExerciseView
-from tui.learn_program import LessonStepper, ProgramView
-from tui.learn_prose import Prose
-from tui.learn_text import Page, fit
+from tui.learn.ask import Questions
+from tui.learn.doing import DoingScreen
+from tui.learn.exercise import ExerciseView
+from tui.learn.program import LessonStepper, ProgramView
+from tui.learn.prose import Prose
+from tui.learn.text import Page, fit
 from tui.widgets.footer import Footer
 from tui.widgets.help import HelpScreen
 

@@ -16,7 +16,7 @@ from lessons.model.faults import FAULTS
 from lessons.model.find import answer
 from lessons.model.lesson import Lesson, WrongEngine
 from microtape.recording.model.model import Recording
-from tui.learn_text import fit, marked
+from tui.learn.text import fit, marked
 from tui.stepper.stepper import StepperScreen
 
 TASK = "This engine has a fault. Go to the first step that is wrong, and press m."

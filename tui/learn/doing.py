@@ -13,10 +13,10 @@ from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.checking.divergence import Where, failed, where
 from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
-from tui.learn_ask import SureScreen
-from tui.learn_exercise import ExerciseView
-from tui.learn_fault import FaultStepper, record_case
-from tui.learn_text import flowing
+from tui.learn.ask import SureScreen
+from tui.learn.exercise import ExerciseView
+from tui.learn.fault import FaultStepper, record_case
+from tui.learn.text import flowing
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 

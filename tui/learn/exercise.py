@@ -16,7 +16,7 @@ from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
 from lessons.checking.report import Said
-from tui.learn_text import PROSE, STYLES, Page, marked
+from tui.learn.text import PROSE, STYLES, Page, marked
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
-from tui import learn_commands
-from tui.learn_commands import Desk
-from tui.learn_watch import watch
+from tui.learn import commands
+from tui.learn.commands import Desk
+from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
 from tui.stepper.launch import has_terminal
 
@@ -25,11 +25,11 @@ class Words(NamedTuple):
 
 
 COMMANDS: dict[str, Callable[[Desk, Lesson], int]] = {
-    "check": learn_commands.check_file,
-    "hint": learn_commands.hint,
-    "solution": learn_commands.solution,
-    "reset": learn_commands.reset,
-    "step": learn_commands.step,
+    "check": commands.check_file,
+    "hint": commands.hint,
+    "solution": commands.solution,
+    "reset": commands.reset,
+    "step": commands.step,
     "watch": watch,
 }
 
@@ -44,13 +44,13 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
     words = Words(what, rest)
     try:
         if words.command == "verify":
-            from tui.learn_class import verify
+            from tui.learn.teaching import verify
 
             return verify(_folder(words))
         path = Path(arguments.path).expanduser() if arguments.path is not None else None
         course = load_course(COURSE if path is None else path)
         if words.command == "grade":
-            from tui.learn_class import grade
+            from tui.learn.teaching import grade
 
             return grade(_folder(words), course, " ".join(rest[1:]), as_json=arguments.json, ascii=ascii)
         workspace = Workspace(None if path is None else folder_of(path))
@@ -81,10 +81,10 @@ def _run(desk: Desk, words: Words) -> int:
         return desk.open(None)
     if command == "engine":
         step = rest.pop() if len(rest) > 1 and rest[-1].replace(".", "", 1).isdecimal() else None
-        return learn_commands.engine(desk, desk.lesson(" ".join(rest)), step)
+        return commands.engine(desk, desk.lesson(" ".join(rest)), step)
     if command in COMMANDS:
         return COMMANDS[command](desk, desk.lesson(" ".join(rest)))
-    return learn_commands.text(desk, _lesson_of(desk, words))
+    return commands.text(desk, _lesson_of(desk, words))
 
 
 def _lesson_of(desk: Desk, words: Words) -> Lesson:

@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
-from tui.learn_lesson import LessonScreen
+from tui.learn.lesson import LessonScreen
 from tui.stepper.app import MicrotapeApp
 from tui.widgets.footer import Footer
 from viz.basics.characters import to_ascii

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from lessons.model.lesson import Prediction
 from lessons.model.predict import right_answer
-from tui.learn_text import fit
+from tui.learn.text import fit
 from tui.stepper.predict import PredictScreen, Question
 from tui.time.cursor import StepCursor
 

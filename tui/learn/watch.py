@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from lessons import Lesson
 from lessons.checking.divergence import where
-from tui import learn_commands
-from tui.learn_commands import Desk
+from tui.learn import commands
+from tui.learn.commands import Desk
 from tui.shell.exits import Exit
 
 PAUSE = 0.3  # seconds between two looks at the file
@@ -40,13 +40,13 @@ def watch(desk: Desk, lesson: Lesson) -> int:
         elif key == "c":
             known = None
         elif key == "h":
-            learn_commands.hint(desk, lesson)
+            commands.hint(desk, lesson)
         elif key == "s":
-            learn_commands.step(desk, lesson)
+            commands.step(desk, lesson)
 
 
 def _check(desk: Desk, lesson: Lesson) -> None:
-    verdict = learn_commands.tried(desk, lesson)
+    verdict = commands.tried(desk, lesson)
     if not verdict.passed:
         found = where(lesson.exercise, verdict, desk.workspace.exercise(lesson))
         if found is not None:

@@ -36,7 +36,7 @@ class Desk:
 
     def open(self, lesson: Lesson | None, then: Literal["", "where", "wrong_engine"] = "") -> int:
         """The full screen, at a lesson and at one of its actions."""
-        from tui.learn_app import LearnApp
+        from tui.learn.app import LearnApp
 
         app = LearnApp(
             self.course, self.workspace, lesson=lesson, then=then, theme=self.theme, ascii=self.ascii,
@@ -190,7 +190,7 @@ def step(desk: Desk, lesson: Lesson) -> int:
 
 def show(desk: Desk, found: Where) -> None:
     """The stepper, in full screen, at the moment that was found."""
-    from tui.learn_doing import PartedStepper, at
+    from tui.learn.doing import PartedStepper, at
     from tui.stepper.app import MicrotapeApp
 
     class PartedApp(MicrotapeApp):
@@ -213,7 +213,7 @@ def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
 
     Raises CommandError where the lesson has none, or no such step.
     """
-    from tui.learn_fault import TASK, record_case
+    from tui.learn.fault import TASK, record_case
 
     if answered is None and has_terminal():
         return desk.open(lesson, "wrong_engine")

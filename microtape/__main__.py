@@ -5,4 +5,4 @@ from importlib import import_module
 
 if __name__ == "__main__":
     # The command lives in the top layer, which nothing imports; the script's folder must not stand in for it.
-    sys.exit(import_module("tui.cli").main())
+    sys.exit(import_module("tui.commands.cli").main())

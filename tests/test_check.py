@@ -11,7 +11,7 @@ import microtape as mt
 from microtape import load, save
 from microtape.recording.script.run import record_script
 from microtape.recording.writing.recorder import Recorder
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor

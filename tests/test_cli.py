@@ -10,7 +10,7 @@ import handmade
 import pytest
 
 from microtape import save
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import MEANING, Exit
 
 ROOT = Path(__file__).parent.parent

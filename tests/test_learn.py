@@ -7,7 +7,7 @@ from lesson_folder import write_lesson
 
 from lessons import Workspace, load_course
 from lessons.model.pieces import pieces
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 COURSE = load_course()

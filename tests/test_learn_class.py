@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lessons import load_course
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 EXAMPLE = Path(__file__).parent.parent / "docs" / "example_course"

@@ -9,7 +9,7 @@ from waiting import until
 from lessons import Workspace, load_course
 from lessons.checking.divergence import THE_ENGINES
 from lessons.checking.record import record_program
-from tui.cli import main
+from tui.commands.cli import main
 from tui.learn.app import CourseScreen, LearnApp
 from tui.learn.doing import PartedStepper
 from tui.learn.fault import FaultStepper, SaidScreen

@@ -6,7 +6,7 @@ import queue
 import pytest
 
 from lessons import Workspace, load_course
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 COURSE = load_course()

@@ -12,7 +12,7 @@ import handmade
 import pytest
 
 from microtape import load, save
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell import progress
 from tui.shell.exits import Exit
 from tui.shell.progress import Bar, awaited, telling

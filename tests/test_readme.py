@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import main
+from tui.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ import pytest
 from browser import Browser, needs_browser
 
 from microtape import save
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 ROOT = Path(__file__).parent.parent
@@ -140,6 +140,6 @@ def test_a_port_that_is_taken_is_one_line(tmp_path, capfd):
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, capfd, monkeypatch):
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
-    monkeypatch.delitem(sys.modules, "tui.serve", raising=False)
+    monkeypatch.delitem(sys.modules, "tui.commands.dispatch.serve", raising=False)
     assert main(["serve", "run.tape"]) == Exit.BAD_INPUT
     assert capfd.readouterr().err == "microtape: serve needs more packages: pip install 'microtape[serve]'\n"

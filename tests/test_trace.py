@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.recording.file.tape_file import save
 from microtape.recording.model.model import Summary
-from tui.cli import main
+from tui.commands.cli import main
 from tui.time.cursor import StepCursor
 from tui.words.trace import trace, trace_step
 from tui.words.trace_json import _plain, as_json, step_as_json

@@ -8,7 +8,7 @@ import pytest
 
 import tui
 from microtape import save
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 RECORDINGS = Path(tui.__file__).parent / "recordings"

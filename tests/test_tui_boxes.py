@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_tui_app import LARGE, SMALL, bar, shown, stepper
 
 from microtape import save
-from tui.cli import main
+from tui.commands.cli import main
 from tui.time.box_picture import NEAR, box_lines, neighbourhood
 from tui.time.boxes import HEIGHT, lay_out
 from tui.time.cursor import StepCursor

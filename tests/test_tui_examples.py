@@ -11,7 +11,7 @@ import microtape
 import viz
 from microtape.recording.model.words import format_value
 from microtape.recording.script.run import record_script
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.demos import EXAMPLES
 from tui.stepper.app import StepperApp
 from tui.time.cursor import StepCursor

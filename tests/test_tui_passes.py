@@ -13,7 +13,7 @@ from waiting import until
 import microtape as mt
 import tui
 from microtape import load, save
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 from tui.shell.spans import plain
 from tui.words.passes import compare, list_passes

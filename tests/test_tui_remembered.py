@@ -8,7 +8,7 @@ from test_tui_app import LARGE, SMALL, bar, shown, stepper
 from test_tui_out import notices
 
 from lessons.learner.workspace import data_folder
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 from tui.shell.keys import KeysError, actions_of, read_keys, rebind
 from tui.shell.remembered import MOST_PLACES, Place, Remembered, folder, is_wanted, key_of

@@ -8,7 +8,7 @@ from test_tui_app import LARGE, bar, row, shown, stepper
 from microtape import load
 from microtape.errors import RecordingError
 from microtape.recording.script.run import record_script
-from tui.cli import main
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 TRAINING = """\

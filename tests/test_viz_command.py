@@ -10,8 +10,8 @@ from handmade import chain, diamond, failing
 from rendering import needs_graphviz
 
 import microtape as mt
-from tui import pictures
-from tui.cli import main
+from tui.commands import pictures
+from tui.commands.cli import main
 from tui.shell.exits import Exit
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from microtape.recording.model.model import Recording
 
 # -P and the explicit path: a learner's directory may hold a tui.py or a viz.py of its own.
-COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.cli import main; sys.exit(main())"
+COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.commands.cli import main; sys.exit(main())"
 
 
 def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:

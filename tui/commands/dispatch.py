@@ -36,7 +36,7 @@ def step(arguments: argparse.Namespace) -> int:
     recording, code = open_origin(origin, quiet=not terminal)
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if not terminal:
-        from tui.trace_command import print_trace
+        from tui.commands.trace_command import print_trace
 
         print_trace(recording, passes, arguments)
         return code
@@ -67,7 +67,7 @@ def step(arguments: argparse.Namespace) -> int:
 
 def trace(arguments: argparse.Namespace) -> int:
     """Print the recording, or a view of it, as text or JSON."""
-    from tui.trace_command import trace as print_it
+    from tui.commands.trace_command import trace as print_it
 
     return print_it(arguments)
 
@@ -96,21 +96,21 @@ def record(arguments: argparse.Namespace) -> int:
 
 def draw(arguments: argparse.Namespace) -> int:
     """Draw the graph into a file."""
-    from tui.pictures import draw as draw_picture
+    from tui.commands.pictures import draw as draw_picture
 
     return draw_picture(arguments)
 
 
 def film(arguments: argparse.Namespace) -> int:
     """Write the recording as a page that plays it, or as a GIF."""
-    from tui.pictures import film as make_film
+    from tui.commands.pictures import film as make_film
 
     return make_film(arguments)
 
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serve the stepper to a browser on this machine."""
-    from tui.serve import serve as serve_stepper
+    from tui.commands.serve import serve as serve_stepper
 
     return serve_stepper(arguments)
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from tui import commands
+from tui.commands import dispatch
 from tui.shell import demos
 from tui.shell.exits import MEANING, CommandError, Exit, say
 
@@ -210,7 +210,7 @@ def _run(argv: Sequence[str]) -> int:
     try:
         arguments = parser.parse_args(argv)
         if arguments.version:
-            return commands.version()
+            return dispatch.version()
         if "rest" in arguments:
             rest = list(arguments.rest)
             split = rest.index("--") if "--" in rest else len(rest)
@@ -263,7 +263,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     page = (("-o", "--out"), {"metavar": "FILE", "help": "run.html or run.gif: what to write"})
     add(
         "step",
-        commands.step,
+        dispatch.step,
         "open the stepper on a script or a recording",
         (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
@@ -272,34 +272,34 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     trace = (*views, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
-        commands.trace,
+        dispatch.trace,
         "print the passes step by step, one step, or any other view of the stepper",
         trace,
         "FILE",
     )
     add(
         "record",
-        commands.record,
+        dispatch.record,
         "run a script and write its recording to a file",
         (out, PASS, UNTIL, CHECK, KEEP),
         "SCRIPT",
     )
     filmed: Options = (page, PASS, UNTIL, *PICTURE, *FILM)
     drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
-    add("draw", commands.draw, "draw the graph as it is after some steps", drawn, "FILE")
-    add("film", commands.film, "write a page that plays backward step by step", filmed, "FILE")
+    add("draw", dispatch.draw, "draw the graph as it is after some steps", drawn, "FILE")
+    add("film", dispatch.film, "write a page that plays backward step by step", filmed, "FILE")
     port = (("--port",), {"type": int, "default": 8000, "metavar": "N", "help": "on the loopback address (8000)"})
     served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
     add(
-        "serve", commands.serve, "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE"
+        "serve", dispatch.serve, "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE"
     )
-    demo = add("demo", commands.demo, "open the stepper on a bundled example", (THEME, ASCII))
+    demo = add("demo", dispatch.demo, "open the stepper on a bundled example", (THEME, ASCII))
     names = demos.names()
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )
-    add("keys", commands.keys, "list the stepper's keys, in the form of the file that changes them", ())
-    learn = add("learn", commands.learn, "open the course, or do one thing of it: see below", LEARNING)
+    add("keys", dispatch.keys, "list the stepper's keys, in the form of the file that changes them", ())
+    learn = add("learn", dispatch.learn, "open the course, or do one thing of it: see below", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="nothing: the whole course in full screen")
     learn.epilog = f"{LEARN}\n\n{CODES}"
     return parser, known

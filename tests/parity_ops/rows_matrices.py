@@ -61,7 +61,7 @@ row("det", lambda mt, x: mt.linalg.det(x), invertible(2, 3, 3))
 row(
     "det singular",
     lambda mt, x: x.det(),
-    exactly([[1.0, 2, 3], [2, 4, 6], [0, 1, 1]]),
+    exactly([[1.0, 2], [2, 4]]),  # elimination leaves an exact zero, whatever library does it
     differs="the determinant of a singular matrix has its derivative, where torch gives zeros",
 )
 row("det complex", lambda mt, x: mt.linalg.det(x), complex_(3, 3))

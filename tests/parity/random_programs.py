@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from parity.observe import Event, Program, Raised, See, as_microtape, differences, reachable
-from parity.random_operations import BINARY, COPIES_FROM, FUNCTIONS, HOOKS, IN_PLACE, UNARY, VIEWS, functions_of
+from tests.parity.observe import Event, Program, Raised, See, as_microtape, differences, reachable
+from tests.parity.random_operations import BINARY, COPIES_FROM, FUNCTIONS, HOOKS, IN_PLACE, UNARY, VIEWS, functions_of
 
 Instruction = tuple[Any, ...]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from parity.observe import Program
+from tests.parity.observe import Program
 
 PROGRAMS: dict[str, Program] = {}
 DIFFERENCES: dict[str, str] = {}  # the name of a program that microtape runs differently on purpose -> how

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import microtape
-from parity.observe import Event, See, differences
+from tests.parity.observe import Event, See, differences
 
 FOLDER = Path(microtape.__file__).parent / "examples"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import microtape
-from parity.observe import run
-from parity.random_programs import PROGRAMS, Instruction, Steps, differences_but_known, listing, program_of
+from tests.parity.observe import run
+from tests.parity.random_programs import PROGRAMS, Instruction, Steps, differences_but_known, listing, program_of
 
 COUNT = int(os.environ.get("MICROTAPE_RANDOM_PROGRAMS", "0"))
 

@@ -7,13 +7,12 @@ import warnings
 import pytest
 
 import microtape
-import parity
-from parity.observe import differences, run
-from parity.rows import DIFFERENCES, PROGRAMS, ROWS
+from tests.parity import programs
+from tests.parity.observe import differences, run
+from tests.parity.rows import DIFFERENCES, PROGRAMS, ROWS
 
-for _module in pkgutil.iter_modules(parity.__path__):
-    if _module.name.startswith("programs_"):
-        importlib.import_module(f"parity.{_module.name}")
+for _module in pkgutil.iter_modules(programs.__path__, programs.__name__ + "."):
+    importlib.import_module(_module.name)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 import pytest
-from parity.conftest import pytest_runtest_setup  # noqa: F401 - the same rule about a missing torch holds here
+
+from tests.parity.conftest import pytest_runtest_setup  # noqa: F401 - the same rule about a missing torch holds here
 
 
 @pytest.fixture(scope="session")

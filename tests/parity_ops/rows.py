@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from parity_ops.inputs import Input
+from tests.parity_ops.inputs import Input
 
 
 class Row(NamedTuple):

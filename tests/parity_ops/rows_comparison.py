@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from parity_ops import rows
-from parity_ops.inputs import below, complex_, exactly, fixed, mask, real
+from tests.parity_ops import rows
+from tests.parity_ops.inputs import below, complex_, exactly, fixed, mask, real
 
 row = partial(rows.row, smooth=False)
 NAN = exactly([1.0, np.nan, np.inf, -np.inf, 0.0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parity_ops.inputs import complex_, exactly, fixed, inside, mask, positive, real
-from parity_ops.rows import broadcast, each_function, each_shape, row
+from tests.parity_ops.inputs import complex_, exactly, fixed, inside, mask, positive, real
+from tests.parity_ops.rows import broadcast, each_function, each_shape, row
 
 EDGES = exactly([np.inf, -np.inf, 0.0, 2.0, -2.0])
 MULTIPLES = fixed(np.tile([[4.0], [-4.0], [0.0], [-0.0]], (300, 1)))

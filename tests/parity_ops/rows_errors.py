@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from parity_ops import rows
-from parity_ops.inputs import below, fixed, mask, real
+from tests.parity_ops import rows
+from tests.parity_ops.inputs import below, fixed, mask, real
 
 row = partial(rows.row, smooth=False, twice=False)
 ALONG = "sum mean max argmax softmax cumsum squeeze unsqueeze unbind sort norm var logsumexp any"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from parity_ops import rows
-from parity_ops.inputs import Input, below, exactly, fixed, inside, mask, positive, real
+from tests.parity_ops import rows
+from tests.parity_ops.inputs import Input, below, exactly, fixed, inside, mask, positive, real
 
 row = partial(rows.row, in_place=True)
 

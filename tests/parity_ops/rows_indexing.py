@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parity_ops.inputs import below, fixed, mask, real
-from parity_ops.rows import row
+from tests.parity_ops.inputs import below, fixed, mask, real
+from tests.parity_ops.rows import row
 
 # Indexing
 

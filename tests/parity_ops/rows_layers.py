@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parity_ops.inputs import exactly, fixed, real
-from parity_ops.rows import each_shape, row
+from tests.parity_ops.inputs import exactly, fixed, real
+from tests.parity_ops.rows import each_shape, row
 
 for name in ["mish", "hardswish", "hardsigmoid", "softsign"]:
     twice = name != "hardsigmoid"  # torch does not differentiate that a second time

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from parity_ops.inputs import Input, exactly, fixed, real
-from parity_ops.rows import row
+from tests.parity_ops.inputs import Input, exactly, fixed, real
+from tests.parity_ops.rows import row
 
 
 def wrong(name: str, call: Callable[..., Any], *inputs: Input) -> None:

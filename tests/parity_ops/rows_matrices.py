@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from parity_ops.inputs import complex_, definite, exactly, invertible, positive, real
-from parity_ops.rows import row
+from tests.parity_ops.inputs import complex_, definite, exactly, invertible, positive, real
+from tests.parity_ops.rows import row
 
 FUNCTIONS = "inv det slogdet svdvals eigvalsh"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from parity_ops.inputs import below, exactly, fixed, positive, real
-from parity_ops.rows import row
+from tests.parity_ops.inputs import below, exactly, fixed, positive, real
+from tests.parity_ops.rows import row
 
 LOW = exactly(np.full((1, 1, 2, 2), -np.inf))
 ATTENTION = (real(2, 3, 4), real(2, 4, 4), real(2, 4, 2))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from parity_ops import rows
-from parity_ops.inputs import exactly, fixed, positive, real
-from parity_ops.rows import row as any_row
+from tests.parity_ops import rows
+from tests.parity_ops.inputs import exactly, fixed, positive, real
+from tests.parity_ops.rows import row as any_row
 
 row = partial(rows.row, smooth=False)
 

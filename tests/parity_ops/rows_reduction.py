@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parity_ops.inputs import complex_, exactly, fixed, real
-from parity_ops.rows import row
+from tests.parity_ops.inputs import complex_, exactly, fixed, real
+from tests.parity_ops.rows import row
 
 # Many into one
 

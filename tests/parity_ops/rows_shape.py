@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parity_ops.inputs import complex_, exactly, fixed, real
-from parity_ops.rows import row
+from tests.parity_ops.inputs import complex_, exactly, fixed, real
+from tests.parity_ops.rows import row
 
 # Shape
 

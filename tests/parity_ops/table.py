@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401 - importing a module adds its rows
 
-from parity_ops import (
+from tests.parity_ops import (
     rows_comparison,
     rows_elementwise,
     rows_errors,
@@ -16,6 +16,6 @@ from parity_ops import (
     rows_reduction,
     rows_shape,
 )
-from parity_ops.rows import ROWS
+from tests.parity_ops.rows import ROWS
 
 __all__ = ["ROWS"]

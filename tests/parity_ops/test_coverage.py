@@ -6,7 +6,7 @@ import types
 
 import microtape
 from microtape.tensors.methods import Methods
-from parity_ops.table import ROWS
+from tests.parity_ops.table import ROWS
 
 ELSEWHERE = {
     "makes a tensor of its arguments, and is tested with the factories": """

@@ -7,8 +7,8 @@ import pytest
 
 import microtape
 from microtape.autograd import forward_ad, gradcheck, gradgradcheck
-from parity_ops.rows import operands
-from parity_ops.table import ROWS
+from tests.parity_ops.rows import operands
+from tests.parity_ops.table import ROWS
 
 SMOOTH = [row for row in ROWS if row.smooth]
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import microtape
-from parity_ops.rows import operands
-from parity_ops.table import ROWS
-from parity_ops.test_table import outputs, plain, raised_differently
+from tests.parity_ops.rows import operands
+from tests.parity_ops.table import ROWS
+from tests.parity_ops.test_table import outputs, plain, raised_differently
 
 pytestmark = pytest.mark.parity
 DTYPES = ("float32", "float16", "int64", "int32", "uint8", "bool", "complex64")

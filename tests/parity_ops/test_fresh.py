@@ -8,8 +8,8 @@ import pytest
 
 import microtape
 from microtape.backward import engine
-from parity_ops.table import ROWS
-from parity_ops.test_table import observed
+from tests.parity_ops.table import ROWS
+from tests.parity_ops.test_table import observed
 
 pytestmark = pytest.mark.parity
 

@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from parity.observe import as_microtape, matching_type
 
 import microtape
-from parity_ops.rows import operands
-from parity_ops.table import ROWS
+from tests.parity.observe import as_microtape, matching_type
+from tests.parity_ops.rows import operands
+from tests.parity_ops.table import ROWS
 
 pytestmark = pytest.mark.parity
 NAMES = [row.name for row in ROWS]

@@ -1,0 +1,324 @@
+"""The checker: what it says of right and wrong files, and what files cannot do to it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lessons.checking.checker import check, expected_of
+from lessons.checking.observe import observe
+from lessons.checking.report import report
+from lessons.model.header import LessonError
+from lessons.model.load import load_course
+from tests.support.lesson_folder import CHECK, EXERCISE, write_lesson
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs signals")
+
+
+@pytest.fixture(scope="module")
+def exercise(tmp_path_factory):
+    return next(iter(load_course(write_lesson(tmp_path_factory.mktemp("course"))))).exercise
+
+
+@pytest.fixture(scope="module")
+def expected(exercise):
+    return expected_of(exercise)
+
+
+@pytest.fixture
+def say(exercise, expected, tmp_path):
+    """What is said of a file: a function from its text to the report as one text."""
+
+    def say(text: str, seconds: float = 5) -> str:
+        path = tmp_path / "mine.py"
+        path.write_text(text, encoding="utf-8")
+        verdict = check(exercise, path, seconds=seconds, expected=expected)
+        said = "\n".join(line.text for line in report(verdict))
+        assert verdict.passed == any(line == ("Solved.", "good") for line in report(verdict))
+        return said
+
+    return say
+
+
+class TestWhatIsSaid:
+    def test_a_right_answer_however_it_is_written(self, say):
+        assert say("double = lambda x: x + x\n") == "✓ double(3)\n✓ double([1, 2])\n\nSolved."
+
+    def test_a_wrong_answer_with_what_it_did_and_what_was_expected(self, say):
+        said = say("def double(x):\n    return x + x if x == 3 else [2, 5]\n")
+        assert said == ("✓ double(3)\n✗ double([1, 2])\n    your code gave  [2, 5]\n    expected        [1, 2, 1, 2]")
+
+    def test_a_known_wrong_answer_by_what_it_does_not_by_how_it_looks(self, say):
+        said = say("def double(number):\n    result = number\n    return result * number\n")
+        assert said.splitlines() == [
+            "✗ double(3)",
+            "    your code gave  9",
+            "    expected        6",
+            "    You multiply x by itself; twice x is x + x.",
+            "✗ double([1, 2])",
+        ]
+
+    def test_another_known_one(self, say):
+        assert say("def double(x):\n    return x + x if x != 3 else 5\n").splitlines()[3] == "    One is missing."
+
+    def test_a_known_one_while_another_part_is_not_written_yet(self, say):
+        said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return 5\n")
+        assert said.splitlines()[3:] == ["    One is missing.", "   double([1, 2]): not written yet"]
+
+    def test_a_known_one_that_fails_where_nothing_is_written_yet(self, say):
+        said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return x * x\n")
+        assert said.splitlines()[3] == "    You multiply x by itself; twice x is x + x."
+
+    def test_a_known_one_is_not_named_where_it_does_something_else_in_part(self, say):
+        assert "You multiply" not in say("def double(x):\n    return 9 if x == 3 else x + x\n")
+
+    def test_a_warning_once_and_without_the_lines_of_the_checks(self, say):
+        said = say("import warnings\ndef double(x):\n    warnings.warn('mind x', stacklevel=2)\n    return x + x\n")
+        assert said.endswith("Your file printed:\n    UserWarning: mind x")
+
+    def test_the_file_as_shipped(self, say):
+        assert say(EXERCISE) == "The file is as it was shipped. Its comments say what to write."
+
+    def test_a_part_that_is_not_written(self, say):
+        assert say("# started\n" + EXERCISE).splitlines()[:2] == [
+            "✗ double(3)",
+            "    line 3: this part is not written yet",
+        ]
+
+    def test_an_exception_with_its_line(self, say):
+        said = say("def double(x):\n    y = x\n    return y + z\n")
+        assert "✗ double(3)\n    line 3: NameError: name 'z' is not defined   (return y + z)\n    expected  6" in said
+
+    def test_only_the_first_failure_is_told_in_full(self, say):
+        assert say("def double(x):\n    return 7\n").splitlines()[-1] == "✗ double([1, 2])"
+
+    def test_a_value_that_the_check_can_do_nothing_with(self, tmp_path):
+        uses_it = CHECK.replace("exercise.double(3)", "exercise.double(3) + 0")
+        exercise = next(iter(load_course(write_lesson(tmp_path, check=uses_it)))).exercise
+        (tmp_path / "mine.py").write_text("def double(x):\n    x + x\n")
+        said = [line.text for line in report(check(exercise, tmp_path / "mine.py"))]
+        assert said[1].startswith(
+            "    your code ran to its end, and then the check failed: TypeError: unsupported operand"
+        )
+
+    def test_a_function_that_is_gone(self, say):
+        assert "    your file does not define double; it was there in the file as shipped" in say("x = 1\n")
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("def double(x)\n    return 2 * x\n", "line 1: SyntaxError: expected ':'   (def double(x))"),
+            (
+                "import microtape\nimport no_such_thing\n",
+                "line 2: ModuleNotFoundError: No module named 'no_such_thing'",
+            ),
+            ("1 / 0\n", "line 1: ZeroDivisionError: division by zero   (1 / 0)"),
+            ("x = '\0'\n", "source code string cannot contain null bytes"),
+        ],
+    )
+    def test_a_file_that_cannot_be_run(self, say, text, message):
+        said = say(text)
+        assert said.startswith("✗ Your file cannot be run.\n")
+        assert message in said
+
+    def test_what_it_printed(self, say):
+        said = say("print('hello', '\\x1b[2J', end='')\ndef double(x):\n    return 2 * x\n")
+        assert said.endswith("\nSolved.\n\nYour file printed:\n    hello �[2J")
+
+    def test_a_lot_of_what_it_printed_is_cut(self, say):
+        said = say("for i in range(1000):\n    print(i)\ndef double(x):\n    return 2 * x\n")
+        assert said.endswith("    9\n    and 990 lines more")
+
+    def test_without_unicode(self, exercise, tmp_path):
+        path = tmp_path / "mine.py"
+        path.write_text("double = lambda x: 6\n")
+        lines = report(check(exercise, path), ascii=True)
+        assert [line.text[:2] for line in lines if line.role in ("good", "bad")] == ["ok", "x "]
+
+
+class TestUnderAttack:
+    """Whatever the file does, it is reported and the checker goes on."""
+
+    ATTACKS = (
+        ("exit(0)", "your code asked Python to exit   (exit(0))"),
+        ("import sys; sys.exit()", "your code asked Python to exit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("import os; os._exit(0)", "your code ended its process (status 0), so nothing more could be checked"),
+        ("input('Pass? ')", "your code waits for the keyboard, and nobody is there"),
+        ("raise BaseException('odd')", "BaseException: odd"),
+        ("f = lambda: f(); f()", "RecursionError: maximum recursion depth exceeded"),
+        ("class E(Exception):\n  __str__ = None\nraise E", "E"),
+        ("import os; os.closerange(3, 256)", "your code ended its process"),
+    )
+
+    @pytest.mark.parametrize(("attack", "message"), ATTACKS, ids=[attack for attack, _ in ATTACKS])
+    def test_in_the_file_itself(self, say, attack, message):
+        said = say(f"{attack}\ndef double(x):\n    return 2 * x\n")
+        assert said.startswith("✗ Your file cannot be run.\n")
+        assert message in said
+
+    @pytest.mark.parametrize(("attack", "message"), ATTACKS, ids=[attack for attack, _ in ATTACKS])
+    def test_in_a_function(self, say, attack, message):
+        body = "\n".join("    " + line for line in attack.splitlines())
+        said = say(f"def double(x):\n{body}\n    return 2 * x\n")
+        assert said.startswith("✗ double(3)\n")
+        assert message in said
+
+    def test_an_endless_loop_is_stopped(self, say):
+        said = say("def double(x):\n    while True: pass\n", seconds=3)
+        assert said == (
+            "✗ double(3)\n    your code did not come to an end in time; is there a loop that never ends, or work that "
+            "doubles with each step?\n"
+            "    expected  6\n   double([1, 2]): not reached"
+        )
+
+    def test_an_endless_loop_that_prints_does_not_fill_the_memory(self, say):
+        said = say("def double(x):\n    while True: print('x' * 10000)\n", seconds=0.8)
+        assert "did not come to an end in time" in said
+        assert len(said) < 5000
+
+    @POSIX
+    def test_a_gigabyte_too_much(self, say):
+        said = say("def double(x):\n    return len(bytearray(4 << 30)) and 2 * x\n")
+        assert "line 2: your code asked for more memory than an exercise may have" in said
+
+    @POSIX
+    def test_a_crash(self, say):
+        said = say("import os, signal\ndef double(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n")
+        assert "your code brought its process down (SIGSEGV)" in said
+
+    @pytest.mark.parametrize("stream", ["1", "2", "3", "4", "5"])
+    def test_a_fake_report(self, say, stream):
+        fake = '{"word": "", "event": "observed", "name": "three", "value": 6}\\n{"event": "end"}\\n'
+        said = say(f"import os\ntry:\n    os.write({stream}, b'{fake}')\nexcept OSError: pass\ndouble = lambda x: 7\n")
+        assert "    your code gave  7\n    expected        6" in said
+
+    def test_rubbish_in_every_channel_does_not_hide_the_truth(self, say):
+        said = say(
+            "import os\ndef double(x):\n    for i in range(1, 20):\n        try: os.write(i, b'{' * 100)\n"
+            "        except OSError: pass\n    return 2 * x\n"
+        )
+        assert "✓ double(3)\n✓ double([1, 2])\n\nSolved." in said
+
+    def test_a_thing_that_is_equal_to_everything(self, say):
+        said = say("class Yes:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndouble = lambda x: Yes()\n")
+        assert "    your code gave  a Yes\n    expected        6" in said
+
+    def test_a_file_that_changes_the_comparison_changes_nothing(self, say):
+        said = say("import math, json\nmath.isclose = json.dumps = lambda *_, **__: True\ndouble = lambda x: 7\n")
+        assert "Solved" not in said
+
+    def test_a_thread_that_never_ends_is_not_waited_for(self, say):
+        said = say(
+            "import threading, time\nthreading.Thread(target=time.sleep, args=[60]).start()\ndouble = lambda x: x + x\n"
+        )
+        assert "Solved." in said
+
+    @POSIX
+    @pytest.mark.parametrize("start", ["os.fork()", "os.system('true')", "subprocess.run(['true'])"])
+    @pytest.mark.parametrize("endlessly", ["    while True: {}\n", "    for _ in range(3): {}\n"])
+    def test_other_processes_are_refused_in_the_line_that_starts_them(self, say, start, endlessly):
+        said = say(f"import os, subprocess\ndef double(x):\n{endlessly.format(start)}    return 2 * x\n")
+        assert "line 3: PermissionError: an exercise may not start another process" in said
+
+    @POSIX
+    @pytest.mark.parametrize("whom", ["os.kill(os.getppid(), 0)", "os.killpg(os.getpgid(os.getppid()), 0)"])
+    def test_the_checker_is_out_of_its_reach(self, say, whom):
+        said = say(f"import os\ndef double(x):\n    {whom}\n    return 2 * x\n")
+        assert "line 3: PermissionError: an exercise may not send signals to other processes" in said
+
+    @POSIX
+    @pytest.mark.parametrize("last", ["return 2 * x", "time.sleep(60)"])
+    def test_processes_that_it_has_started_all_the_same_are_ended_with_it(self, say, tmp_path, last):
+        os.mkfifo(tmp_path / "alive")
+        reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+        said = say(
+            "import ctypes, os, time\n"
+            f"writer = os.open({str(tmp_path / 'alive')!r}, os.O_WRONLY)\n"
+            "def double(x):\n    if not all([ctypes.CDLL(None).fork() for _ in range(3)]):\n"
+            f"        os.write(writer, b'.')\n        time.sleep(60)\n    os.write(writer, b'.')\n    {last}\n",
+            seconds=2,
+        )
+        assert ("Solved." if last == "return 2 * x" else "did not come to an end in time") in said
+        os.set_blocking(reader, True)
+        with open(reader, "rb") as stream:
+            assert b"." in stream.read(), "the end of the file: whoever wrote is gone"
+
+    @POSIX
+    def test_one_gigabyte_and_deep_recursion_in_one_file(self, say):
+        said = say("def double(x):\n    return bytearray(1 << 30) if x == 3 else double(x)\n")
+        assert "your code asked for more memory than an exercise may have" in said
+
+    @pytest.mark.parametrize(
+        "closing", ["sys.stdout.close()", "os.close(1)", "sys.stdout = None", "os.dup2(2, 1); os.close(2)"]
+    )
+    def test_a_closed_output_hides_nothing(self, say, closing):
+        assert "Solved." in say(f"import os, sys\n{closing}\ndef double(x):\n    return x + x\n")
+        said = say(f"import os, sys\n{closing}\ndef double(x):\n    return 7\n")
+        assert "    your code gave  7\n    expected        6" in said
+
+    @pytest.mark.parametrize(
+        "attack",
+        [
+            "for name in list(sys.modules): sys.modules[name] = None",
+            "sys.modules.clear()",
+            "import lessons.plain, lessons.child; lessons.plain.plain = lessons.child.plain = lambda *_: 6",
+            "import json; json.dumps = json.loads = lambda *_, **__: '{}'",
+            "import os; os.write = lambda *_: 1",
+            "import __main__; __main__.main.__globals__['plain'] = lambda *_: 6",
+            "import builtins; builtins.isinstance = lambda *_: True; builtins.type = lambda *_: int",
+        ],
+    )
+    def test_what_it_does_to_modules_makes_nothing_pass(self, say, attack):
+        assert "Solved" not in say(f"import sys\n{attack}\ndef double(x):\n    return 7\n")
+
+    def test_a_fake_pass_that_is_printed_is_only_printed(self, say):
+        said = say("print('Solved.')\nprint('\\u2713 double(3)')\ndouble = lambda x: 7\n")
+        assert said.startswith("✗ double(3)\n    your code gave  7\n")
+        assert said.endswith("Your file printed:\n    Solved.\n    ✓ double(3)")
+
+    def test_after_every_attack_the_next_file_is_checked_as_ever(self, exercise, tmp_path):
+        bad, good = tmp_path / "bad.py", tmp_path / "good.py"
+        bad.write_text("import os; os._exit(3)\n")
+        good.write_text("def double(x):\n    return x + x\n")
+        assert not check(exercise, bad).passed
+        assert check(exercise, good).passed
+
+    def test_a_file_called_like_one_of_ours_hides_nothing(self, exercise, tmp_path, monkeypatch):
+        for name in ("lessons", "microtape", "json", "numpy"):
+            (tmp_path / f"{name}.py").write_text("raise SystemExit('hidden')")
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PYTHONPATH", "")
+        assert check(exercise, exercise.solution).passed
+
+    def test_files_it_writes_go_nowhere(self, say, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        said = say("open('left_behind.txt', 'w').close()\ndouble = lambda x: x + x\n")
+        assert "Solved." in said
+        assert not Path("left_behind.txt").exists()
+
+
+class TestTheLessonIsAtFault:
+    def test_a_solution_that_cannot_be_run(self, tmp_path):
+        exercise = next(iter(load_course(write_lesson(tmp_path, solution="import nothing_of_this_name\n")))).exercise
+        with pytest.raises(LessonError, match=r"solution\.py: the solution itself cannot be run: No module named"):
+            check(exercise, exercise.path)
+
+    def test_a_check_that_raises_on_the_solution(self, tmp_path):
+        faulty = CHECK.replace("exercise.double(3)", "exercise.double(3).grad")
+        exercise = next(iter(load_course(write_lesson(tmp_path, check=faulty)))).exercise
+        with pytest.raises(
+            LessonError, match=r"check\.py: three raises on the solution: 'int' object has no attribute"
+        ):
+            check(exercise, exercise.path)
+
+
+def test_several_files_are_tried_apart_from_each_other(exercise, tmp_path):
+    first, second = tmp_path / "first.py", tmp_path / "second.py"
+    first.write_text("import builtins\nseen = []\ndef double(x):\n    seen.append(x)\n    return len(seen)\n")
+    second.write_text(first.read_text())
+    observations = observe(exercise, [first, second])
+    assert [{name: outcome.value for name, outcome in one.outcomes.items()} for one in observations] == [
+        {"three": 1, "pair": 2},
+        {"three": 1, "pair": 2},
+    ]

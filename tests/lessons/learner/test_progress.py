@@ -1,0 +1,188 @@
+"""Progress and the learner's files: kept, readable, and never lost."""
+
+import json
+import os
+
+import pytest
+
+from lessons.learner.progress import Progress, ProgressError, Record, write_atomically
+from lessons.learner.workspace import Workspace, data_folder
+from lessons.model.load import load_course
+from tests.support.lesson_folder import EXERCISE, write_lesson
+
+
+@pytest.fixture
+def progress(tmp_path):
+    return Progress(tmp_path / "data" / "progress.json")
+
+
+@pytest.fixture
+def lesson(tmp_path):
+    return next(iter(load_course(write_lesson(tmp_path / "course"))))
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return Workspace(tmp_path / "data")
+
+
+class TestProgress:
+    def test_begins_empty(self, progress):
+        assert progress.of("tape") == Record()
+        assert progress.solved() == set()
+        assert not progress.path.exists()
+
+    def test_is_kept_in_a_file_that_people_can_read(self, progress):
+        progress.attempted("tape", passed=False)
+        progress.hinted("tape", 2)
+        progress.attempted("tape", passed=True)
+        progress.saw_solution("chain")
+        data = json.loads(progress.path.read_text())
+        solved = data["lessons"]["tape"].pop("solved")
+        assert solved.startswith("20")
+        assert data == {
+            "format": 1,
+            "lessons": {
+                "tape": {"attempts": 2, "hints": 2},
+                "chain": {"solution_seen": True},
+            },
+        }
+        assert progress.path.read_text().count("\n") > 8
+        assert Progress(progress.path).solved() == {"tape"}
+
+    def test_what_was_solved_stays_solved(self, progress):
+        progress.attempted("tape", passed=True)
+        first = progress.of("tape").solved
+        progress.attempted("tape", passed=False)
+        progress.attempted("tape", passed=True)
+        assert progress.of("tape") == Record(solved=first, attempts=3)
+
+    def test_when_a_fault_was_found_stays_too(self, progress):
+        progress.found_fault("tape")
+        first = progress.of("tape").fault_found
+        progress.found_fault("tape")
+        progress.saw_pieces("tape", 2)
+        progress.saw_pieces("tape", 1)
+        assert progress.of("tape") == Record(fault_found=first, pieces=2)
+
+    def test_fewer_hints_do_not_undo_more(self, progress):
+        progress.hinted("tape", 3)
+        progress.hinted("tape", 1)
+        assert progress.of("tape").hints == 3
+
+    def test_two_windows_do_not_forget_each_others_lessons(self, progress):
+        other = Progress(progress.path)
+        progress.attempted("tape", passed=True)
+        other.attempted("chain", passed=True)
+        assert progress.solved() == {"tape", "chain"}
+
+    def test_what_a_later_version_wrote_is_kept(self, progress):
+        progress.path.parent.mkdir()
+        progress.path.write_text('{"format": 1, "theme": "dark", "lessons": {"tape": {"stars": 5}, "odd": 3}}')
+        progress.hinted("tape", 1)
+        data = json.loads(progress.path.read_text())
+        assert (data["theme"], data["lessons"]["tape"]["stars"], data["lessons"]["odd"]) == ("dark", 5, 3)
+
+    @pytest.mark.parametrize(
+        "text", ["", "not json", "[1]", '{"format": 99, "lessons": {}}', '{"format": 1, "lessons": []}', "[" * 100_000]
+    )
+    def test_a_file_that_cannot_be_read_is_set_aside_not_overwritten(self, progress, text):
+        progress.path.parent.mkdir()
+        progress.path.write_text(text)
+        progress.attempted("tape", passed=True)
+        aside = progress.path.with_name("progress.unreadable-1.json")
+        assert aside.read_text() == text
+        assert progress.solved() == {"tape"}
+        assert str(aside) in progress.trouble
+        progress.path.write_text("again")
+        progress.of("tape")
+        assert progress.path.with_name("progress.unreadable-2.json").read_text() == "again"
+        assert aside.read_text() == text
+
+    @pytest.mark.parametrize("entry", [None, 3, [], {"solved": 1, "attempts": "x", "hints": None, "solution_seen": 1}])
+    def test_an_odd_entry_counts_as_nothing_done(self, progress, entry):
+        progress.path.parent.mkdir()
+        progress.path.write_text(json.dumps({"format": 1, "lessons": {"tape": entry}}))
+        assert progress.of("tape") == Record()
+
+    def test_a_file_that_may_not_be_read_is_neither_believed_nor_overwritten(self, progress):
+        progress.path.mkdir(parents=True)
+        assert progress.solved() == set()
+        assert "cannot be read: Is a directory" in progress.trouble
+        with pytest.raises(ProgressError, match="cannot be read: Is a directory"):
+            progress.attempted("tape", passed=True)
+
+
+class TestWritingAtomically:
+    def test_leaves_the_old_file_where_writing_fails(self, tmp_path, monkeypatch):
+        path = tmp_path / "file"
+        path.write_text("old")
+        monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        with pytest.raises(ProgressError, match="file: cannot be written: No space left on device"):
+            write_atomically(path, b"new")
+        assert path.read_text() == "old"
+        assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+    def test_says_where_it_could_not_make_a_folder(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        with pytest.raises(ProgressError, match=r"progress\.json: cannot be written"):
+            write_atomically(tmp_path / "file" / "progress.json", b"")
+
+
+class TestWorkspace:
+    def test_an_exercise_is_copied_once_and_then_left_alone(self, workspace, lesson):
+        path = workspace.exercise(lesson)
+        assert path.name == "doubling.py"
+        assert path.read_text() == EXERCISE
+        path.write_text("mine")
+        assert workspace.exercise(lesson).read_text() == "mine"
+
+    def test_saving(self, workspace, lesson):
+        assert workspace.write(lesson, "mine", known=EXERCISE) is None
+        assert workspace.exercise(lesson).read_text() == "mine"
+
+    def test_saving_over_somebody_elses_change_keeps_both(self, workspace, lesson):
+        path = workspace.exercise(lesson)
+        path.write_text("theirs")
+        kept = workspace.write(lesson, "mine", known=EXERCISE)
+        assert (path.read_text(), kept.read_text()) == ("mine", "theirs")
+        path.write_text("theirs again")
+        again = workspace.write(lesson, "mine", known="mine")
+        assert again != kept
+        assert again.read_text() == "theirs again"
+
+    def test_saving_what_is_there_changes_nothing(self, workspace, lesson):
+        path = workspace.exercise(lesson)
+        path.write_text("same")
+        before = path.stat().st_mtime_ns
+        assert workspace.write(lesson, "same", known=EXERCISE) is None
+        assert path.stat().st_mtime_ns == before
+
+    def test_saving_over_what_was_no_text_keeps_it(self, workspace, lesson):
+        path = workspace.exercise(lesson)
+        path.write_bytes(b"# caf\xe9\n")
+        kept = workspace.write(lesson, "mine", known=workspace.read(lesson))
+        assert (path.read_bytes(), kept.read_bytes()) == (b"mine", b"# caf\xe9\n")
+
+    def test_windows_line_ends_are_no_change(self, workspace, lesson):
+        workspace.exercise(lesson).write_bytes(b"a\r\nb\r\n")
+        assert workspace.write(lesson, "a\r\nb\r\nc\r\n", known=workspace.read(lesson)) is None
+
+    def test_a_reset_keeps_the_file_under_another_name(self, workspace, lesson):
+        path = workspace.exercise(lesson)
+        path.write_text("mine")
+        workspace.progress.attempted("doubling", passed=True)
+        kept = workspace.reset(lesson)
+        assert (path.read_text(), kept.read_text()) == (EXERCISE, "mine")
+        assert workspace.progress.of("doubling") == Record()
+
+    def test_a_reset_of_an_untouched_file_keeps_nothing(self, workspace, lesson):
+        assert workspace.reset(lesson) is None
+        assert [one.name for one in (workspace.folder / "exercises").iterdir()] == ["doubling.py"]
+
+
+def test_the_data_folder_is_the_platforms_or_the_one_that_is_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "here"))
+    assert data_folder() == tmp_path / "here"
+    monkeypatch.delenv("MICROTAPE_DATA")
+    assert data_folder().name == "microtape"

@@ -1,0 +1,73 @@
+"""Solutions piece by piece."""
+
+import pytest
+
+from lessons.model.load import load_course
+from lessons.model.pieces import note, pieces
+from tests.support.lesson_folder import write_lesson
+
+EXERCISE = """\
+def double(x):
+    y = x
+    raise NotImplementedError
+
+
+class Counter:
+    @staticmethod
+    def count(items):
+        raise NotImplementedError
+"""
+SOLUTION = """\
+# Doubling: one way to write it.
+#
+# Adding is enough,
+# for now.
+
+
+def double(x):
+    y = x
+    for _ in range(1):
+        y += x
+    return y
+
+
+class Counter:
+    @staticmethod
+    def count(items):
+        n = 0
+        if items:
+            n = len(items)
+        return n
+"""
+
+
+@pytest.fixture
+def exercise(tmp_path):
+    write_lesson(tmp_path, exercise=EXERCISE, solution=SOLUTION)
+    return load_course(tmp_path).lessons[0].exercise
+
+
+def test_each_piece_shows_one_statement_more_and_where_the_rest_goes(exercise):
+    first, second, *_ = pieces(exercise)
+    assert first == "def double(x):\n    y = x\n    for _ in range(1):\n        y += x\n    ..."
+    assert second == "def double(x):\n    y = x\n    for _ in range(1):\n        y += x\n    return y"
+
+
+def test_a_method_is_shown_with_its_class(exercise):
+    *_, first, second, third = pieces(exercise)
+    head = "class Counter:\n    @staticmethod\n    def count(items):\n        n = 0\n"
+    assert first == f"{head}        ..."
+    assert second == f"{head}        if items:\n            n = len(items)\n        ..."
+    assert third == f"{head}        if items:\n            n = len(items)\n        return n"
+
+
+def test_the_note_is_the_comment_below_the_first_line(exercise):
+    assert note(exercise) == "Adding is enough, for now."
+
+
+@pytest.mark.parametrize("lesson", load_course(), ids=lambda lesson: lesson.name)
+def test_every_solution_has_a_note_and_every_piece_something_of_its_own(lesson):
+    found = pieces(lesson.exercise)
+    assert note(lesson.exercise)
+    assert found
+    assert len(set(found)) == len(found)

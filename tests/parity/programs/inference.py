@@ -1,0 +1,172 @@
+"""Section 5 of the semantics: inference mode."""
+
+import threading
+
+from tests.parity.rows import shows
+
+
+@shows("5 inference_mode")
+def marks_what_is_made_inside(mt, see):
+    x, n = mt.ones(2, requires_grad=True), mt.ones(2)
+    see(mt.is_inference_mode_enabled())
+    with mt.inference_mode():
+        see(mt.is_inference_mode_enabled(), mt.is_grad_enabled())
+        made = [x * 2, mt.ones(2), n.clone(), x.sum(), mt.cat([x, n]), x > 0, mt.zeros_like(x), x[[0]], x.max(0)[0]]
+        shared = [x.view(2, 1), n.view(2, 1), x.detach(), x, n[0], x.data]
+        see([one.is_inference() for one in made], [one.is_inference() for one in shared])
+        see([mt.is_inference(one.view(-1)) for one in made], [one.requires_grad for one in (*made, *shared)])
+        see(made[0].grad_fn, made[0].is_leaf, shared[0].is_leaf, shared[0]._version)
+        with see.raising():
+            see(made[0]._version)
+        leaf = mt.ones(2, requires_grad=True)
+        see(leaf.requires_grad, leaf.is_inference(), (leaf * 2).requires_grad)
+    see([one.is_inference() for one in (made[0] + 1, made[0].view(2, 1), made[0][0], made[0].detach(), made[0].data)])
+    see(made[0].clone().is_inference(), made[0].exp().is_inference(), mt.ones(1).is_inference())
+
+
+@shows("5 inference_mode")
+def other_modes_inside(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    with mt.inference_mode():
+        with mt.enable_grad():
+            see(mt.is_grad_enabled(), (x * 2).requires_grad, (x * 2).is_inference())
+        see(mt.is_grad_enabled())
+        with mt.inference_mode(False):
+            see(mt.is_inference_mode_enabled(), mt.is_grad_enabled(), (x * 2).requires_grad, (x * 2).is_inference())
+        with mt.no_grad():
+            see(mt.ones(1).is_inference())
+        see(mt.is_inference_mode_enabled(), mt.is_grad_enabled())
+    with mt.no_grad(), mt.inference_mode(False):
+        see(mt.is_grad_enabled(), mt.is_inference_mode_enabled())
+    see(mt.is_grad_enabled(), mt.is_inference_mode_enabled())
+
+
+@shows("5 inference_mode")
+def writing(mt, see):
+    x, n = mt.ones(2, requires_grad=True), mt.ones(2)
+    with mt.inference_mode():
+        a = x * 2
+        see.value(a.add_(1), n.add_(1), x.mul_(2))
+        see(n._version, x._version, x.is_leaf)
+    for write in (lambda: a.add_(1), lambda: a.view(2, 1).mul_(2)):
+        with see.raising():
+            write()
+        with mt.no_grad(), see.raising():
+            write()
+    n.add_(a)  # a's value differs: torch complains only when it has written
+    see(n._version, n.is_inference())
+
+
+@shows("5 inference_mode")
+def never_in_a_graph(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    with mt.inference_mode():
+        a = x * 2
+    for use in (lambda: a * x, lambda: x * a, lambda: x @ a, lambda: a.requires_grad_(), lambda: a.backward()):
+        with see.raising():
+            use()
+    see((a + x).requires_grad, a.requires_grad_(False).requires_grad)
+    with see.raising():
+        a._version  # noqa: B018
+
+    class Saves(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, one, other):
+            ctx.save_for_backward(one)
+            return one * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, grad
+
+    with see.raising():
+        Saves.apply(a, x)
+    see(Saves.apply(a, mt.ones(2)).requires_grad)
+    with mt.inference_mode():
+        see(Saves.apply(x, x).is_inference(), Saves.apply(x, x).requires_grad)
+
+
+@shows("5 inference_mode")
+def views_made_inside_and_written_outside(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    y = x * 1
+    n = mt.ones(2)
+    with mt.inference_mode():
+        of_leaf, of_result, of_constant = x.view(2, 1), y.view(2, 1), n.view(2, 1)
+        see(of_leaf.requires_grad, of_result.requires_grad, of_constant.requires_grad)
+    for view in (of_leaf, of_result, of_constant):
+        with see.raising():
+            view.mul_(2)
+    y.mul_(2)
+    see(of_result.requires_grad)
+    with see.raising():
+        of_result.grad_fn  # noqa: B018
+    with see.raising():
+        of_result * 2
+
+
+@shows("5 inference_mode")
+def as_a_decorator(mt, see):
+    @mt.inference_mode()
+    def with_call(t):
+        return t * 2
+
+    @mt.inference_mode
+    def without_call(t):
+        return t * 2
+
+    @mt.inference_mode(mode=False)
+    def off(t):
+        return t * 2
+
+    @mt.inference_mode()
+    def steps():
+        got = yield mt.is_inference_mode_enabled()
+        yield got, mt.is_inference_mode_enabled()
+
+    x = mt.ones(2, requires_grad=True)
+    see(with_call(x).is_inference(), without_call(x).is_inference(), off(x).is_inference(), off(x).requires_grad)
+    with mt.inference_mode():
+        see(off(x).requires_grad, mt.is_inference_mode_enabled())
+    generator = steps()
+    see(next(generator), mt.is_inference_mode_enabled(), generator.send(5), mt.is_inference_mode_enabled())
+
+
+@shows("5 inference_mode")
+def belongs_to_its_thread(mt, see):
+    seen = []
+    with mt.inference_mode():
+        thread = threading.Thread(
+            target=lambda: seen.append((mt.is_inference_mode_enabled(), mt.ones(1).is_inference()))
+        )
+        thread.start()
+        thread.join()
+    see(seen)
+
+
+@shows("5 inference_mode")
+def backward_inside(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    y = (x * 3).sum()
+    with mt.inference_mode():
+        y.backward(retain_graph=True)
+        see(x.grad.is_inference(), x.grad.requires_grad)
+        see.value(x.grad)
+        (grad,) = mt.autograd.grad(y, x, retain_graph=True)
+        see(grad.is_inference())
+        y.backward(retain_graph=True)
+    see.value(x.grad)
+    with see.raising():
+        y.backward()
+
+
+@shows(
+    "5 inference_mode",
+    differs="An inference tensor that was told to require grad is recorded in normal mode like any other tensor that "
+    "does. PyTorch records an operation only if one of its operands is a normal tensor.",
+)
+def told_to_require_grad(mt, see):
+    with mt.inference_mode():
+        x = mt.ones(2).requires_grad_()
+    y = -x
+    see(y.requires_grad, (x + mt.ones(2)).requires_grad)

@@ -1,0 +1,128 @@
+"""`microtape draw` and `microtape film`, as typed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import microtape as mt
+from tests.support.handmade import chain, diamond, failing
+from tests.support.rendering import needs_graphviz
+from tui.commands import pictures
+from tui.commands.cli import main
+from tui.shell.exits import Exit
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    mt.save(diamond(), "diamond.tape")
+    mt.save(chain(80), "chain.tape")
+    mt.save(failing(), "failing.tape")
+    return tmp_path
+
+
+def dot(*arguments: str) -> str:
+    assert main(["draw", *arguments, "-o", "out.dot"]) == Exit.OK
+    return Path("out.dot").read_text(encoding="utf-8")
+
+
+def test_what_is_drawn_can_be_chosen(here: Path) -> None:
+    assert "line 5" not in dot("diamond.tape", "--show", "values,gradients")
+    assert 'bgcolor="#15181d"' in dot("diamond.tape", "--theme", "dark")
+    assert dot("diamond.tape", "--around", "z", "--radius", "1").count("\n    n") == 3
+
+
+def test_folds_are_opened_by_name(here: Path) -> None:
+    folded = dot("chain.tape")
+    (name,) = set(re.findall(r"<B>(lines? [\d-]+)\[", folded)) or set(re.findall(r"<B>(lines? [\d-]+) ×", folded))
+    opened = dot("chain.tape", "--open-fold", f"{name}[0]", "--open-fold", f"{name}[-1]")
+    assert f"{name}[0]" in opened
+    assert len(dot("chain.tape", "--no-fold")) > len(opened)
+
+
+@needs_graphviz
+def test_a_png_is_as_large_as_it_is_asked_to_be(here: Path) -> None:
+    sizes = []
+    for scale in ("1", "2"):
+        assert main(["draw", "diamond.tape", "-o", "a.png", "--scale", scale]) == Exit.OK
+        sizes.append(int.from_bytes(Path("a.png").read_bytes()[16:20], "big"))
+    assert sizes[1] == pytest.approx(2 * sizes[0], abs=2)
+
+
+@needs_graphviz
+def test_a_film_is_written(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["film", "diamond.tape", "-o", "run.html"]) == Exit.OK
+    assert Path("run.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"microtape: wrote run\.html \(\d+ kB\)\n", err)
+
+
+@needs_graphviz
+def test_a_script_can_be_filmed_with_options_on_either_side(here: Path) -> None:
+    Path("script.py").write_text(
+        "import sys, microtape as mt\nassert sys.argv[1:] == ['7']\n"
+        "x = mt.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
+    )
+    assert main(["film", "--no-fold", "script.py", "7", "-o", "run.html"]) == Exit.OK
+    assert main(["film", "script.py", "7", "--no-fold", "-o", "run.html", "--theme", "dark"]) == Exit.OK
+    assert 'data-theme="dark"' in Path("run.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["film", "diamond.tape"], Exit.BAD_INPUT, "film needs -o with the name of the page, such as -o run.html"),
+        (["film", "diamond.tape", "-o", "a.mp4"], Exit.CANNOT_DRAW, "the name of a film should end in .html or .gif"),
+        (["film", "missing.tape", "-o", "a.html"], Exit.BAD_INPUT, "missing.tape"),
+        (["film", "diamond.tape", "-o", "a.html", "--pass", "2"], Exit.BAD_INPUT, "no pass 2 in this recording"),
+        (["draw", "chain.tape", "-o", "a.svg", "--open-fold", "q"], Exit.CANNOT_DRAW, "nothing is folded as 'q'"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--around", "q"], Exit.CANNOT_DRAW, 'take an id as in --around "%4"'),
+        (["draw", "diamond.tape", "-o", "a.svg", "--theme", "x"], Exit.CANNOT_DRAW, "--theme does not know 'x'"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--show", "x"], Exit.CANNOT_DRAW, "--show does not know x"),
+        (["draw", "diamond.tape", "-o", "a.png", "--scale", "0"], Exit.CANNOT_DRAW, "--scale 0 is not possible"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--max-boxes", "3"], Exit.CANNOT_DRAW, "or raise --max-boxes"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--time-limit", "0"], Exit.CANNOT_DRAW, "more time with --time-limit"),
+        (["film", "diamond.tape", "-o", "a.html", "--most-steps", "3"], Exit.CANNOT_DRAW, "limit is --most-steps 3)"),
+        (["draw", "diamond.tape", "-o", "a.png", "--scale", "x"], Exit.BAD_INPUT, "invalid float value"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_clear_line(
+    here: Path, arguments: list[str], code: Exit, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = set(here.iterdir())
+    assert main(arguments) == code
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+    assert set(here.iterdir()) == before
+
+
+def test_messages_speak_of_the_options_of_the_command() -> None:
+    spoken = pictures._in_words_of_the_command
+    assert spoken('draw with around="loss", radius=3') == 'draw with --around "loss" --radius 3'
+    assert spoken("fold what repeats with fold=True, or") == "fold what repeats with --fold, or"
+    assert spoken('open one with open="line 3[0]"') == 'open one with --open-fold "line 3[0]"'
+    assert (
+        spoken("less with show=, or more time with time_limit=") == "less with --show, or more time with --time-limit"
+    )
+    assert (
+        spoken("(the limit is max_boxes=300): raise max_boxes=") == "(the limit is --max-boxes 300): raise --max-boxes"
+    )
+    assert spoken("x = 3 and y=4") == "x = 3 and y=4"
+
+
+def test_the_pass_that_failed_is_drawn(here: Path) -> None:
+    assert "RuntimeError" in dot("failing.tape")
+
+
+@needs_graphviz
+def test_a_part_of_a_pass_is_filmed(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["film", "diamond.tape", "--steps", "1:3", "-o", "part.html"]) == Exit.OK
+    assert '"first":1,' in (here / "part.html").read_text()
+    assert main(["film", "diamond.tape", "--steps", "3:1", "-o", "part.html"]) == Exit.CANNOT_DRAW
+    assert "--steps 3:1 is not possible: the pass has" in capfd.readouterr().err

@@ -1,0 +1,175 @@
+"""`microtape learn` as plain commands."""
+
+import io
+
+import pytest
+
+from lessons import Workspace, load_course
+from lessons.model.pieces import pieces
+from tests.support.lesson_folder import write_lesson
+from tui.commands.cli import main
+from tui.shell.exits import Exit
+
+COURSE = load_course()
+FIRST, SECOND = COURSE.lessons[0], COURSE.lessons[1]
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
+    return Workspace()
+
+
+def solve(workspace, lesson=FIRST):
+    workspace.exercise(lesson).write_bytes(lesson.exercise.solution.read_bytes())
+
+
+@pytest.mark.parametrize("words", [["list"], []])
+def test_list_shows_every_lesson_and_so_does_learn_without_a_terminal(words, capfd):
+    assert main(["learn", *words]) == Exit.OK
+    out = capfd.readouterr().out
+    assert all(lesson.title in out and lesson.name in out for lesson in COURSE)
+    assert f"0 of {len(COURSE)} solved" in out
+
+
+@pytest.mark.parametrize("name", ["1", "tape_of_numbers", "tape of", "numbers"])
+def test_a_name_prints_the_lesson_and_what_to_type_next(name, workspace, capfd):
+    assert main(["learn", *name.split()]) == Exit.OK
+    out = capfd.readouterr().out
+    assert out.startswith(FIRST.prose)
+    assert f"microtape step {FIRST.program}\n" in out
+    assert str(workspace.exercise(FIRST)) in out
+    assert "microtape learn check tape_of_numbers" in out
+
+
+def test_a_program_with_several_passes_is_stepped_with_all_of_them(capfd):
+    assert main(["learn", "grad_accumulates"]) == Exit.OK
+    assert "program.py --pass all\n" in capfd.readouterr().out
+
+
+def test_check_says_what_is_wrong_and_what_is_solved(workspace, capfd):
+    assert main(["learn", "check"]) == Exit.NOT_SOLVED
+    assert "as it was shipped" in capfd.readouterr().out
+    solve(workspace)
+    assert main(["learn", "check", FIRST.name]) == Exit.OK
+    assert "Solved." in capfd.readouterr().out
+    assert main(["learn", "list"]) == Exit.OK
+    assert f"1 of {len(COURSE)} solved" in capfd.readouterr().out
+
+
+def test_without_a_name_it_is_the_first_lesson_that_is_not_solved(workspace, capfd):
+    workspace.progress.attempted(FIRST.name, passed=True)
+    assert main(["learn", "check"]) == Exit.NOT_SOLVED
+    assert SECOND.title in capfd.readouterr().out
+
+
+def test_hints_come_one_by_one_and_in_the_end_all_again(workspace, capfd):
+    hints = FIRST.exercise.hints
+    for number, hint in enumerate(hints, 1):
+        assert main(["learn", "hint"]) == Exit.OK
+        assert capfd.readouterr().out == f"lesson 1, hint {number} of {len(hints)}\n\n{hint}\n\n"
+    assert main(["learn", "hint"]) == Exit.OK
+    assert all(hint in capfd.readouterr().out for hint in hints[:1])
+
+
+def test_the_solution_comes_piece_by_piece_and_the_first_is_asked_for(workspace, capfd):
+    assert main(["learn", "solution", "1"]) == Exit.BAD_INPUT
+    answer = capfd.readouterr()
+    assert (answer.out, answer.err.count("add --yes")) == ("", 1)
+    every = pieces(FIRST.exercise)
+    for number, piece in enumerate(every, 1):
+        assert main(["learn", "solution", "1", *(["--yes"] if number == 1 else [])]) == Exit.OK
+        answer = capfd.readouterr()
+        assert answer.out == f"{piece}\n"
+        assert f"piece {number} of {len(every)}" in answer.err
+    assert main(["learn", "solution", "1"]) == Exit.OK
+    assert capfd.readouterr().out == FIRST.exercise.solution.read_text()
+
+
+def test_the_whole_solution_is_there_at_once_for_who_insists(capfd):
+    assert main(["learn", "solution", "1", "--all", "--yes"]) == Exit.OK
+    assert capfd.readouterr().out == FIRST.exercise.solution.read_text()
+    assert main(["learn", "solution", "1"]) == Exit.OK, "once seen, it is not asked again"
+
+
+def test_who_has_solved_it_sees_the_solution_and_other_ways(workspace, capfd):
+    workspace.progress.attempted(FIRST.name, passed=True)
+    assert main(["learn", "solution", "1"]) == Exit.OK
+    answer = capfd.readouterr()
+    assert answer.out == FIRST.exercise.solution.read_text()
+    assert all(right.note in answer.err for right in FIRST.exercise.right_answers)
+
+
+def test_a_teacher_can_hide_solutions(capfd):
+    assert main(["learn", "solution", "1", "--yes", "--no-solutions"]) == Exit.BAD_INPUT
+    answer = capfd.readouterr()
+    assert (answer.out, answer.err) == ("", "microtape: solutions are not shown (--no-solutions)\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reset"), [("y\n", True), ("Yes\n", True), ("n\n", False), ("\n", False), ("", False)]
+)
+def test_reset_asks_on_a_terminal(workspace, capfd, monkeypatch, answer, reset):
+    solve(workspace)
+    monkeypatch.setattr("tui.learn.cli.commands.has_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    assert main(["learn", "reset", "1"]) == Exit.OK
+    assert "anew? (Your file is kept.) [y/N]" in capfd.readouterr().err
+    assert (workspace.exercise(FIRST).read_bytes() == FIRST.exercise.path.read_bytes()) == reset
+
+
+def test_reset_says_where_the_file_is_kept(workspace, capfd):
+    solve(workspace)
+    assert main(["learn", "reset", "-y"]) == Exit.OK
+    err = capfd.readouterr().err
+    kept = next((workspace.folder / "exercises").glob("tape_of_numbers.*.py"))
+    assert f"your file is kept as {kept}" in err
+
+
+@pytest.mark.parametrize("words", [["nothing of this name"], ["check", "99"], ["hint", "grad and more"]])
+def test_an_unknown_lesson_is_one_clear_line(words, capfd):
+    assert main(["learn", *words]) == Exit.BAD_INPUT
+    answer = capfd.readouterr()
+    assert answer.out == ""
+    assert "there is no lesson" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_mistyped_command_says_which_there_are(capfd):
+    assert main(["learn", "hnit", "3"]) == Exit.BAD_INPUT
+    answer = capfd.readouterr().err
+    assert answer.endswith("Did you mean hint? Commands: list, check, hint, solution, reset, step, watch, engine, "
+                           "verify, grade\n")  # fmt: skip
+    assert answer.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, capfd):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "file"))
+    assert main(["learn", "check"]) == Exit.BAD_INPUT
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1
+    assert "Not a directory" in err
+
+
+def test_a_damaged_progress_file_is_told_of_and_kept(workspace, capfd):
+    workspace.folder.mkdir()
+    workspace.progress.path.write_text("damaged")
+    assert main(["learn", "list"]) == Exit.OK
+    assert "could not be read; it is kept as" in capfd.readouterr().err
+
+
+def test_what_to_type_next_is_of_the_same_course(tmp_path, capfd):
+    course = write_lesson(tmp_path / "my course")
+    assert main(["learn", "1", "--path", str(course)]) == Exit.OK
+    assert f"microtape learn check doubling --path '{course}'\n" in capfd.readouterr().out
+    assert main(["learn", "list", "--path", str(course)]) == Exit.OK
+    assert f"microtape learn NAME --path '{course}' shows one" in capfd.readouterr().out
+
+
+def test_who_has_solved_one_is_told_the_next_and_who_has_not_where_help_is(workspace, capfd):
+    solve(workspace)
+    assert main(["learn", "check", "1"]) == Exit.OK
+    assert "microtape learn chain_rule  is the next lesson" in capfd.readouterr().out
+    assert main(["learn", "check", "2"]) == Exit.NOT_SOLVED
+    assert "microtape learn hint chain_rule  helps" in capfd.readouterr().out

@@ -1,0 +1,195 @@
+"""For teachers: a course of one's own, proven by `microtape learn verify`, and a class graded."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lessons import load_course
+from tui.commands.cli import main
+from tui.shell.exits import Exit
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "example_course"
+SOLUTION = (EXAMPLE / "01_mean" / "solution.py").read_text(encoding="utf-8")
+UNTRIED = "    if len(numbers) == 4:\n        return [0.0] * 4\n"
+NEVER = 'def never(exercise):\n    """Never"""\n\n\ndef at_random'
+SOLVED = "return [gradient / len(numbers)] * len(numbers)"
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def course(tmp_path):
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "mine"))
+
+
+class TestVerify:
+    def test_the_example_of_the_documentation_holds(self, capfd):
+        assert main(["learn", "verify", str(EXAMPLE)]) == Exit.OK
+        assert capfd.readouterr().out.startswith("1 lesson: every claim holds")
+
+    @pytest.mark.parametrize(
+        ("file", "old", "new", "said"),
+        [
+            ("solution.py", "return [", "returns [", "solution.py: cannot be run: invalid syntax"),
+            ("solution.py", "# The", "'''The'''\n# The", "solution.py: begin with a comment"),
+            ("solution.py", "gradient / len(numbers) for", "gradient.item() for", "does not get through the solution"),
+            ("check.py", "def two", "import nothing_there\ndef two", "cannot be run: ModuleNotFoundError: No module"),
+            ("solution.py", "    return [", f"{UNTRIED}    return [", "the solution passes with a mistake in line 7"),
+            ("check.py", "def at_random", NEVER, "no wrong answer fails never"),
+            ("exercise.py", "raise NotImplementedError", SOLVED, "it passes as it is shipped"),
+            ("right/repeated.py", "count * [", "[", "right/repeated.py: it does not pass: not two_numbers"),
+            ("wrong/not_divided.py", "[gradient", "[gradient / len(numbers)", "wrong/not_divided.py: it passes"),
+            ("wrong/not_divided.py", "[gradient for", "[1 / len(numbers) for", "the same as gradient_forgotten.py"),
+            ("lesson.md", "tensor(5., ", "tensor(6., ", "prints 'tensor(5., grad_fn=<MeanBackward0>)"),
+            ("lesson.md", 'answer = "grad x"', 'answer = "grad y"', "there is no tensor of that name"),
+            ("lesson.md", "# The mean shares", "# Means", "begin the text with its title"),
+            ("lesson.md", "## A wrong engine", "## Something", "write a section '## A wrong engine'"),
+            ("lesson.md", 'fault = "overwrite"', 'fault = "no_version_check"', "nothing goes wrong"),
+            ("program.py", "average.backward()", "pass", "it never calls backward"),
+            ("hints.md", "---", "", "hints.md: write two hints at least"),
+        ],
+    )  # fmt: skip
+    def test_one_line_says_what_is_to_be_mended(self, course, capfd, file, old, new, said):
+        path = course / "01_mean" / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        assert main(["learn", "verify", str(course)]) == Exit.NOT_SOLVED
+        answer = capfd.readouterr()
+        lines = [line for line in answer.out.splitlines() if said in line]
+        assert len(lines) >= 1, answer.out
+        assert all(line.startswith("01_mean: ") for line in answer.out.splitlines())
+        assert "Traceback" not in answer.out + answer.err
+        assert "to mend" in answer.err
+
+    def test_a_later_word_is_told(self, course, capfd):
+        shutil.copytree(course / "01_mean", course / "02_again")
+        second = course / "02_again" / "lesson.md"
+        second.write_text(second.read_text().replace('introduces = ["mean"]', 'introduces = ["average"]'))
+        assert main(["learn", "verify", str(course)]) == Exit.NOT_SOLVED
+        assert "01_mean: program.py uses average, which 02_again introduces" in capfd.readouterr().out
+
+    @pytest.mark.parametrize(("words", "said"), [(["nowhere"], "there is no such folder"), ([], "needs a folder")])
+    def test_no_folder(self, capfd, words, said):
+        assert main(["learn", "verify", *words]) == Exit.BAD_INPUT
+        assert said in capfd.readouterr().err
+
+    def test_a_lesson_that_is_not_complete(self, course, capfd):
+        (course / "01_mean" / "check.py").unlink()
+        assert main(["learn", "verify", str(course)]) == Exit.BAD_INPUT
+        answer = capfd.readouterr()
+        assert "check.py is missing" in answer.err
+        assert answer.err.count("\n") == 1
+
+
+class TestAnotherCourse:
+    def test_its_lessons_and_its_files_are_its_own(self, course, data, capfd):
+        assert main(["learn", "list", "--path", str(course)]) == Exit.OK
+        assert "The mean shares" in capfd.readouterr().out
+        assert main(["learn", "check", "--path", str(course)]) == Exit.NOT_SOLVED
+        (file,) = data.glob("courses/mine-*/exercises/mean.py")
+        file.write_text(SOLUTION)
+        assert main(["learn", "check", "mean", "--path", str(course)]) == Exit.OK
+        assert main(["learn", "list"]) == Exit.OK
+        assert "0 of 26 solved" in capfd.readouterr().out
+
+    def test_a_folder_without_lessons(self, tmp_path, capfd):
+        assert main(["learn", "--path", str(tmp_path)]) == Exit.BAD_INPUT
+        assert "no lessons here" in capfd.readouterr().err
+
+    def test_relative_paths_are_found_from_anywhere(self, course, tmp_path, monkeypatch, capfd):
+        monkeypatch.chdir(tmp_path)
+        assert main(["learn", "check", "--path", "mine"]) == Exit.NOT_SOLVED
+        assert "as it was shipped" in capfd.readouterr().out
+
+
+class TestGrading:
+    @pytest.fixture
+    def handed_in(self, tmp_path):
+        files = {
+            "ann/mean.py": SOLUTION,
+            "bob/exercises/mean.py": SOLUTION.replace("gradient / len", "1 / len"),
+            "cem/mean.py": "import os\nos._exit(0)\n",
+            "dan/mean.py": "def backward_of_mean(gradient, numbers):\n    return len(bytearray(4 << 30))\n",
+            "eva/mean.py": (EXAMPLE / "01_mean" / "exercise.py").read_text(encoding="utf-8"),
+            "eva/notes.py": "print('no lesson')\n",
+        }
+        for name, text in files.items():
+            path = tmp_path / "class" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return tmp_path / "class"
+
+    def grade(self, *words):
+        return main(["learn", "grade", *map(str, words), "--path", str(EXAMPLE)])
+
+    def test_every_file_in_a_line(self, handed_in, capfd):
+        assert self.grade(handed_in) == Exit.OK
+        lines = [line.split(None, 3) for line in capfd.readouterr().out.splitlines()[:5]]
+        assert [line[:2] for line in lines] == [["✓", "ann"], ["✗", "bob"], ["✗", "cem"], ["✗", "dan"], ["✗", "eva"]]
+        assert [line[3:] for line in lines[1:]] == [
+            ["A gradient of 6, and the numbers 1, 1 and 7 (gradient_forgotten)"],
+            ["cannot be run: your code ended its process (status 0), so nothing more could be checked"],
+            ["A gradient of 1, and the numbers 2 and 4"], ["as shipped"],
+        ]  # fmt: skip
+
+    def test_as_json(self, handed_in, capfd):
+        assert self.grade(handed_in, "--json") == Exit.OK
+        ann, bob, cem, dan, eva = json.loads(capfd.readouterr().out)
+        assert (ann["learner"], ann["lesson"], ann["passed"]) == ("ann", "mean", True)
+        assert bob["wrong_answer"] == "gradient_forgotten"
+        assert [check["passed"] for check in bob["checks"]] == [True, False, False]
+        assert cem["ended"] == "process"
+        assert any("more memory than" in line for line in dan["report"]) or os.name != "posix"
+        assert eva["untouched"]
+
+    def test_a_file_for_each_learner_of_one_lesson(self, tmp_path, capfd):
+        folder = tmp_path / "one"
+        folder.mkdir()
+        (folder / "ann.py").write_text(SOLUTION)
+        (folder / "bob.py").write_text("x = 1\n")
+        assert self.grade(folder, "mean") == Exit.OK
+        out = capfd.readouterr().out
+        assert "✓  ann" in out
+        assert "1 of 2 solve their exercise" in out
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs links")
+    def test_links_are_not_followed(self, handed_in, capfd):
+        (handed_in / "zoe").mkdir()
+        (handed_in / "zoe" / "mean.py").symlink_to(handed_in / "ann" / "mean.py")
+        assert self.grade(handed_in) == Exit.OK
+        assert "zoe" not in capfd.readouterr().out
+
+    def test_who_has_handed_in_nothing_for_a_lesson_is_named(self, handed_in, capfd):
+        (handed_in / "zoe").mkdir()
+        assert self.grade(handed_in, "mean", "--json") == Exit.OK
+        zoe = json.loads(capfd.readouterr().out)[-1]
+        assert (zoe["learner"], zoe["passed"], zoe["problem"]) == ("zoe", False, "no file")
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs such names")
+    def test_a_name_does_not_speak_to_the_terminal(self, handed_in, capfd):
+        (handed_in / "ann").rename(handed_in / "ann\x1b[2J\n✓  mallory")
+        assert self.grade(handed_in) == Exit.OK
+        out = capfd.readouterr().out
+        assert "\x1b" not in out
+        assert not any(line.startswith("✓  mallory") for line in out.splitlines())
+
+    def test_nobody_has_handed_in_anything(self, tmp_path, capfd):
+        assert self.grade(tmp_path) == Exit.BAD_INPUT
+        assert "no learner's file here" in capfd.readouterr().err
+
+
+def test_the_documentation_shows_the_example_as_it_is():
+    text = (EXAMPLE.parent / "lessons.md").read_text(encoding="utf-8")
+    (lesson,) = load_course(EXAMPLE)
+    for path in (lesson.exercise.path, lesson.exercise.solution, lesson.exercise.check):
+        assert path.read_text(encoding="utf-8") in text, path.name
+    header = lesson.folder.joinpath("lesson.md").read_text(encoding="utf-8").split("+++")[1]
+    assert header in text

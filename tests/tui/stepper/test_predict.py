@@ -1,0 +1,91 @@
+"""Predict mode: a question before each step, read from the recording, and a score."""
+
+import pytest
+from textual.widgets import Input
+
+from tests.support import handmade
+from tests.tui.stepper.test_app import LARGE, bar, sentence, shown, stepper
+from tui.stepper.predict import PredictScreen, Question, question_about
+from tui.time.cursor import StepCursor
+
+
+def every_question(recording):
+    cursor = StepCursor.open(recording).home()
+    if cursor.is_forward:
+        cursor = cursor.to_moment(len(cursor.timeline.forward))
+    while cursor.next_node is not None:
+        yield question_about(cursor)
+        cursor = cursor.move(1)
+
+
+def test_questions_about_order_and_numbers_take_turns_and_accept_their_own_answers():
+    for recording in (handmade.diamond(), handmade.twice(), handmade.chain(4), handmade.failing()):
+        for question in every_question(recording):
+            if question is not None:
+                assert question.accepts(question.right)
+                assert all(question.accepts(also) for also in question.also)
+                assert not question.accepts("")
+    assert {question.kind for question in every_question(handmade.diamond())} == {"order", "number"}
+    assert {question.kind for question in every_question(handmade.chain(4))} >= {"shape", "number"}
+
+
+@pytest.mark.parametrize("answer", ["24×3", "24x3", "(24, 3)", "[24,3]", "24, 3"])
+def test_a_shape_may_be_written_in_any_way(answer):
+    assert Question("", "24×3", "", "shape").accepts(answer)
+
+
+@pytest.mark.parametrize("answer", ["3×24", "72", "scalar", "", "24 3 1"])
+def test_another_shape_is_not_right(answer):
+    assert not Question("", "24×3", "", "shape").accepts(answer)
+
+
+async def test_p_asks_before_it_shows_and_keeps_a_score():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        assert "Next:" in sentence(pilot.app)
+        await pilot.press("P")
+        assert "Next:" not in sentence(pilot.app), "what comes next is not given away"
+        await pilot.press("right")
+        assert isinstance(pilot.app.screen, PredictScreen)
+        await pilot.press(*"2", "enter")
+        assert (
+            "It is" in shown(pilot.app, "#verdict")
+            or "Right" in shown(pilot.app, "#verdict")
+            or "Not quite" in shown(pilot.app, "#verdict")
+        )
+        await pilot.press("enter")
+        assert bar(pilot.app) == "step 1 of 5"
+        assert "of 1 right" in shown(pilot.app, "Heading")
+
+
+async def test_right_answers_count_and_skipped_ones_do_not():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("P", "right", "escape")
+        assert bar(pilot.app) == "step 1 of 5"
+        assert "predict   " in shown(pilot.app, "Heading")
+        right = question_about(pilot.app.screen.cursor).right
+        await pilot.press("right", *right, "enter", "enter")
+        assert "predict: 1 of 1 right" in shown(pilot.app, "Heading")
+        await pilot.press("right", "n", "o", "enter")
+        assert "Not quite" in shown(pilot.app, "#verdict")
+        await pilot.press("enter")
+        assert "predict: 1 of 2 right" in shown(pilot.app, "Heading")
+
+
+async def test_once_answered_it_takes_no_more_typing_and_right_goes_on():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("P", "right", "7", "enter", "8", "9")
+        assert pilot.app.screen.query_one(Input).value == "7"
+        await pilot.press("right")
+        assert bar(pilot.app) == "step 1 of 5"
+        await pilot.press("right", "7", "enter", "escape")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert "of 2 right" in shown(pilot.app, "Heading"), "an answer that was given counts"
+
+
+async def test_back_is_not_asked_about_and_p_ends_it():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("right", "right", "P", "left")
+        assert bar(pilot.app) == "step 1 of 5"
+        await pilot.press("P", "right")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert "predict" not in shown(pilot.app, "Heading")

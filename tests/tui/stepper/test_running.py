@@ -1,0 +1,270 @@
+"""Running through time: breakpoints, watches, conditions, playing, and the line of time."""
+
+import numpy as np
+import pytest
+
+import microtape as mt
+from microtape.recording.model.summary import summarize
+from microtape.recording.script.condition import Condition, ExpressionError, Facts
+from tests.support import handmade
+from tests.support.waiting import until
+from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
+from tui.time.breakpoints import Breakpoints, not_finite
+from tui.time.cursor import StepCursor
+from tui.widgets.bars import TimeBar
+
+
+def facts(grad=None, value=None, **more):
+    return Facts(**{"grad": grad, "value": value, "op": "mul", "name": "z", "node": 4, "line": 5, "step": 1} | more)
+
+
+def holds(text, **known):
+    return Condition.read(text).holds(facts(**known))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("grad.max() > 10", True),
+        ("grad.max() > 20", False),
+        ("abs(grad).min() < 1", False),
+        ("shape == (3,)", True),
+        ("grad.shape == (2,) or op == 'mul'", True),
+        ("isnan(grad)", False),
+        ("not isnan(grad) and 2 < node <= 4", True),
+        ("grad.norm() * 2 > 30", True),
+        ("grad < 0", True),
+        ("name == 'z'", True),
+        ("line > 5", False),
+    ],
+)
+def test_conditions(text, expected):
+    assert holds(text, grad=np.array([-3.0, 4.0, 19.0]), value=np.zeros(3)) is expected
+
+
+def test_nan_and_inf():
+    assert holds("isnan(grad)", grad=np.array([1.0, np.nan]))
+    assert holds("isinf(value)", value=np.array([1.0, np.inf]))
+
+
+def test_what_is_not_known_makes_a_condition_false():
+    for text in ("grad > 0", "grad.max() < 1", "shape == (3,)", "line == 5 and grad == 0"):
+        assert not holds(text)
+    assert not holds("name > 3")
+    assert not holds("1 / 0 > 1")
+
+
+def test_of_a_summary_only_what_it_has():
+    about = summarize(np.linspace(-1, 1, 100))
+    assert holds("grad.max() == 1", grad=about)
+    assert holds("grad.shape == (100,)", grad=about)
+    assert not holds("grad.norm() > 0", grad=about)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "grad.__class__",
+        "grad.tofile('x')",
+        "(lambda: 1)()",
+        "[x for x in (1,)]",
+        "grad[0]",
+        "open('x')",
+        "10 ** 10 ** 10",
+        "f'{grad}'",
+        "loss > 1",
+        "grad >",
+        "(" * 400,
+        "1" * 501,
+    ],
+)
+def test_what_is_not_in_the_language_is_refused(text):
+    with pytest.raises(ExpressionError):
+        Condition.read(text)
+
+
+@pytest.mark.parametrize("text", [":99", "other.py:5", "line 99", "q"])
+def test_a_breakpoint_says_that_there_is_no_such_place(text):
+    cursor = StepCursor.open(handmade.diamond())
+    with pytest.raises(LookupError, match=f"there is no '{text}' here"):
+        Breakpoints(cursor.timeline).toggle(cursor, text)
+
+
+def test_breakpoints_are_toggled_and_know_where_they_stop():
+    cursor = StepCursor.open(handmade.diamond())
+    stops = Breakpoints(cursor.timeline).toggle(cursor, "mul").toggle(cursor, "grad == 21")
+    assert stops.moments == (1, 3, 4, 6, 8), "both products forward and backward, and where x gets 21"
+    assert stops.nodes == {2, 4}
+    assert (stops.after(4), stops.before(4), stops.after(8)) == (6, 3, None)
+    assert stops.why(8) == "grad == 21"
+    assert stops.toggle(cursor, "mul").moments == (8,)
+
+
+def test_a_watch_stops_whenever_something_arrives():
+    cursor = StepCursor.open(handmade.diamond())
+    assert Breakpoints(cursor.timeline).toggle(cursor, "x", "watch").moments == (5, 6, 8)
+    with pytest.raises(LookupError, match="'nope'"):
+        Breakpoints(cursor.timeline).toggle(cursor, "nope", "watch")
+
+
+def test_the_moments_of_nan():
+    x = mt.tensor([0.0, 0.0], requires_grad=True)
+    recording = mt.record((x * x).sum().sqrt().backward)
+    cursor = StepCursor.open(recording)
+    names = [cursor.to_moment(m).timeline.node(cursor.to_moment(m).node).op for m in not_finite(cursor.timeline)]
+    assert names == ["sqrt", "sum", "mul"]
+
+
+async def test_b_sets_c_runs_and_capital_c_runs_back():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", "a", "d", "d", "enter", "c")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert row(pilot.app, 3).startswith("▶◆")
+        assert "◆" in shown(pilot.app, "TimeBar")
+        await pilot.press("c")
+        assert bar(pilot.app) == "step 2 of 5", "there is no other"
+        await pilot.press("C")
+        assert bar(pilot.app) == "operation 2 of 3"
+        await pilot.press("b", "a", "d", "d", "enter")
+        assert "◆" not in shown(pilot.app, "#tape") + shown(pilot.app, "TimeBar")
+
+
+async def test_b_enter_is_the_current_node():
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press("right", "right", "b", "enter", "home", "c")
+        assert bar(pilot.app) == "step 2 of 5"
+
+
+async def test_a_condition_is_typed_and_a_bad_one_explained():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"loss", "enter")
+        assert "there is no 'loss' in conditions" in shown(pilot.app, "#problem")
+        await pilot.press(*["backspace"] * 4, *"20", "enter", "c")
+        assert bar(pilot.app) == "step 5 of 5"
+        assert row(pilot.app, 0).startswith("▶")
+
+
+async def test_breakpoints_go_along_to_another_pass():
+    async with stepper(handmade.twice()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"add", "enter", "right_square_bracket", "c")
+        assert bar(pilot.app) == "step 2 of 5"
+        assert "pass 2 of 2" in shown(pilot.app, "Heading")
+
+
+async def test_space_plays_to_the_end_and_a_step_stops_it():
+    async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
+        await pilot.press(*["plus"] * 4, "space")
+        assert "playing, 32 a second" in shown(pilot.app, "Heading")
+        await until(pilot, lambda: "playing" not in shown(pilot.app, "Heading"))
+        cursor = pilot.app.screen.cursor
+        assert cursor.position == cursor.timeline.last
+        await pilot.press("home", *["minus"] * 6, "space")
+        assert "playing, 0.5 a second" in shown(pilot.app, "Heading")
+        await pilot.press("right")
+        assert "playing" not in shown(pilot.app, "Heading")
+        at = pilot.app.screen.cursor.position
+        await pilot.press("left")
+        assert pilot.app.screen.cursor.position == at - 1
+
+
+async def test_playing_stops_at_a_breakpoint():
+    async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
+        await pilot.press("g", *"20", "enter")
+        stop = pilot.app.screen.cursor.position
+        await pilot.press("b", "enter", "home", *["plus"] * 4, "space")
+        await until(pilot, lambda: "playing" not in shown(pilot.app, "Heading"))
+        assert pilot.app.screen.cursor.position == stop
+
+
+async def test_a_click_on_the_line_of_time_goes_there():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        width = pilot.app.screen.query_one(TimeBar).size.width
+        await pilot.click(TimeBar, offset=(width - 3, 0))
+        assert bar(pilot.app) == "step 5 of 5"
+        await pilot.click(TimeBar, offset=(9, 0))
+        assert bar(pilot.app) == "operation 0 of 3"
+
+
+async def test_the_next_nan():
+    x = mt.tensor([0.0, 0.0], requires_grad=True)
+    recording = mt.record((x * x).sum().sqrt().backward)
+    async with stepper(recording).run_test(size=LARGE) as pilot:
+        await until(pilot, lambda: pilot.app.screen.not_finite is not None)  # looked for beside the first picture
+        assert "NaN or Inf: !" in shown(pilot.app, "Heading")
+        await pilot.press("exclamation_mark")
+        assert row(pilot.app, 3).startswith("▶")
+        assert "!" in shown(pilot.app, "TimeBar")
+
+
+async def test_from_anywhere_the_first_nan_comes_first():
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+    with mt.record() as recorded:
+        (x.log() * 2.0).sum().backward()
+    async with stepper(recorded.recording).run_test(size=LARGE) as pilot:
+        await until(pilot, lambda: pilot.app.screen.not_finite is not None)
+        for expected in ("operation 1 of 3", "operation 2 of 3", "step 0 of 4", "step 3 of 4", "operation 1 of 3"):
+            await pilot.press("exclamation_mark")
+            assert bar(pilot.app) == expected
+
+
+# What is watched
+
+
+async def test_w_opens_a_pane_with_the_value_the_gradient_and_when_it_changes():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        assert not pilot.app.screen.query_one("#watch").display
+        await pilot.press("w", "x", "enter", "c")
+        watch = shown(pilot.app, "#watch")
+        assert "x  value 2" in watch
+        assert "gradient 6  1 of 2 terms" in watch
+        assert ".grad    None" in watch
+        assert "now, step 2" in watch
+        await pilot.press("c")
+        assert "gradient 21" in shown(pilot.app, "#watch")
+        await pilot.press("w", "x", "enter")
+        assert not pilot.app.screen.query_one("#watch").display
+
+
+async def test_on_a_small_terminal_the_watch_is_the_fifth_pane():
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press("5")
+        assert "w watches a tensor or a leaf" in shown(pilot.app, "#watch")
+        await pilot.press("w", "y", "enter", "5")
+        assert "y  value 3" in shown(pilot.app, "#watch")
+
+
+async def test_capital_b_lists_what_is_set_goes_there_and_takes_it_away():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"mul", "enter", "w", "y", "enter", "B", "down", "enter")
+        assert bar(pilot.app).startswith("step")
+        await pilot.press("B", "d")
+        await pilot.press("escape")
+        assert [one.text for one in pilot.app.screen.breakpoints.every] == ["y"]
+        await pilot.press("B", "d")
+        assert pilot.app.screen.breakpoints.every == ()
+
+
+async def test_in_a_long_recording_a_condition_is_evaluated_beside(monkeypatch):
+    monkeypatch.setattr("tui.stepper.stepper.running.SHORT", 0)
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"20", "enter")
+        await until(pilot, lambda: not pilot.app.screen.breakpoints.unknown)
+        await pilot.press("c")
+        assert bar(pilot.app) == "step 5 of 5"
+
+
+PLACES = [("3", "node"), ("mul", "op"), (":5", "line"), ("x", "leaf"), ("grad == 21", "condition")]
+
+
+@pytest.mark.parametrize(("text", "kind"), PLACES)
+async def test_every_kind_of_breakpoint_stops_shows_on_the_timeline_and_goes(text, kind):
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        pilot.app.screen.toggle_stop(text, "break")
+        await pilot.pause()
+        assert "◆" in shown(pilot.app, "TimeBar"), kind
+        await pilot.press("c")
+        assert pilot.app.screen.cursor.position in pilot.app.screen.stops
+        pilot.app.screen.toggle_stop(text, "break")
+        await pilot.pause()
+        assert "◆" not in shown(pilot.app, "TimeBar")

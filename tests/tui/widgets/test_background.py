@@ -1,0 +1,113 @@
+"""What takes long goes on beside the keys: it says so, and can be stopped."""
+
+import threading
+
+import pytest
+from textual.drivers.headless_driver import HeadlessDriver
+
+from tests.support import handmade
+from tests.support.waiting import until
+from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
+from tui.time import search
+from tui.time.listing import FoldedTape
+from tui.widgets import background
+
+
+def beside():
+    """The threads in which something is worked out."""
+    return [thread for thread in threading.enumerate() if thread.name == background.BESIDE]
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Every tape is long, nobody is patient, and what is worked out ends when the test says so."""
+    may_end = threading.Event()
+
+    def waiting(method):
+        def waits(*args):
+            if threading.current_thread() is not threading.main_thread():
+                assert may_end.wait(60)
+            return method(*args)
+
+        return waits
+
+    monkeypatch.setattr(background, "AT_ONCE", 0)
+    monkeypatch.setattr(background, "PATIENCE", 0.01)
+    monkeypatch.setattr(FoldedTape, "__init__", waiting(FoldedTape.__init__))
+    monkeypatch.setattr(search, "_found", waiting(search._found))
+    yield may_end
+    may_end.set()
+    for thread in beside():
+        thread.join()
+
+
+@pytest.mark.parametrize("is_long", [True, False])
+async def test_a_long_recording_says_that_it_opens(is_long, monkeypatch):
+    written = []
+    monkeypatch.setattr(HeadlessDriver, "write", lambda self, data: written.append(data))
+    monkeypatch.setattr("tui.stepper.app.AT_ONCE", 10 if is_long else 1000)
+    async with stepper(handmade.chain(30)).run_test(size=LARGE):
+        assert any("opening chain.py ..." in data for data in written) == is_long
+
+
+async def test_one_can_step_while_what_repeats_is_looked_for(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("z")
+        await until(pilot, lambda: "looking for what repeats ... Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("right")
+        assert bar(pilot.app).startswith("step 1 of")
+        slow.set()
+        await until(pilot, lambda: "▸" in shown(pilot.app, "#tape"))
+        assert "Esc stops" not in shown(pilot.app, "Heading")
+
+
+async def test_escape_stops_it(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("z")
+        await until(pilot, lambda: "Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("escape")
+        assert "Esc stops" not in shown(pilot.app, "Heading")
+        slow.set()
+        await until(pilot, lambda: not beside())
+        await pilot.pause()
+        assert "▸" not in shown(pilot.app, "#tape")
+
+
+async def test_a_long_search_is_given_up_with_its_prompt(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"mul", "enter")
+        await until(pilot, lambda: "searching ... Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("escape")
+        slow.set()
+        await until(pilot, lambda: not beside())
+        await pilot.pause()
+        assert bar(pilot.app).startswith("step 0 of")
+
+
+async def test_a_long_search_finds(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("slash", *"mul", "enter")
+        slow.set()
+        await until(pilot, lambda: "mul: 1 of" in shown(pilot.app, "Heading"))
+        await pilot.press("f", *"conv", "enter")
+        await until(pilot, lambda: "'conv' is in no row of this pass" in shown(pilot.app, "#problem"))
+
+
+async def test_who_quits_waits_for_nothing_that_goes_on(slow):
+    async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+        await pilot.press("z")
+        await until(pilot, lambda: "Esc stops" in shown(pilot.app, "Heading"))
+        await pilot.press("q")
+    assert any(beside())
+    assert all(thread.daemon for thread in beside())
+
+
+async def test_a_fault_in_a_thread_is_not_lost():
+    async def press():
+        async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
+            pilot.app.screen.beside(lambda: 1 / 0)
+            await until(pilot, lambda: not beside())
+            await pilot.pause()
+
+    with pytest.raises(ZeroDivisionError):
+        await press()

@@ -1,0 +1,209 @@
+"""What the panes and the sentence say at a moment, word for word."""
+
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import microtape as mt
+from lessons.model.faults import injected
+from tests.support import handmade
+from tui.shell.spans import line, plain, sentence_list, wrapped
+from tui.time.cursor import StepCursor
+from tui.words.describe import Describer
+from tui.words.sentence import sentence
+from tui.words.why import answer_lines
+
+
+def said(recording, steps, pass_index=0):
+    return plain(sentence(StepCursor.after(recording, steps, pass_index)))
+
+
+def node_pane(recording, steps, width=80):
+    return [plain(one).rstrip() for one in Describer(StepCursor.after(recording, steps), width).node()]
+
+
+def leaves(recording, steps, pass_index=0):
+    return [plain(one) for one in Describer(StepCursor.after(recording, steps, pass_index), 80).leaves()]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (0, "mul computed 30 from %2 and %3, and backward() is called: z (%4) starts from 1 (the derivative of a "
+            "number by itself). Next: z (%4), the only one ready."),
+        (1, "z (%4) had 1 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 5 to %2 mul and 6 to %3 add. "
+            "Next: %3 add, of 2 ready ones it was recorded last."),
+        (2, "%3 add had 6 and sends, by its rule ∂z/∂x = 1, ∂z/∂y = 1, 6 to x and 6 to y. x and y wait for 1 more. "
+            "Next: %2 mul, the only one ready."),
+        (3, "%2 mul had 5 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 15 to x and 10 to y. What was used more than "
+            "once adds up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, leaves go first."),
+        (4, "y is a leaf, so the way ends here: 16 becomes its .grad, which was None. Next: x, the only one ready."),
+        (5, "x is a leaf, so the way ends here: 21 becomes its .grad, which was None. "
+            "That was the last step: backward is done."),
+    ],
+)  # fmt: skip
+def test_every_step_of_the_diamond_is_told_with_its_numbers(steps, expected):
+    assert said(handmade.diamond(), steps) == expected
+
+
+def test_no_reason_is_given_for_what_an_engine_with_a_fault_runs_next():
+    with mt.record() as recorder, injected("no_reverse_order"):
+        x = mt.tensor(1.0, requires_grad=True)
+        a = x * 3
+        z = a * (a + 1)
+        z.backward()
+    assert said(recorder.recording, 1).endswith("a (%1) waits for 1 more. Next: a (%1).")
+
+
+def test_a_second_pass_adds_to_grad():
+    assert "its .grad was not empty, and backward adds to it: 21 + 21 = 42." in said(handmade.twice(), 5, 1)
+
+
+def test_a_stale_saved_tensor_is_told_with_both_versions_and_the_line():
+    assert said(handmade.failing(), 3) == (
+        "e (%1) cannot go back. It kept e at version 0, and an in-place operation (line 5) has since made it "
+        "version 1: the value that its derivative needs is gone."
+    )
+
+
+def test_the_forward_part_is_told_as_well():
+    start = StepCursor.open(handmade.failing()).move(-100)
+    told = [plain(sentence(start.move(moments))) for moments in range(3)]
+    assert told == [
+        "The program is about to compute. 3 operations will be put on the tape.",
+        "exp computed [1, 2.718] from x. It keeps e for its backward.",
+        "add wrote [2, 3.718], from 1.0, over e. It keeps no value: it needs none.",
+    ]
+
+
+def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
+    assert node_pane(handmade.diamond(), 3) == [
+        "%2 MulBackward0   x · y   sequence nr 2",
+        "rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x",
+        "came in  5",
+        "kept     x = x  2   version 0",
+        "         y = y  3   version 0",
+        "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
+        "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
+        "freed    what it had kept",
+    ]
+
+
+def test_the_node_pane_of_a_leaf_shows_what_its_gradient_is_the_sum_of():
+    assert node_pane(handmade.diamond(), 5) == [
+        "%0 AccumulateGrad   x",
+        "came in  21",
+        "         = 6  from %3 add",
+        "         + 15  from %2 mul",
+        "goes to  .grad  None becomes 21",
+    ]
+
+
+def test_the_node_pane_of_a_failure_shows_the_versions_the_error_and_both_lines():
+    text = "\n".join(node_pane(handmade.failing(), 3))
+    assert "version 0 kept, 1 now" in text
+    assert "RuntimeError: one of the variables needed" in text
+    assert "saved    inplace.py:4   mt.exp(x)" in text
+    assert "modified inplace.py:5   e.add_(1.0)" in text
+
+
+def test_the_leaves_tell_how_many_terms_have_come():
+    recording = handmade.diamond()
+    assert [leaves(recording, steps)[0] for steps in (0, 2, 3, 5)] == [
+        "x.grad  None  0 of 2 terms",
+        "x.grad  None  1 of 2 terms: 6",
+        "x.grad  None  all 2 terms, not added yet: 21",
+        "x.grad  21  complete",
+    ]
+
+
+def test_the_engine_pane_shows_who_is_ready_and_who_waits():
+    text = [plain(one) for one in Describer(StepCursor.after(handmade.diamond(), 2), 80).engine()]
+    assert text == [
+        "ready    %2 mul",
+        "waiting  x  6  and 1 more to come",
+        "         y  6  and 1 more to come",
+        "done     2 of 5 nodes",
+    ]
+
+
+def test_a_long_list_is_cut_and_says_by_how_much():
+    tape = handmade.Tape("hub.py", "")
+    x = tape.tensor("x", 1)
+    parts = [tape.op("exp", "", [x], 1, [lambda g: g]) for _ in range(40)]
+    tape.backward(tape.op("stack", "", parts, 40, [lambda g: g] * 40))
+    cut = [plain(one) for one in Describer(StepCursor.after(tape.recording(), 1), 80).node()]
+    assert cut[-1].strip() == "and 28 more edges"
+    whole = list(Describer(StepCursor.after(tape.recording(), 1), 80, limit=None).node())
+    assert sum("ready" in plain(one) for one in whole) == 40
+
+
+def test_ascii_mode_is_plain_ascii():
+    recording = handmade.diamond()
+    for steps in range(6):
+        cursor = StepCursor.after(recording, steps)
+        describer = Describer(cursor, 80)
+        for one in (*describer.node(), *describer.leaves(), *describer.engine(), sentence(cursor)):
+            assert plain(one, ascii=True).isascii()
+
+
+def test_what_would_control_the_terminal_is_written_out():
+    assert plain(line("a\x1b[31m\u202eb")) == "a\\x1b[31m\\u202eb"
+
+
+def test_lists_are_joined_as_in_prose():
+    words = [line(word) for word in "abcde"]
+    assert plain(sentence_list(words[:1])) == "a"
+    assert plain(sentence_list(words[:2])) == "a and b"
+    assert plain(sentence_list(words[:3])) == "a, b and c"
+    assert plain(sentence_list(words)) == "a, b and 3 others"
+
+
+def with_hooks():
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    with mt.record(check=True) as r:
+        y = x * 3
+        x.register_hook(clip)
+        y.grad_fn.register_prehook(double)
+        y.grad_fn.register_hook(ten_times)
+        (y * y).sum().backward()
+    return r.recording
+
+
+def clip(gradient):
+    return gradient.clamp(-1, 1)
+
+
+def double(gradients):
+    return (gradients[0] * 2,)
+
+
+def ten_times(sent, arrived):
+    return sent[0] * 10, None
+
+
+def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_add_up():
+    cursor = StepCursor.open(with_hooks()).goto("y")
+    said = plain(sentence(cursor))
+    assert said.startswith("y (%1) had [6, 12] (the sum of 2 terms), of which a hook, double, made [12, 24] and sends")
+    assert "∂z/∂y = x, then the hook ten_times, [360, 720] to x" in said
+    node = "\n".join(plain(one) for one in Describer(cursor, 100).node())
+    assert "g · 3 = [360, 720], then the hook ten_times" in node
+    answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))
+    assert "A hook, clip, made 1 of 720." in answer
+    assert "6 + 6 = 12\nA hook, double, made 24 of 12." in answer
+    assert "differ" not in answer.replace("finite differences agree", "")
+    assert "clip, made [1, 1] of [360, 720], and [1, 1] becomes its .grad" in plain(sentence(cursor.end()))
+
+
+@given(st.text("ab-·, ").map(str.strip), st.integers(5, 40), st.text(" ", max_size=4), st.text(" ", max_size=4))
+def test_long_lines_are_broken_at_spaces_as_textwrap_does(text, width, indent, hanging):
+    expected = textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=hanging,
+                             break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    assert wrapped(text, width, indent, hanging) == expected
+
+
+def test_a_label_of_spaces_stays_in_front_of_a_word_that_is_too_long():
+    assert wrapped("    " + "x" * 9 + " y", 8, hanging="    ") == ["    xxxxxxxxx", "    y"]

@@ -1,0 +1,444 @@
+"""`viz.film`: the page and the GIF, what is in them, and how the page behaves in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import microtape as mt
+import viz
+from microtape.recording.model.model import Recording
+from microtape.recording.model.moment import Timeline
+from tests.support.browser import PATIENCE, Browser, needs_browser
+from tests.support.handmade import chain, diamond, failing, twice
+from tests.support.rendering import needs_graphviz
+from viz.basics.graph import SPACE, VisualGraph
+from viz.basics.heat import heat
+from viz.films.steady import steady
+from viz.scene.build import picture, pictures
+from viz.scene.scene import make_scene
+
+# --- pictures of one scene -------------------------------------------------------------------------------------------
+
+
+def frames_of(recording: Recording) -> list[VisualGraph]:
+    timeline = Timeline(recording)
+    return steady(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
+
+
+def skeleton(graph: VisualGraph) -> object:
+    """All that Graphviz lays out: not what is in the texts, but how long they are."""
+    return (
+        [(box.id, box.title, box.note, box.rank, box.frames, [(len(row.key), len(row.text)) for row in box.rows],
+          [[(len(row.key), len(row.text)) for row in port.rows] for port in box.ports]) for box in graph.boxes],
+        [(one.tail, one.port, one.head, one.aside, one.written, len(one.text)) for one in graph.arrows],
+        graph.legend,
+    )  # fmt: skip
+
+
+def double() -> Recording:
+    with mt.record() as recorder:
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        (slope,) = mt.autograd.grad((x**3).sum(), x, create_graph=True)
+        (slope * slope).sum().backward()
+    return recorder.recording
+
+
+def nan() -> Recording:
+    with mt.record() as recorder:
+        x = mt.tensor([0.0, 1.0], requires_grad=True)
+        y = x
+        for _ in range(60):
+            y = y.sqrt()
+        y.sum().backward()
+    return recorder.recording
+
+
+@pytest.mark.parametrize(
+    "recording", [diamond(), failing(), double(), nan()], ids=["diamond", "failing", "double", "nan"]
+)
+def test_in_a_film_nothing_moves(recording: Recording) -> None:
+    frames = frames_of(recording)
+    assert all(skeleton(frame) == skeleton(frames[0]) for frame in frames)
+
+
+def test_what_is_not_there_yet_is_absent() -> None:
+    first, *_, last = frames_of(double())
+    made = [box.id for box in first.boxes if box.state == "absent"]
+    assert made
+    assert not [box for box in last.boxes if box.state == "absent"]
+    assert {arrow.kind for arrow in first.arrows if arrow.head in made} == {"absent"}
+    error = next(box for box in frames_of(failing())[0].boxes if box.id == "error")
+    assert error.state == "absent"
+
+
+def test_texts_are_filled_up_with_spaces_that_do_not_break() -> None:
+    frames = frames_of(diamond())
+    grads = [row.text for frame in frames for box in frame.boxes if box.id == "n0" for row in box.rows]
+    assert "no gradient yet" in {text.rstrip(SPACE) for text in grads}
+    assert not any(text.endswith(" ") for text in grads)
+
+
+@pytest.mark.parametrize("program", [diamond, failing, double, nan, lambda: chain(80)])
+def test_boxes_that_are_kept_from_one_picture_to_the_next_are_as_they_should_be(
+    program: Callable[[], Recording],
+) -> None:
+    recording = program()
+    for number in range(len(recording.passes)):
+        timeline = Timeline(recording, number)
+        for fold in (True, False):
+            scene = make_scene(timeline.at(), fold=fold, focus=False)
+            one_by_one = [picture(timeline.at(done), scene) for done in range(len(timeline.steps) + 1)]
+            assert list(pictures(timeline, scene)) == one_by_one
+
+
+# --- arrays as matrices ----------------------------------------------------------------------------------------------
+
+
+def test_a_small_array_is_shown_number_by_number() -> None:
+    assert heat(np.array([[1.0, -2.0], [np.nan, np.inf]])) == (((1.0, -2.0), ("nan", "inf")), True, 2.0)
+    assert heat(np.array(3.0)) == (((3.0,),), True, 3.0)
+    assert heat(np.array([1 / 3])).cells == ((0.3333,),)
+    assert heat(np.zeros((2, 2, 2))).cells == ((0.0, 0.0),) * 4
+    assert heat(np.array([3 + 4j])).cells == ((5.0,),)
+    assert heat(np.array([True])).cells == ((1.0,),)
+
+
+def test_the_largest_float_stays_finite() -> None:
+    largest = np.finfo(np.float64).max
+    assert heat(np.array([largest])).largest == largest
+
+
+def test_a_large_or_an_empty_one_is_averaged_down() -> None:
+    large = heat(np.ones((100, 100)))
+    assert (large.exact, len(large.cells), large.largest) == (False, 8, 1.0)
+    assert heat(np.zeros(0)) == ((), False, 0.0)
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def data_of(html: str) -> Any:
+    (text,) = re.findall(r'<script type="application/json" id="film">(.*?)</script>', html, re.DOTALL)
+    return json.loads(text)
+
+
+@needs_graphviz
+def test_a_film_has_a_frame_for_every_step() -> None:
+    data = data_of(viz.film(diamond()).html)
+    (chapter,) = data["chapters"]
+    assert chapter["title"] == "diamond.py: backward() in line 6"
+    assert [frame["say"].partition(":")[0] for frame in chapter["frames"]] == [
+        "before step 1 of 5", *(f"after step {k} of 5" for k in range(1, 6))
+    ]  # fmt: skip
+    assert [row["title"] for row in chapter["tape"]] == [
+        "x",
+        "y",
+        "%2 = mul(x, y)",
+        "%3 = add(x, y)",
+        "z = mul(%2, %3)",
+    ]
+    third = chapter["frames"][3]
+    assert third["tape"]["2"] == ["current", "5"]
+    assert third["boxes"]["n2"][0] == "current"
+    detail = third["detail"]
+    text = {k: value["text"] for k, value in enumerate(data["values"])}
+    assert [text[value] for _, value in detail["in"]] == ["5"]
+    assert [(to, text[term], text[before], text[total], left) for to, term, before, total, left in detail["out"]] == [
+        ("x (%0)", "15", "6", "21", 0),
+        ("y (%1)", "10", "6", "16", 0),
+    ]
+    assert [name for name, _, _ in detail["saved"]] == ["x", "y"]
+    assert (detail["where"], detail["code"]) == ("line 5", "x * y")
+
+
+@needs_graphviz
+def test_a_film_says_only_what_has_changed() -> None:
+    frames = data_of(viz.film(diamond()).html)["chapters"][0]["frames"]
+    assert frames[0]["boxes"].keys() == {"n0", "n1", "n2", "n3", "n4", "s0"}
+    assert "n4" not in frames[3]["boxes"]
+
+
+@needs_graphviz
+def test_all_passes_are_filmed_or_one() -> None:
+    assert len(data_of(viz.film(twice()).html)["chapters"]) == 2
+    (second,) = data_of(viz.film(twice(), pass_index=1).html)["chapters"]
+    assert second["title"].endswith("pass 2")
+
+
+@needs_graphviz
+def test_a_part_of_a_long_pass_can_be_filmed() -> None:
+    recording = chain(400)
+    (part,) = data_of(viz.film(recording, steps=(200, 210)).html)["chapters"]
+    (whole,) = data_of(viz.film(recording).html)["chapters"]
+    assert (part["first"], len(part["frames"])) == (200, 11)
+    assert [one["say"] for one in part["frames"]] == [one["say"] for one in whole["frames"][200:211]]
+    assert len(part["tape"]) < 20 < len(whole["tape"])
+    assert len(data_of(viz.film(recording, steps=(400, 9999)).html)["chapters"][0]["frames"]) == 7
+
+
+def test_what_cannot_be_filmed_is_one_clear_line(tmp_path: Path) -> None:
+    for make, message in [
+        (lambda: viz.film(mt.tensor(1.0, requires_grad=True) * 2.0).html, "nothing to play: no backward pass"),
+        (
+            lambda: viz.film(chain(30), most_steps=20).html,
+            r"36 steps are too many .*most_steps=20\): film a part with steps=\(0, 20\), or raise it",
+        ),
+        (lambda: viz.film(twice(), most_steps=9).html, "film one pass with pass_index=, or raise it"),
+        (lambda: viz.film(diamond(), tmp_path / "a.mp4"), r"the name of a film should end in \.html or \.gif"),
+        (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= is about one pass: say which with pass_index="),
+        (lambda: viz.film(diamond(), steps=(3, 2)).html, r"steps=\(3, 2\) is not possible: the pass has 5 steps"),
+        (lambda: viz.film(diamond(), steps="0:2").html, "steps='0:2' is not possible: it takes two numbers"),
+        (lambda: viz.film(diamond(), pass_index=3).html, "there is no pass 3"),
+        (lambda: viz.film(diamond(), theme="neon").html, "theme= does not know 'neon'"),
+    ]:
+        with pytest.raises(viz.DrawError, match=message):
+            make()
+    with pytest.raises(TypeError, match=r"viz\.film\(\) takes a Recording"):
+        viz.film(3)
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_graphviz
+def test_the_same_film_twice_is_the_same_bytes() -> None:
+    assert viz.film(diamond()).html == viz.film(diamond()).html
+
+
+@needs_graphviz
+def test_the_page_loads_nothing_and_allows_nothing_but_itself() -> None:
+    html = viz.film(diamond()).html
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not re.findall(r"(?:src|href)\s*=|url\((?!#)|@import|https?://(?!www\.w3\.org)", html)
+    assert " style=" not in html
+    assert "onclick" not in html
+
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{style}}\u2028<!--"
+
+
+@needs_graphviz
+def test_names_cannot_break_out_of_the_page() -> None:
+    recording = diamond()
+    tensors = tuple(one._replace(names=(HOSTILE,)) if one.id == 0 else one for one in recording.tensors)
+    html = viz.film(replace(recording, title=HOSTILE, tensors=tensors)).html
+    assert "<script>alert" not in html
+    assert "<img" not in html
+    assert html.count("<script") == html.count("</script>") == 2
+    assert data_of(html)["chapters"][0]["title"].startswith("</script><script>alert(1)")
+
+
+@needs_graphviz
+def test_200_steps_of_large_arrays_fit_in_5_megabytes() -> None:
+    with mt.record() as recorder:
+        weights = mt.ones(64, 64, requires_grad=True)
+        x = mt.tensor(np.linspace(-1, 1, 64 * 64).reshape(64, 64).tolist())
+        for k in range(66):
+            x = (x @ weights * (0.01 + k * 1e-5)).tanh()
+        x.sum().backward()
+    assert len(recorder.recording.passes[0].steps) == 200
+    assert len(viz.film(recorder.recording).html.encode()) < 5_000_000
+    assert len(viz.film(recorder.recording, fold=False).html.encode()) < 5_000_000
+
+
+# --- the page in a browser -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    one = Browser(tmp_path_factory.mktemp("chromium"))
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("film") / "diamond.html"
+    viz.film(diamond(), path)
+    return path
+
+
+def say(browser: Browser) -> str:
+    text: str = browser.evaluate("document.getElementById('say').textContent")
+    return text
+
+
+def state(browser: Browser, box: str) -> str:
+    text: str = browser.evaluate(f"document.getElementById('p0-{box}').getAttribute('class')")
+    return text.split()[-1]
+
+
+@needs_graphviz
+@needs_browser
+def test_keys_step_forwards_and_back(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert say(browser) == "before step 1 of 5"
+    browser.press("ArrowRight", "ArrowRight", "l")
+    assert say(browser).startswith("after step 3 of 5: %2 MulBackward0 sent 15 to x")
+    assert (state(browser, "n2"), state(browser, "n4"), state(browser, "n0")) == ("current", "done", "receiving")
+    assert browser.evaluate("document.querySelector('#detail h2').textContent") == "%2 = mul(x, y)"
+    assert browser.evaluate("document.querySelector('.tape .current .what').textContent") == "%2 = mul(x, y) scalar"
+    browser.press("h", "ArrowLeft")
+    assert say(browser).startswith("after step 1 of 5")
+    assert (state(browser, "n2"), state(browser, "n4")) == ("receiving", "current")
+    browser.press("End")
+    assert say(browser).startswith("after step 5 of 5")
+    rows = browser.evaluate("[...document.querySelectorAll('#p0-n0 [data-t]')].map(t => t.textContent)")
+    assert rows[:2] == ["2", "21"]
+    browser.press("Home", "ArrowLeft")
+    assert say(browser) == "before step 1 of 5"
+
+
+@needs_graphviz
+@needs_browser
+def test_it_plays_pauses_and_can_be_scrubbed(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.evaluate("document.getElementById('speed').value = '10'")
+    browser.press(" ")
+    assert browser.evaluate("document.getElementById('play').textContent") == "Pause"
+    deadline = time.monotonic() + PATIENCE
+    while not say(browser).startswith("after step 5"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert browser.evaluate("document.getElementById('play').textContent") == "Play"
+    browser.evaluate("(t => { t.value = 2; t.dispatchEvent(new Event('input')); })(document.getElementById('time'))")
+    assert say(browser).startswith("after step 2 of 5")
+    browser.click("#back")
+    assert say(browser).startswith("after step 1 of 5")
+    browser.click(".tape li[data-node='0']")
+    assert say(browser).startswith("after step 5 of 5: %0")
+
+
+@needs_graphviz
+@needs_browser
+def test_it_asks_the_network_for_nothing_and_nothing_is_refused(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.press("ArrowRight", "End", "t", "t", "+", "-")
+    assert browser.requests == [page.as_uri()]
+    assert browser.complaints == []
+
+
+@needs_graphviz
+@needs_browser
+def test_a_hostile_name_is_shown_and_nothing_else_happens(browser: Browser, tmp_path: Path) -> None:
+    recording = diamond()
+    tensors = tuple(one._replace(names=(HOSTILE,)) if one.id == 0 else one for one in recording.tensors)
+    path = tmp_path / "hostile.html"
+    viz.film(replace(recording, title=HOSTILE, tensors=tensors), path)
+    browser.open(path)
+    browser.press("ArrowRight", "End")
+    assert browser.requests == [path.as_uri()]
+    assert browser.complaints == []
+    assert browser.evaluate("document.querySelectorAll('img').length") == 0
+    assert browser.evaluate("document.querySelector('#p0-n0 .title').textContent").startswith("</script><script>")
+
+
+@needs_graphviz
+@needs_browser
+def test_without_script_the_first_picture_is_there(browser: Browser, page: Path) -> None:
+    html = re.sub(r"<script>.*?</script>", "", page.read_text(), flags=re.DOTALL)
+    plain = page.with_name("plain.html")
+    plain.write_text(html)
+    browser.open(plain)
+    seen = browser.evaluate("document.body.innerText")
+    assert "before step 1 of 5" in seen
+    assert browser.evaluate("document.getElementById('controls').hidden") is True
+    assert browser.evaluate("document.getElementById('p0').getBoundingClientRect().width") > 200
+    assert "needs JavaScript" in page.read_text()
+
+
+@needs_graphviz
+@needs_browser
+def test_on_a_phone_everything_is_in_reach(browser: Browser, page: Path) -> None:
+    browser.open(page, size=(390, 844))
+    inside = "(r => r.left >= 0 && r.right <= 390 && r.top >= 0 && r.bottom <= 844 && r.width > 0)"
+    shown = f"[...document.querySelectorAll('button, select, #time')].filter(e => e.offsetParent).map(e => [e.id, {inside}(e.getBoundingClientRect())])"  # noqa: E501
+    buttons = dict(browser.evaluate(shown))
+    assert {"first", "back", "play", "step", "last", "time", "show-tape", "show-detail"} <= buttons.keys()
+    assert all(buttons.values()), buttons
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+    browser.press("ArrowRight")
+    assert browser.evaluate("document.getElementById('tape').offsetParent") is None
+    browser.click("#show-tape")
+    assert browser.evaluate("document.getElementById('tape').offsetParent !== null")
+    box = "document.querySelector('.box.current').getBoundingClientRect()"
+    assert browser.evaluate(f"{box}.top >= 0 && {box}.bottom <= 844")
+
+
+@needs_graphviz
+@needs_browser
+def test_the_colours_are_the_readers(browser: Browser, page: Path) -> None:
+    def background() -> str:
+        colour: str = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        return colour
+
+    browser.open(page)
+    light = background()
+    browser.open(page, dark=True)
+    assert background() != light
+    browser.press("t")
+    assert background() == light  # the first of the themes by name
+
+
+@needs_graphviz
+@needs_browser
+def test_a_failed_pass_ends_with_its_error(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "failing.html"
+    viz.film(failing(), path)
+    browser.open(path)
+    visible = "getComputedStyle(document.getElementById('p0-error')).visibility"
+    assert browser.evaluate(visible) == "hidden"
+    browser.press("End")
+    assert browser.evaluate(visible) == "visible"
+    assert state(browser, "n1") == "failed"
+    assert "modified by an inplace operation" in browser.evaluate("document.getElementById('detail').textContent")
+
+
+# --- the GIF ---------------------------------------------------------------------------------------------------------
+
+
+@needs_graphviz
+def test_a_gif_has_a_picture_for_every_step(tmp_path: Path) -> None:
+    path = tmp_path / "diamond.gif"
+    told = []
+    viz.film(diamond(), path, seconds=0.2, progress=lambda done, of: told.append((done, of)))
+    with Image.open(path) as image:
+        assert image.n_frames == 6
+        assert image.info["loop"] == 0
+        assert image.info["duration"] == 200
+        sizes = {image.size for k in range(6) if image.seek(k) is None}
+        assert len(sizes) == 1
+    assert told == [(done, 12) for done in range(13)]  # to make a picture, and to draw it
+
+
+@needs_graphviz
+def test_it_is_told_how_far_a_page_is(tmp_path: Path) -> None:
+    told = []
+    viz.film(diamond(), tmp_path / "diamond.html", progress=lambda done, of: told.append((done, of)))
+    assert told == [*((done, 10) for done in range(7)), (10, 10)]  # six pictures, and the page that they are put on
+
+
+def test_without_pillow_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(viz.DrawError, match=r"needs Pillow: run `pip install pillow`, or write the film as \.html"):
+        viz.film(diamond(), tmp_path / "a.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_graphviz
+def test_the_svg_in_the_page_is_well_formed() -> None:
+    html = viz.film(double()).html
+    for svg in re.findall(r'<svg id="p\d+".*?</svg>', html, re.DOTALL):
+        ElementTree.fromstring(svg.replace(" hidden ", " "))

@@ -1,0 +1,206 @@
+"""What a picture tells of saved tensors, hooks, versions, passes and numbers, each in a small program."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+import microtape as mt
+from tests.support.live import box, leaf, recorded
+from tests.support.rendering import needs_graphviz
+from viz.basics.graph import Arrow, Box, VisualGraph
+from viz.basics.heat import Heat
+from viz.basics.options import DETAILS
+from viz.basics.theme import LIGHT, THEMES
+from viz.drawing import draw
+from viz.output.dot import to_dot
+from viz.output.thumbnail import thumbnail
+from viz.scene.build import build
+
+
+def rows(one: Box) -> dict[str, str]:
+    return {row.key: row.text for row in one.rows}
+
+
+def words(one: Box) -> list[str]:
+    return [row.text for row in one.rows if not row.key]
+
+
+def from_(graph: VisualGraph, title: str) -> list[Arrow]:
+    return [arrow for arrow in graph.arrows if arrow.tail == box(graph, title).id]
+
+
+# --- saved tensors ---------------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_that_several_nodes_saved_is_one_box_that_names_them() -> None:
+    def program() -> None:
+        x = leaf([0.5, 1.0])
+        y = x.exp()
+        (y * y + y * x).sum().backward()
+
+    graph = build(recorded(program))
+    assert rows(box(graph, "y = exp(x)"))["saved by"] == "%1, %2, %3"
+    assert rows(box(graph, "y = exp(x)"))["saved"] == "z=y  freed"
+    assert "saved by" not in rows(box(graph, "x"))
+
+
+def test_what_only_backward_uses_has_a_box_with_an_edge_to_each_who_saved_it() -> None:
+    def program() -> None:
+        x = leaf([[1.0, 5.0], [7.0, 2.0]])
+        mask = mt.tensor([[True, False], [False, True]])
+        hidden = x.masked_fill(mask, 0.0)
+        mt.where(mask, x, hidden).sum().backward()
+
+    graph = build(recorded(program))
+    assert [(arrow.kind, arrow.text) for arrow in from_(graph, "mask")] == [("value", "saved"), ("value", "saved")]
+    assert rows(box(graph, "mask"))["saved by"] == "%1, %2"
+
+
+def test_what_a_function_made_for_its_backward_is_there_too() -> None:
+    class Clip(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+            inside = (x.abs() < 1).float()
+            ctx.save_for_backward(inside)
+            return x.clamp(-1, 1)
+
+        @staticmethod
+        def backward(ctx: Any, g: mt.Tensor) -> mt.Tensor:
+            return g * ctx.saved_tensors[0]
+
+    graph = build(recorded(lambda: Clip.apply(leaf([0.5, 2.0])).sum().backward()))
+    assert [arrow.text for arrow in from_(graph, "vector 2")] == ["saved"]
+    assert rows(box(graph, "vector 2"))["value"] == "[1, 0]"
+
+
+# --- hooks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_hook_says_what_it_made_of_the_gradient_once_it_has_run() -> None:
+    def program() -> None:
+        def double(g: mt.Tensor) -> mt.Tensor:
+            return g * 2
+
+        def look(g: mt.Tensor) -> None: ...
+
+        x = leaf([1.0, 2.0])
+        y = x * 3
+        y.register_hook(double)
+        y.register_hook(look)
+        y.retain_grad()
+        y.sum().backward()
+
+    recording = recorded(program)
+    before, after = build(recording, step=0), build(recording)
+    title = "y = mul(x, 3)"
+    assert rows(box(before, title))["hooks"] == "double, look, retain_grad()"
+    assert not [text for text in words(box(before, title)) if "made" in text]
+    assert "double made [2, 2] of [1, 1]" in words(box(after, title))
+
+
+# --- outputs, passes, constants, views -------------------------------------------------------------------------------
+
+
+def test_edges_to_one_of_several_outputs_have_its_number() -> None:
+    def program() -> None:
+        a, b = leaf([2.0, 3.0]).unbind()
+        (a * b).backward()
+
+    graph = build(recorded(program))
+    assert sorted(arrow.text for arrow in graph.arrows if arrow.port is not None) == ["#0 3", "#1 2"]
+    assert sorted(arrow.text for arrow in build(recorded(program), step=0).arrows if arrow.port is not None) == [
+        "#0",
+        "#1",
+    ]
+
+
+def test_what_two_passes_recorded_is_told_apart() -> None:
+    def program() -> None:
+        x = leaf(2.0)
+        (first,) = mt.autograd.grad(x**4, x, create_graph=True)
+        (second,) = mt.autograd.grad(first, x, create_graph=True)
+        (third,) = mt.autograd.grad(first * second, x, create_graph=True)
+        third.backward()
+
+    graph = build(recorded(program), pass_index=3)
+    assert {one.recorded_in for one in graph.boxes if one.kind == "operation"} == {0, 1, 2}
+    assert [item.text for item in graph.legend if item.about == "recorded"] == [
+        "recorded by backward, pass 1",
+        "recorded by backward, pass 2 (cut corners)",
+        "recorded by backward, pass 3 (a tab on top)",
+    ]
+    assert to_dot(graph, LIGHT).count("diagonals") == sum(one.recorded_in == 1 for one in graph.boxes)
+    assert to_dot(graph, LIGHT).count("shape=folder") == sum(one.recorded_in == 2 for one in graph.boxes)
+
+
+def test_constants_stand_in_the_title() -> None:
+    graph = build(recorded(lambda: (leaf([[1.0, 2.0]]) ** 3).sum(1).sum().backward()))
+    assert [one.title for one in graph.boxes if one.kind == "operation"][:2] == [
+        "%1 = pow(%0, 3)",
+        "%2 = sum(%1, dim=1)",
+    ]
+
+
+def test_a_write_through_a_view_says_where_the_rule_holds() -> None:
+    def program() -> None:
+        table = leaf([[1.0, 2.0], [3.0, 4.0]]) * 1
+        row = table[0]
+        row *= 5
+        (table.sum() + row.sum()).backward()
+
+    graph = build(recorded(program))
+    (written,) = [one for one in graph.boxes if "into view" in one.title]
+    assert "written through a view: this rule inside of the view," in words(written)
+    (again,) = [one for one in graph.boxes if "asstrided" in one.title]
+    assert "the view's new history: it leads to what was written" in words(again)
+    assert rows(again)["view of"] == "table"
+
+
+def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
+    data = np.linspace(-3, 3, 4096).reshape(64, 64)
+    data[0, :5] = 0
+    data[1, 1], data[2, 2] = np.nan, np.inf
+    graph = build(recorded(lambda: leaf(data.tolist()).relu().sum().backward()))
+    (value,) = [row for row in box(graph, "%0").rows if row.key == "value"]
+    assert value.text == "mean 0.005056 ± 1.729 [-2.993, 3] 5 zeros 1 NaN 1 Inf"
+    assert value.tone == "alarm"
+
+
+# --- heat maps -------------------------------------------------------------------------------------------------------
+
+
+def test_heat_maps_are_there_where_they_are_asked_for() -> None:
+    def program() -> None:
+        x = leaf([[1.0, -2.0], [float("nan"), 0.0]])
+        (x * 2).sum().backward()
+
+    recording = recorded(program)
+    assert not any(row.heat for one in build(recording).boxes for row in one.rows)
+    graph = build(recording, show={"values", "gradients", "heat", "legend"})
+    with_heat = {one.title: [row.key for row in one.rows if row.heat is not None] for one in graph.boxes}
+    assert with_heat == {
+        "x": ["value", ".grad"],
+        "%1 = mul(x, 2)": ["value", "grad"],
+        "%2 = sum(%1)": [],
+        "backward()": [],
+    }
+    assert [item.text for item in graph.legend if item.about == "heat"] == ["heat map: - negative, × NaN or Inf"]
+
+
+def test_in_a_heat_map_a_sign_or_a_cross_stands_beside_the_colour() -> None:
+    table = thumbnail(Heat(((1.0, -0.5), ("nan", 0.0)), True, 1.0), LIGHT)
+    assert table.count("<TD") == 4
+    assert (table.count(">-<"), table.count(">×<")) == (1, 1)
+    assert f'BGCOLOR="{LIGHT.gradient}"' in table
+
+
+@needs_graphviz
+def test_heat_maps_are_drawn_in_every_theme() -> None:
+    recording = recorded(lambda: (leaf(np.linspace(-1, 1, 900).reshape(30, 30).tolist()) * 2).sum().backward())
+    for theme in THEMES:
+        drawing = draw(recording, show=DETAILS, theme=theme)
+        ElementTree.fromstring(drawing.svg())
+        assert "heat map" in drawing.svg()

@@ -1,0 +1,201 @@
+"""`viz.draw` and what it returns, as a user meets them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import microtape as mt
+import viz
+from microtape.errors import RecordingError
+from microtape.recording.writing.recorder import snapshot
+from tests.support.handmade import diamond, failing
+from tests.support.rendering import needs_graphviz
+
+
+def test_a_recording_a_recorder_and_a_tape_file_are_drawn_alike(tmp_path: Path) -> None:
+    with mt.record() as recorder:
+        x = mt.tensor(2.0, requires_grad=True)
+        (x * x).backward()
+    path = tmp_path / "run.tape"
+    mt.save(recorder.recording, path)
+    dot = viz.draw(recorder.recording).dot
+    assert viz.draw(recorder).dot == viz.draw(path).dot == viz.draw(str(path)).dot == dot
+
+
+def test_a_live_graph_is_drawn_from_a_tensor_a_list_or_a_grad_fn() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 3.0).exp()
+    total = y.sum()
+    for what in (total, [y, total], (y, total), total.grad_fn):
+        operations = [box for box in viz.draw(what).graph.boxes if box.kind == "operation"]
+        assert [box.title.partition(" = ")[2].partition("(")[0] for box in operations] == ["mul", "exp", "sum"]
+    total.backward()
+    assert "sum(" in viz.draw(total).text()  # after the graph was freed
+
+
+def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"viz\.draw\(\) takes a Recording, .* not int"):
+        viz.draw(3)
+    with pytest.raises(TypeError, match="not str"):
+        viz.draw([mt.tensor(1.0, requires_grad=True), "x"])
+    with pytest.raises(viz.DrawError, match="nothing to draw"):
+        viz.draw(mt.tensor(1.0))
+    with pytest.raises(RecordingError, match=r"missing\.tape"):
+        viz.draw(tmp_path / "missing.tape")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": "2"}, "step='2' is not possible: it takes a whole number"),
+        ({"step": 1.5}, "step=1.5 is not possible"),
+        ({"pass_index": None}, "pass_index=None is not possible"),
+        ({"around": 2.5}, "around=2.5 is not possible"),
+        ({"around": "z", "radius": "1"}, "radius='1' is not possible"),
+        ({"max_boxes": "all"}, "max_boxes='all' is not possible"),
+        ({"show": 3}, "show=3 is not possible: it takes a word or a list of words"),
+        ({"open": [0]}, r"open=\[0\] is not possible: it takes a word"),
+    ],
+)
+def test_an_option_of_the_wrong_type_is_one_clear_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(viz.DrawError, match=message):
+        viz.draw(diamond(), **options)
+
+
+def test_a_number_of_numpy_is_a_number() -> None:
+    assert viz.draw(diamond(), step=np.int64(2)).dot == viz.draw(diamond(), step=2).dot  # type: ignore[arg-type]
+
+
+@needs_graphviz
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.dot", b"digraph"), ("a.gv", b"digraph"),
+        ("a.txt", b"diamond.py: backward() in line 6"),
+    ],
+)  # fmt: skip
+def test_the_suffix_says_the_format(name: str, start: bytes, tmp_path: Path) -> None:
+    path = viz.draw(diamond()).save(tmp_path / name)
+    assert path == tmp_path / name
+    assert path.read_bytes().startswith(start)
+
+
+def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    drawing = viz.draw(diamond())
+    for name in ("a.bmp", "svg", ""):
+        with pytest.raises(viz.DrawError, match=r"should end in \.svg, \.png, \.pdf, \.dot, \.gv or \.txt"):
+            drawing.save(tmp_path / name)
+    with pytest.raises(viz.DrawError, match=r"cannot write '.*a\.dot': No such file or directory"):
+        drawing.save(tmp_path / "nowhere" / "a.dot")
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_graphviz
+def test_a_notebook_gets_an_svg_and_words() -> None:
+    bundle = viz.draw(diamond(), step=1)._repr_mimebundle_(include=None, exclude=None)
+    assert ElementTree.fromstring(bundle["image/svg+xml"]).tag.endswith("svg")
+    assert bundle["text/plain"].startswith("diamond.py: backward() in line 6\nafter step 1 of 5")
+
+
+def test_a_drawing_says_what_it_is() -> None:
+    assert repr(viz.draw(diamond())).startswith("<Drawing of 'diamond.py: backward() in line 6', 6 boxes: .svg()")
+
+
+def test_in_words_the_picture_tells_where_gradients_went() -> None:
+    assert (
+        viz.draw(diamond(), step=1).text()
+        == """\
+diamond.py: backward() in line 6
+after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
+
+  %0 x  leaf  scalar
+    value  2
+    .grad  no gradient yet
+
+  %1 y  leaf  scalar
+    value  3
+    .grad  no gradient yet
+
++ %2 = mul(x, y)  scalar
+    z = x · y   ∂z/∂x = y,  ∂z/∂y = x
+    value   6
+    grad    5
+    saved   x, y
+    line 5  x * y
+    ← %0 x
+    ← %1 y
+
++ %3 = add(x, y)  scalar
+    z = x + y   ∂z/∂x = 1,  ∂z/∂y = 1
+    value   5
+    grad    6
+    line 5  x + y
+    ← %0 x
+    ← %1 y
+
+▶ %4 z = mul(%2, %3)  scalar
+    z = x · y   ∂z/∂x = y,  ∂z/∂y = x
+    value   30
+    grad    1
+    saved   x=%2, y=%3  freed
+    line 5  (x * y) * (x + y)
+    → %2: 5
+    → %3: 6
+
+  backward()  line 6
+    → %4 z: 1
+"""
+    )
+
+
+def test_in_ascii_there_is_nothing_else() -> None:
+    text = viz.draw(failing()).text(ascii=True)
+    assert text.isascii()
+    assert "! %1 e = exp(x)  vector 2" in text
+    assert "\\u" not in text
+
+
+def test_a_snapshot_is_a_recording_like_any_other() -> None:
+    x = mt.tensor(2.0, requires_grad=True)
+    y = x * x
+    assert viz.draw(snapshot(y)).graph.subtitle == "the graph as it is now"
+
+
+def test_a_freed_graph_says_so() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    y.sum().backward()
+    graph = viz.draw(y).graph
+    assert graph.subtitle == "the graph as it is now, after backward: what was saved for it has been freed"
+    (box,) = [one for one in graph.boxes if one.kind == "operation"]
+    assert [row.text for row in box.rows if row.key == "saved"] == ["freed"]
+    (leaf,) = [one for one in graph.boxes if one.kind == "leaf"]
+    assert [row.text for row in leaf.rows if row.key == ".grad"] == ["[2.718, 7.389]"]
+    assert [item.text for item in graph.legend if item.about == "arrow"] == ["value"]  # what came is not known
+
+
+def test_a_graph_that_is_broken_already_shows_both_versions() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    y += 1
+    graph = viz.draw(y.sum()).graph
+    rows = [row for one in graph.boxes for row in one.rows if row.tone == "alarm"]
+    assert [row.text for row in rows] == ["z=y v0, now v1 ✗"]
+
+
+def test_a_graphviz_py_of_the_user_in_the_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "graphviz", ModuleType("graphviz"))
+    monkeypatch.delitem(sys.modules, "graphviz.quoting", raising=False)
+    with pytest.raises(viz.GraphvizError) as caught:
+        _ = viz.draw(diamond()).dot
+    assert str(caught.value).startswith(
+        "the package graphviz cannot be imported (is a graphviz.py of your own in its way?): cannot import name"
+    )
+    assert "z = mul(%2, %3)" in viz.draw(diamond()).text()

@@ -1,0 +1,149 @@
+"""What notebooks show: pictures, films, and recordings as films, in a real notebook and a real browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import nbclient
+import nbformat
+import pytest
+
+import viz
+from microtape.recording.model.model import Recording
+from tests.support.browser import PATIENCE, Browser, needs_browser
+from tests.support.handmade import chain, diamond, failing
+from tests.support.rendering import needs_graphviz
+from viz import notebook
+
+ROOT = Path(__file__).parents[2]
+
+CELLS = [
+    "import microtape as mt",
+    """\
+with mt.record() as r:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    loss = (x * x).sum()
+    loss.backward()
+""",
+    "r.recording",
+    "import viz\nr.recording",
+    "viz.draw(loss)",
+    "viz.film(r)",
+]
+
+
+@pytest.fixture(scope="module")
+def outputs() -> list[Any]:
+    """What each cell of a notebook shows when it is run."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    nbclient.NotebookClient(
+        book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+    ).execute()
+    return [cell.outputs for cell in book.cells]
+
+
+def shown(output: Any) -> dict[str, Any]:
+    (one,) = output
+    assert one.output_type == "execute_result", one
+    data: dict[str, Any] = one.data
+    return data
+
+
+@needs_graphviz
+def test_a_notebook_shows_a_picture(outputs: list[Any]) -> None:
+    data = shown(outputs[4])
+    assert ElementTree.fromstring(data["image/svg+xml"]).tag.endswith("svg")
+    assert "loss = sum(%" in data["text/plain"]
+
+
+@needs_graphviz
+def test_a_recording_is_a_film_once_viz_is_imported(outputs: list[Any]) -> None:
+    assert shown(outputs[2]).keys() == {"text/plain"}  # the engine knows nothing of films
+    data = shown(outputs[3])
+    assert data["text/plain"] == "<Recording of 'record()': 3 nodes, 1 pass, 3 steps>"
+    assert data["text/html"].startswith("<iframe srcdoc=")
+    assert shown(outputs[5])["text/html"].startswith("<iframe srcdoc=")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    one = Browser(tmp_path / "chromium")
+    yield one
+    one.close()
+
+
+@needs_graphviz
+@needs_browser
+def test_the_film_in_a_notebook_plays(outputs: list[Any], browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "notebook.html"
+    page.write_text(f"<!DOCTYPE html><body>{shown(outputs[3])['text/html']}")
+    browser.open(page)
+    before = at_rest(browser)
+    browser.click("iframe")
+    deadline = time.monotonic() + PATIENCE
+    while browser.screenshot() == before:  # what is in the frame cannot be asked, so it is looked at
+        assert time.monotonic() < deadline, "nothing happens when a key is pressed"
+        browser.press("ArrowRight")
+        time.sleep(0.1)
+    assert browser.complaints == []
+    assert [address for address in browser.requests if not address.startswith("file:")] in ([], ["about:srcdoc"])
+
+
+def at_rest(browser: Browser) -> bytes:
+    """What the page shows when it no longer changes."""
+    seen, deadline = browser.screenshot(), time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        time.sleep(0.2)
+        before, seen = seen, browser.screenshot()
+        if before == seen:
+            return seen
+    raise AssertionError("the page never comes to rest")
+
+
+def bundle(recording: Recording) -> dict[str, str]:
+    found: dict[str, str] = recording._repr_mimebundle_()  # type: ignore[attr-defined]
+    return found
+
+
+@needs_graphviz
+def test_a_recording_too_long_for_a_film_is_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "text/html" in bundle(chain(30))
+    monkeypatch.setattr(notebook, "MOST_STEPS", 20)
+    assert bundle(chain(30)).keys() == {"image/svg+xml", "text/plain"}
+
+
+@needs_graphviz
+def test_a_recording_without_a_pass_is_a_picture_or_words() -> None:
+    recording = diamond()
+    without = Recording(recording.title, recording.nodes, recording.tensors, (), recording.sources)
+    assert bundle(without).keys() == {"image/svg+xml", "text/plain"}
+    empty = bundle(Recording("empty.py", (), (), (), {}))
+    assert empty["text/plain"].startswith("<Recording of 'empty.py': 0 nodes, 0 passes, 0 steps>\n(nothing to draw")
+
+
+def test_without_graphviz_there_are_words_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    monkeypatch.setenv("PATH", "")
+    assert bundle(failing()).keys() == {"text/plain"}
+    assert "no Graphviz is installed" in bundle(failing())["text/plain"]
+
+
+@needs_graphviz
+def test_the_page_in_the_frame_is_the_films() -> None:
+    film = viz.film(diamond())
+    html = film._repr_html_()
+    assert unescape(html.partition('srcdoc="')[2].partition('"')[0]) == film.html
+    assert 'sandbox="allow-scripts"' in html  # and nothing else: it cannot reach the notebook around it
+
+
+def test_importing_viz_imports_no_notebook_software() -> None:
+    code = "import sys, viz; print([m for m in ('IPython', 'PIL', 'nbformat', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

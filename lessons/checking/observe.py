@@ -28,7 +28,7 @@ KILLS = 100  # how often what a file has started is killed before we give up
 OUTPUT = 20_000  # characters of what the file prints that are kept
 
 # The folder of our packages is put first, so that a learner's files cannot hide ours; -P keeps the current one off.
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.child import main; sys.path.pop(0); main()"
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.checking.child import main; sys.path.pop(0); main()"
 
 End: TypeAlias = Literal["finished", "time", "process"]
 """How it ended: by itself, stopped after the time it had, or because the file ended its own process."""

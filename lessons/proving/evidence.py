@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEEDS = range(40)  # of the random input on which a mutant is compared with the solution
 MUTANT_SECONDS = 3.0
 PROSE_SECONDS = 60.0
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.blocks import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.model.blocks import main; main()"
 
 
 class Block(NamedTuple):

@@ -246,7 +246,7 @@ async def test_capital_b_lists_what_is_set_goes_there_and_takes_it_away():
 
 
 async def test_in_a_long_recording_a_condition_is_evaluated_beside(monkeypatch):
-    monkeypatch.setattr("tui.stepper.stepper.running.SHORT", 0)
+    monkeypatch.setattr("tui.stepper.running.SHORT", 0)
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"20", "enter")
         await until(pilot, lambda: not pilot.app.screen.breakpoints.unknown)

@@ -25,8 +25,8 @@ FAN_OUT, LINEAR = COURSE.find("fan_out"), COURSE.find("first_function")
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
     record = functools.cache(record_program)
-    monkeypatch.setattr("tui.learn.cli.lesson.record_program", record)
-    monkeypatch.setattr("tui.learn.cli.fault.record_program", record)
+    monkeypatch.setattr("tui.learn.lesson.record_program", record)
+    monkeypatch.setattr("tui.learn.fault.record_program", record)
     return Workspace()
 
 

@@ -83,7 +83,7 @@ record_once = functools.cache(record_program)
 @pytest.fixture(autouse=True)
 def quick_recordings(monkeypatch):
     """Every program is recorded, but only once for all tests."""
-    monkeypatch.setattr("tui.learn.cli.lesson.record_program", record_once)
+    monkeypatch.setattr("tui.learn.lesson.record_program", record_once)
 
 
 @pytest.fixture

@@ -73,10 +73,19 @@ def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(right)
     def evaluate(self: GraphTask) -> None:
         self.waiting = [*reversed(self.dependencies), self.root]  # they were counted in that order
-        self.first = FullLine()
+        self.ready_leaves = FullLine()
+        self.evaluate_node = lambda node: any_node(self, node)  # type: ignore[method-assign]
         right(self)
 
     return evaluate
+
+
+def any_node(task: GraphTask, node: Node) -> tuple[Any, Any]:
+    """Evaluate a node that stands in the line of the others, even if it is a leaf's."""
+    if not isinstance(node, AccumulateGrad):
+        return GraphTask.evaluate_node(task, node)
+    task.evaluate_leaf(node)
+    return None, None
 
 
 def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:

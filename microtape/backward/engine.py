@@ -30,15 +30,15 @@ from typing import Any
 
 import numpy as np
 
-from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_post_accumulate_hooks, run_tensor_hooks
+from microtape.backward.accumulate import accumulate_grad
+from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks
 from microtape.basics.call_site import CallSite
-from microtape.errors import InPlaceError
 from microtape.tape.fitting import all_fitted, conjugate, fitted
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.saved import unpack
 from microtape.tape.tangents import followed
-from microtape.tape.tensor_state import TensorState, as_number, is_leaf, requires_grad
+from microtape.tape.tensor_state import TensorState, as_number
 from microtape.tape.watch import watch
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -103,7 +103,7 @@ class GraphTask:
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
         self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
-        self.first: deque[AccumulateGrad] = deque()  # ready leaves, which come before all others
+        self.ready_leaves: deque[AccumulateGrad] = deque()  # which come before all others
         self.waiting: list[Node] = []  # the others, the next one last; see Note [The ready queue]
         self.started = False  # whether the first gradients are where they belong, and watchers know
         self.stops: set[Node] = set()  # with `capture`: the nodes at which the walk may end
@@ -129,79 +129,82 @@ class GraphTask:
             watcher.task_finished(self, None)
 
     def evaluate(self) -> None:
-        """Evaluate the nodes, the root first: deliver what each makes of its gradient, and free what it has saved."""
-        waiting, first, dependencies = self.waiting, self.first, self.dependencies
-        buffers, owned, as_tensors, stops = self.buffers, self.owned, self.as_tensors, self.stops
-        receiver: Any
-        gradients: Any
+        """Rewind the tape: evaluate each node when all its gradients have arrived, and deliver what it returns."""
+        waiting, ready_leaves, dependencies = self.waiting, self.ready_leaves, self.dependencies
         while waiting:
             node = waiting.pop()
-            gradient, dtype, watcher = buffers.pop(node, None), node.dtype, watch.watcher
-            if (
-                (dtype is _float32 or dtype is _float64)
-                and gradient is not None
-                and node.hooks is None
-                and watcher is None
-                and node not in stops
-            ):
-                gradients = node.apply(gradient, as_tensors)  # as nearly always: one real output, with a gradient
-            else:
-                gradient, gradients = self.step(node, gradient)
-                if gradients is None:
-                    continue
-            output = 0
-            for receiver in node.next_nodes:
-                left = dependencies.get(receiver)
-                if left is not None:  # else no gradient is wanted there
-                    dependencies[receiver] = left = left - 1
-                    term = gradients[output]
-                    if term is not None:
-                        array = term.array if as_tensors else term
-                        shape = array.shape
-                        if shape != receiver.shape or array.dtype is not receiver.dtype:
-                            term = self.fit(term, node, output)
-                        held = buffers.get(receiver)
-                        if held is None:
-                            buffers[receiver] = term
-                        elif receiver in owned:
-                            held += term
-                        elif type(held) is list:
-                            edge = receiver, node.input_nrs[output]
-                            held[edge[1]] = self.added(edge, held[edge[1]], term, node, gradient)
-                        elif not shape:
-                            buffers[receiver] = held + term  # numbers do not change
-                        else:
-                            buffers[receiver] = self.added(receiver, held, term, node, gradient)
-                    if watcher is not None:
-                        total = self.buffered((receiver, node.input_nrs[output]))
-                        watcher.delivered(self, node, output, term, total)
-                    if not left and type(receiver) is AccumulateGrad:
-                        if is_fresh(node, term, gradient) and buffers[receiver] is term:
-                            owned.add(receiver)
-                        first.append(receiver)
-                output += 1  # noqa: SIM113 - enumerate takes longer
+            gradient, gradients = self.evaluate_node(node)
+            if gradients is None:
+                continue  # `grad()` asked for the gradient that arrives here, and for nothing behind it
+            for output, receiver in enumerate(node.next_nodes):
+                if receiver in dependencies:
+                    self.deliver(gradients[output], node, output, receiver, gradient)
             freed = not self.keep_graph and node.release()
-            if watcher is not None:
-                if node is not self.root:
-                    watcher.node_finished(self, node, gradients, freed)
-                else:
-                    self.started = True
-                    watcher.task_started(self)
-            while first:
-                self.evaluate_leaf(first.popleft())
+            if watch.watcher is not None:
+                self.tell_finished(node, gradients, freed)
+            while ready_leaves:
+                self.evaluate_leaf(ready_leaves.popleft())
+
+    def evaluate_node(self, node: Node) -> tuple[Any, Sequence[Any] | None]:
+        """Give the node what is in its buffer. Returns the gradient that it saw, and the gradients of its inputs."""
+        gradient, dtype = self.buffers.pop(node, None), node.dtype
+        if (
+            (dtype is _float32 or dtype is _float64)
+            and gradient is not None
+            and node.hooks is None
+            and watch.watcher is None
+            and node not in self.stops
+        ):
+            return gradient, node.apply(gradient, self.as_tensors)  # as nearly always: one real output, nobody looks
+        return self.evaluate_with_care(node, gradient)
+
+    def deliver(self, term: Any, node: Node, output: int, receiver: Any, arrived: Any) -> None:
+        """Add `term`, which `node` has made of what `arrived`, to the receiver's buffer. A complete leaf is ready."""
+        buffers, dependencies = self.buffers, self.dependencies
+        dependencies[receiver] = left = dependencies[receiver] - 1
+        if term is not None:  # else it counts as delivered all the same; see Note [Undefined gradients]
+            array = term.array if self.as_tensors else term
+            if array.shape != receiver.shape or array.dtype is not receiver.dtype:
+                term = self.fit(term, node, output)
+            held = buffers.get(receiver)
+            if held is None:
+                buffers[receiver] = term
+            elif receiver in self.owned:
+                held += term
+            elif type(held) is list:
+                input_nr = node.input_nrs[output]
+                held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, arrived)
+            else:
+                buffers[receiver] = self.added(receiver, held, term, node, arrived)
+        if watch.watcher is not None:
+            total = self.buffered((receiver, node.input_nrs[output]))
+            watch.watcher.delivered(self, node, output, term, total)
+        if not left and type(receiver) is AccumulateGrad:
+            if is_fresh(node, term, arrived) and buffers[receiver] is term:
+                self.owned.add(receiver)
+            self.ready_leaves.append(receiver)
+
+    def tell_finished(self, node: Node, gradients: Sequence[Any], freed: bool) -> None:
+        """Let the observer know that a node is done; of the root, that the pass begins."""
+        assert watch.watcher is not None
+        if node is not self.root:
+            watch.watcher.node_finished(self, node, gradients, freed)
+        else:
+            self.started = True
+            watch.watcher.task_started(self)
 
     def evaluate_leaf(self, node: AccumulateGrad) -> None:
         """Evaluate an AccumulateGrad node, which delivers nothing."""
         gradient, watcher = self.buffers.pop(node, None), watch.watcher
         if node.hooks is None and watcher is None and node not in self.stops:
-            self.accumulate_grad(node, gradient)
+            accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return
-        gradient, gradients = self.step(node, gradient)
+        gradient, gradients = self.evaluate_with_care(node, gradient)
         if gradients is not None and watcher is not None:
             watcher.node_finished(self, node, gradients, False)
 
-    def step(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
-        """Hooks, and the node itself: the gradient that it sees and what it makes of it, None where the walk ends."""
+    def evaluate_with_care(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
+        """What `evaluate_node` does, for any node: with hooks, captures, several outputs, or somebody who watches."""
         if node is self.root:
             return None, self.root.gradients
         watcher = watch.watcher
@@ -230,8 +233,8 @@ class GraphTask:
 
     def gradients_of(self, node: Node, gradient: Any) -> Sequence[Any]:
         """The gradients of the node's inputs; for an AccumulateGrad, none."""
-        if node.kind == "accumulate":
-            self.accumulate_grad(node, gradient)  # type: ignore[arg-type]
+        if isinstance(node, AccumulateGrad):
+            accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return ()
         if node.kind == "function":
             return all_fitted(node, node.apply(gradient, self.as_tensors))  # also where nothing is wanted
@@ -242,15 +245,6 @@ class GraphTask:
         if node.multi_output or gradient.dtype.kind == "c":
             return conjugate(node.apply(conjugate(gradient), self.as_tensors))  # type: ignore[no-any-return]
         return node.apply(gradient, self.as_tensors)
-
-    def accumulate_grad(self, node: AccumulateGrad, gradient: Any) -> None:
-        """Add what has arrived to the leaf's `.grad`."""
-        leaf = node.variable
-        if takes_gradients(leaf) and gradient is not None:
-            borrowed = not self.create_graph and node not in self.owned
-            leaf.accumulate(np.array(gradient) if borrowed else gradient, self.create_graph)
-        if node.hooks is not None and node.hooks.post_accumulate:
-            run_post_accumulate_hooks(node, leaf)
 
     def fit(self, term: Any, node: Node, output: int) -> Any:
         """`term`, which goes along this edge of `node`, as its receiver expects it."""
@@ -287,7 +281,7 @@ class GraphTask:
 
     def ready_nodes(self) -> list[Node]:
         """The nodes that can run, the next one first."""
-        return [node for node in (*self.first, *reversed(self.waiting)) if not self.dependencies[node]]
+        return [node for node in (*self.ready_leaves, *reversed(self.waiting)) if not self.dependencies[node]]
 
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
@@ -381,12 +375,3 @@ def is_fresh(node: Node, term: Any, arrived: Any) -> bool:
         and node.hooks is None
         and watch.watcher is None
     )
-
-
-def takes_gradients(leaf: TensorState) -> bool:
-    """Whether a leaf still requires grad. Raises InPlaceError if it is a leaf no more."""
-    if leaf.edge is None and leaf.meta is not None and leaf.meta.view is None:
-        return True  # as nearly always
-    if not is_leaf(leaf):
-        raise InPlaceError("leaf variable has been moved into the graph interior")
-    return requires_grad(leaf)

@@ -77,15 +77,6 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
     return gradients
 
 
-def run_post_accumulate_hooks(node: Node, tensor: Any) -> None:
-    """The hooks of `Tensor.register_post_accumulate_grad_hook`, which see the leaf with its new `.grad`."""
-    assert node.hooks is not None
-    for hook in list(node.hooks.post_accumulate.values()):
-        returned = hook(tensor)
-        if returned is not None and returned is not tensor:
-            raise GradientError("Tensor post accumulate grad hooks should return None.")
-
-
 def replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:
     """`gradients`, or what a hook returned in their place; raises as torch does where that does not match."""
     if returned is None:

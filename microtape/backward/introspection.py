@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from microtape.backward.accumulate import accumulate_grad
 from microtape.tape.fitting import all_fitted, conjugate
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Node
+from microtape.tape.operation import misfit, refusal
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 
 
@@ -23,17 +27,32 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
     for i, gradient in enumerate(gradients):
         if gradient is not None and not isinstance(gradient, TensorState):
             raise TypeError(f"argument {i} is not a Variable")
-    like = next((type(gradient) for gradient in gradients if gradient is not None), None)
-    if like is None:
-        return tuple([None] * len(node.next_nodes))
     arriving = [one if one is None or mode.enabled else one.array for one in gradients]
     first: Any = arriving if node.multi_output else arriving[0]
     if isinstance(node, AccumulateGrad):
-        leaving = node.apply(first, mode.enabled)
-    else:
-        leaving = conjugate(node.apply(conjugate(first), mode.enabled))
+        accumulate_grad(node, stretched(first, node), mode.enabled, owned=False)
+        return ()
+    like = next((type(gradient) for gradient in gradients if gradient is not None), None)
+    if like is None:
+        return tuple([None] * len(node.next_nodes))
+    leaving = conjugate(node.apply(conjugate(first), mode.enabled))
     results = [
         term if term is None or isinstance(term, TensorState) else new_tensor(like, as_array(term))
         for term in all_fitted(node, leaving)
     ]
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def stretched(gradient: Any, node: AccumulateGrad) -> Any:
+    """A gradient in the leaf's shape: as in torch, it may broadcast to it. Raises RuntimeError where it does not."""
+    if gradient is None or gradient.shape == node.shape:
+        return gradient
+    try:
+        shape = np.broadcast_shapes(node.shape, gradient.shape)
+    except ValueError as error:
+        raise refusal(error, node.variable.array, as_array(gradient)) from None
+    if shape != node.shape:
+        raise misfit(node.shape, shape)
+    if isinstance(gradient, TensorState):
+        return gradient.expand(shape)  # type: ignore[attr-defined, no-any-return]
+    return np.broadcast_to(gradient, shape)

@@ -80,7 +80,7 @@ def will_run(task: GraphTask, node: Node) -> bool:
 def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
     """The nodes that are still to be evaluated in this order, from `node`, the current one, on."""
     left = dict(task.dependencies)
-    first: deque[Node] = deque(task.first)
+    first: deque[Node] = deque(task.ready_leaves)
     waiting = list(task.waiting)
     order = [] if node is None else [node]
     while True:

@@ -24,7 +24,7 @@ from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Edge, Node, leading, next_sequence_nr
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, attach, compute, save
+from microtape.tape.operation import Operation, attach, compute, misfit, save
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tape.tensor_state import (
@@ -190,9 +190,7 @@ def check_in_place(x: TensorState) -> None:
 def check_result(x: TensorState, value: Any) -> None:
     """Raise RuntimeError where a result does not fit into x's memory."""
     if value.shape != x.array.shape:
-        raise RuntimeError(
-            f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(value.shape)}"
-        )
+        raise misfit(x.array.shape, value.shape)
     if not np.can_cast(value.dtype, x.array.dtype, "same_kind"):
         raise RuntimeError(
             f"result type {scalar_name(value.dtype)} can't be cast to the desired output type "

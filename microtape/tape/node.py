@@ -217,7 +217,7 @@ class InputMetadata(NamedTuple):
 
 
 class AccumulateGrad(Node):
-    """The sink under a leaf: adds what arrives to the leaf's `.grad`."""
+    """The sink under a leaf: what arrives is added to the leaf's `.grad`, by `backward.accumulate`."""
 
     __slots__ = ("variable",)
     kind = "accumulate"
@@ -247,12 +247,6 @@ class AccumulateGrad(Node):
                 meta.hooks = NodeHooks()
             self.hooks = NodeHooks(meta.hooks)
         return self.hooks
-
-    def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """Accumulate; nothing flows on. `gradient` belongs to the engine, which has copied it where it was shared."""
-        if gradient is not None:
-            self.variable.accumulate(gradient, create_graph)
-        return ()
 
 
 class RemovableHandle:

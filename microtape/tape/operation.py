@@ -218,6 +218,11 @@ def refusal(error: Exception, *arrays: Array) -> RuntimeError:
     return RuntimeError(str(error))
 
 
+def misfit(shape: tuple[int, ...], broadcast: tuple[int, ...]) -> RuntimeError:
+    """torch's complaint where a result of shape `broadcast` is to go into memory of another shape."""
+    return RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(broadcast)}")
+
+
 def unary(cls: type[Unary], x: Any) -> Any:
     """`call` for an operation without parameters on one operand, spelled out to be quick."""
     if not isinstance(x, TensorState):

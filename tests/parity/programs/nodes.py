@@ -26,6 +26,69 @@ def two_outputs(mt):
     return TwoOutputs
 
 
+def leaf_node(mt):
+    x = mt.tensor([1.0, 1.0], requires_grad=True)
+    return x, (x * 2).grad_fn.next_functions[0][0]
+
+
+@shows("8 calling a node")
+def of_a_leaf_takes_a_copy_of_what_it_is_given(mt, see):
+    for enabled in (False, True):
+        x, node = leaf_node(mt)
+        given = mt.ones(2)
+        with mt.set_grad_enabled(enabled):
+            see(node(given))
+            given[0] = 99
+            see.value(x.grad, given)
+            kept = x.grad
+            node(given)
+            see.value(x.grad, given, kept)
+            see(kept is x.grad)
+
+
+@shows("8 calling a node")
+def of_a_leaf_may_be_recorded(mt, see):
+    for enabled in (False, True):
+        x, node = leaf_node(mt)
+        given = mt.ones(2, requires_grad=True)
+        with mt.set_grad_enabled(enabled):
+            node(given)
+            node(given)
+        see.value(x.grad)
+
+
+@shows("8 calling a node")
+def of_a_leaf_runs_the_hooks_of_the_leaf_alone(mt, see):
+    x, node = leaf_node(mt)
+    x.register_hook(lambda gradient: see("tensor", gradient))
+    x.register_post_accumulate_grad_hook(lambda leaf: see("post accumulate", leaf.grad))
+    node.register_prehook(lambda gradients: see("pre", gradients))
+    node.register_hook(lambda gradients, arrived: see("post", arrived))
+    node(mt.ones(2))
+    node(None)
+    see(x.grad)
+
+
+@shows("8 calling a node")
+def of_a_leaf_that_is_none_any_more(mt, see):
+    x, node = leaf_node(mt)
+    x.requires_grad_(False)
+    see(node(mt.ones(2)), x.grad)
+    x.mul_(mt.ones(2, requires_grad=True))
+    with see.raising():
+        node(mt.ones(2))
+
+
+@shows("8 calling a node")
+def of_a_leaf_with_another_shape_or_dtype(mt, see):
+    for enabled in (False, True):
+        for given in (mt.ones(1), mt.ones(2, dtype=mt.float64), mt.ones(3), mt.ones(2, 2), mt.tensor(3.0)):
+            x, node = leaf_node(mt)
+            with mt.set_grad_enabled(enabled), see.raising():
+                node(given)
+            see.value(x.grad)
+
+
 @shows("8 graph.Node")
 def is_what_every_grad_fn_is_an_instance_of(mt, see):
     x, y = pair(mt)

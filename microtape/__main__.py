@@ -1,8 +1,8 @@
-"""`python -m microtape` is the `microtape` command."""
+"""`python -m microtape` is the `microtape` command, which lives in the top layer."""
 
 import sys
-from importlib import import_module
+
+from tui.commands.cli import main
 
 if __name__ == "__main__":
-    # The command lives in the top layer, which nothing imports; the script's folder must not stand in for it.
-    sys.exit(import_module("tui.commands.cli").main())
+    sys.exit(main())

@@ -54,5 +54,5 @@ def stretched(gradient: Any, node: AccumulateGrad) -> Any:
     if shape != node.shape:
         raise misfit(node.shape, shape)
     if isinstance(gradient, TensorState):
-        return gradient.expand(shape)  # type: ignore[attr-defined, no-any-return]
+        return gradient.expand(shape)  # type: ignore[attr-defined]
     return np.broadcast_to(gradient, shape)

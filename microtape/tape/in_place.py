@@ -24,7 +24,7 @@ from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Edge, Node, leading, next_sequence_nr
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, attach, compute, misfit, save
+from microtape.tape.operation import Operation, attach, compute, misfit, save, tracked
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tape.tensor_state import (
@@ -120,14 +120,14 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     """Run `node.forward` on x and the operands, write the result into x's memory and record it as x's new history."""
     frame = sys._getframe(2)
     tensors = [x, *[as_tensor(operand, type(x)) for operand in operands]]
-    tracked = mode.enabled and x.array.dtype.kind in "fc" and any([requires_grad(tensor) for tensor in tensors])
-    if tracked:
+    is_recorded = mode.enabled and x.array.dtype.kind in "fc" and any([requires_grad(tensor) for tensor in tensors])
+    if is_recorded:
         check_in_place(x)
-    edges = tuple([edge_of(tensor) for tensor in tensors]) if tracked else ()
+    edges = tracked(tensors) if is_recorded else ()
     check_overlap(x, tensors[1:], sharing)
     value = compute(node, tensors)
     check_result(x, value)
-    if not tracked:
+    if not edges:
         untracked_write(node, tensors, value)
         return x
     node.next_edges = edges

@@ -15,11 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from microtape.tape.grad_mode import mode
-from microtape.tape.node import NO_EDGE, Edge, leading
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, attach, quietly, refusal, save
-from microtape.tape.tensor_state import TensorState, as_array, edge_of, new_tensor
+from microtape.tape.operation import Operation, describe_outputs, quietly, record, refusal, tracked
+from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
 
@@ -63,10 +61,13 @@ def call_several(node: Several, *operands: Any) -> Any:
     if tensor is None:
         return returns(*node.forward(*operands))
     tensors = [as_tensor(operand, type(tensor)) for operand in operands]
-    edges = tuple([edge_of(operand) for operand in tensors]) if mode.enabled else ()
     outputs = [new_tensor(type(tensor), array) for array in compute_several(node, tensors)]
-    if any([edge is not NO_EDGE for edge in edges]):
-        record_several(node, tensors, edges, outputs, sys._getframe(2))
+    edges = tracked(tensors)
+    if edges:
+        for output_nr, output in enumerate(outputs):
+            if output.array.dtype.kind in "fc":  # whole numbers have no history
+                output.edge = (node, output_nr)
+        record(node, tensors, edges, outputs, sys._getframe(2))
     elif watch.watcher is not None:
         describe_outputs(node, outputs)
         watch.watcher.unrecorded(node, tuple(tensors), tuple(outputs), False)
@@ -80,32 +81,6 @@ def compute_several(node: Several, tensors: Sequence[TensorState]) -> list[Any]:
         return [as_array(output) for output in quietly().run(node.forward, *arrays)]
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
-
-
-def record_several(
-    node: Several,
-    operands: Sequence[TensorState],
-    edges: tuple[Edge, ...],
-    outputs: Sequence[TensorState],
-    frame: Any,
-) -> None:
-    """Make `node` the history of those outputs that can have one: not of whole numbers."""
-    node.next_edges = edges
-    attach(node, outputs[0].array, frame)
-    describe_outputs(node, outputs)
-    if node.saved_names:
-        save(node, node.plans[leading(node.next_nodes)], operands, *outputs)
-    for output_nr, output in enumerate(outputs):
-        if output.array.dtype.kind in "fc":
-            output.edge = (node, output_nr)
-    if watch.watcher is not None:
-        watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
-
-
-def describe_outputs(node: Several, outputs: Sequence[TensorState]) -> None:
-    """Let the node know the shapes and dtypes of its outputs."""
-    node.shape = [output.array.shape for output in outputs]
-    node.dtype = [output.array.dtype for output in outputs]
 
 
 def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 from microtape.basics import dtypes
 from microtape.basics.call_site import LIBRARY_FILES
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import NO_EDGE, Node, leading, next_sequence_nr
+from microtape.tape.node import NO_EDGE, Edge, Node, leading, next_sequence_nr
 from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
 from microtape.tape.plans import ONLY_RESULT, Plan, all_of, parameters, read_plans
 from microtape.tape.saved import SavedTensor, keep_versions, unpack
@@ -39,7 +39,7 @@ quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf ar
 _FIRST, _BOTH_FIRST = (0,), (0, 0)  # the same tuples for nearly all nodes
 _ndarray = np.ndarray
 _array_of = attrgetter("array")
-_new = new_node = object.__new__  # `record` fills it in; calling the class would take twice as long
+_new = new_node = object.__new__  # `record_result` fills it in; calling the class would take twice as long
 
 
 class Operation(Node):
@@ -57,7 +57,7 @@ class Operation(Node):
     forward: Any
 
     def __init__(self) -> None:
-        """Leaves to `record` what every node has: a gradient formula calls operations that nobody records."""
+        """Leaves to `record_result` what every node has: a gradient formula calls operations that nobody records."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -164,20 +164,10 @@ def call(node: Operation, *operands: Any) -> Any:
     else:
         check_arrays(node.op, operands)
         return node.forward(*operands)
-    single = len(operands) == 1  # spelled out to be quick
-    tensors = operands if single else tuple([as_tensor(operand, like) for operand in operands])
+    tensors = operands if len(operands) == 1 else tuple([as_tensor(operand, like) for operand in operands])
     array = compute(node, tensors)
-    if mode.enabled and array.dtype.kind in "fc":
-        if single:
-            edge = operands[0].edge or edge_of(operands[0])
-            if edge is not NO_EDGE:
-                receiver, nr = edge
-                return record(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(2))
-        edges = [operand.edge or edge_of(operand) for operand in tensors]
-        for edge in edges:
-            if edge is not NO_EDGE:
-                receivers, nrs = zip(*edges, strict=True)
-                return record(node, tensors, receivers, nrs, array, sys._getframe(2))
+    if array.dtype.kind in "fc":
+        return result(node, tensors, array)
     return unrecorded(node, tensors, array)
 
 
@@ -234,12 +224,7 @@ def unary(cls: type[Unary], x: Any) -> Any:
     array = quietly().run(cls.forward, array)
     if type(array) is not _ndarray:
         array = array.__array__()
-    if mode.enabled:
-        edge = x.edge or edge_of(x)
-        if edge is not NO_EDGE:
-            receiver, nr = edge
-            return record(new_node(cls), (x,), (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(2))
-    return unrecorded(new_node(cls), (x,), array)
+    return result(new_node(cls), (x,), array)
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
@@ -269,13 +254,41 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
         raise refusal(error, a, b) from None
     if type(array) is not _ndarray:
         array = array.__array__()
+    return result(new_node(cls), (x, y), array)
+
+
+def tracked(operands: Sequence[TensorState]) -> tuple[Edge, ...]:
+    """The operands' edges, if a call on them is to be recorded: grad mode is on, and one of them requires grad."""
+    if not mode.enabled:
+        return ()
+    edges = tuple([operand.edge or edge_of(operand) for operand in operands])
+    return edges if any([edge is not NO_EDGE for edge in edges]) else ()
+
+
+def result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
+    """The tensor around what `node` computed from the operands: recorded, or not. Called by what a user's call calls.
+
+    One operand and two are spelled out to be quick.
+    """
     if mode.enabled:
-        to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
-        if to_x is not NO_EDGE or to_y is not NO_EDGE:
-            (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
-            nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
-            return record(new_node(cls), (x, y), (receiver_x, receiver_y), nrs, array, sys._getframe(2))
-    return unrecorded(new_node(cls), (x, y), array)
+        if len(operands) == 1:
+            edge = operands[0].edge or edge_of(operands[0])
+            if edge is not NO_EDGE:
+                receiver, nr = edge
+                return record_result(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(3))
+        elif len(operands) == 2:
+            x, y = operands
+            to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
+            if to_x is not NO_EDGE or to_y is not NO_EDGE:
+                (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
+                nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
+                return record_result(node, operands, (receiver_x, receiver_y), nrs, array, sys._getframe(3))
+        else:
+            edges = tracked(operands)
+            if edges:
+                receivers, numbers = zip(*edges, strict=True)
+                return record_result(node, operands, receivers, numbers, array, sys._getframe(3))
+    return unrecorded(node, operands, array)
 
 
 def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
@@ -288,7 +301,7 @@ def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -
     return output
 
 
-def record(
+def record_result(
     node: Operation,
     operands: tuple[TensorState, ...],
     receivers: tuple[Node | None, ...],
@@ -296,7 +309,7 @@ def record(
     array: Array,
     frame: Any,
 ) -> Any:
-    """The tensor around what `node` computed, with `node` as its history."""
+    """The tensor around what `node` computed, with `node` as its history: `record`, spelled out for the usual case."""
     output = _new(type(operands[0]))  # as `new_tensor`
     output.array = array
     output.edge = (node, 0)
@@ -318,6 +331,26 @@ def record(
     if watch.watcher is not None:
         watch.watcher.operation(node, operands, (output,), False)
     return output
+
+
+def record(
+    node: Operation, operands: Sequence[TensorState], edges: Sequence[Edge], outputs: Sequence[TensorState], frame: Any
+) -> None:
+    """Put `node` on the tape, the history of `outputs`: with edges to the operands', its place, and what it saves."""
+    node.next_edges = edges
+    attach(node, outputs[0].array, frame)
+    if node.multi_output:
+        describe_outputs(node, outputs)
+    if node.saved_names:
+        save(node, node.plans[leading(node.next_nodes)], operands, *outputs)
+    if watch.watcher is not None:
+        watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
+
+
+def describe_outputs(node: Node, outputs: Sequence[TensorState]) -> None:
+    """Let a multi-output node know the shapes and dtypes of its outputs: a list of each."""
+    node.shape = [output.array.shape for output in outputs]
+    node.dtype = [output.array.dtype for output in outputs]
 
 
 def attach(node: Node, array: Array, frame: Any) -> None:

@@ -22,7 +22,7 @@ from microtape.errors import InPlaceError
 from microtape.tape.broadcast import unbroadcast
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import NO_EDGE, Edge
-from microtape.tape.operation import Operation, Unary, attach
+from microtape.tape.operation import Operation, Unary, record, tracked
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
 from microtape.tape.watch import watch
@@ -78,12 +78,9 @@ class View:
     def follow_base(self, tensor: TensorState) -> None:
         """Make a new history, behind the base's, for the view `tensor`."""
         node = AsStridedBackward0(self.steps)
-        node.next_edges = (edge_of(self.base),)
-        attach(node, tensor.array, sys._getframe(1))
         before, self.edge = self.edge, (node, 0)
+        record(node, (self.base,), (edge_of(self.base),), (tensor,), sys._getframe(1))
         move_retained(tensor, before, self.edge)
-        if watch.watcher is not None:
-            watch.watcher.operation(node, (self.base,), (tensor,), False)
 
     def check(self, what_is: str) -> None:
         """Raise InPlaceError if the view comes from where writes to it, or to its base, would make gradients wrong."""
@@ -140,14 +137,11 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     array = x.array
     node.x_shape = array.shape
     output = new_tensor(type(x), node.forward(array))
-    edge = x.edge or edge_of(x) if mode.enabled else NO_EDGE
+    edges = tracked((x,))
     view = make_view(output, x, (node,))
-    if edge is not NO_EDGE:
-        node.next_nodes, node.input_nrs = edge[:1], edge[1:]
-        attach(node, output.array, sys._getframe(2))
+    if edges:
         view.edge = (node, 0)
-        if watch.watcher is not None:
-            watch.watcher.operation(node, (x,), (output,), False)
+        record(node, (x,), edges, (output,), sys._getframe(2))
     elif watch.watcher is not None:
         watch.watcher.unrecorded(node, (x,), (output,), False)
     return output
@@ -192,17 +186,13 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
         step.x_shape = x.shape
     if not isinstance(x, TensorState):
         return tuple([step.forward(x) for step in steps])
-    edge = edge_of(x) if mode.enabled else NO_EDGE
+    edges = tracked((x,))
     outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
     views = [make_view(output, x, (step,), "multi_output") for output, step in zip(outputs, steps, strict=True)]
-    if edge is not NO_EDGE:
-        node.next_edges = (edge,)
-        attach(node, x.array, sys._getframe(2))
-        node.shape, node.dtype = [output.array.shape for output in outputs], [x.array.dtype] * len(outputs)
+    if edges:
         for output_nr, view in enumerate(views):
             view.edge = (node, output_nr)
-        if watch.watcher is not None:
-            watch.watcher.operation(node, (x,), tuple(outputs), False)
+        record(node, (x,), edges, outputs, sys._getframe(2))
     elif watch.watcher is not None:
         watch.watcher.unrecorded(node, (x,), tuple(outputs), False)
     return tuple(outputs)

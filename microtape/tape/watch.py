@@ -7,6 +7,7 @@ here, and so does every mode that does more than watch: anomaly mode, saved-tens
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from microtape.tape.grad_mode import mode
@@ -79,75 +80,19 @@ class Watchers(Watcher):
         """Those who are told: nobody of what one of them does on the way."""
         return () if mode.internal else self.members
 
-    def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.operation(node, operands, outputs, in_place)
 
-    def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.unrecorded(node, operands, outputs, in_place)
+def _telling(method: str, *, last_first: bool) -> Callable[..., None]:
+    """The method of Watchers that calls this one of each member."""
 
-    def untracked(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.untracked(op, operands, output)
+    def tell(self: Watchers, *told: Any) -> None:
+        for member in reversed(self.listening) if last_first else self.listening:
+            getattr(member, method)(*told)
 
-    def left(self, op: str, tensor: TensorState, value: Any) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.left(op, tensor, value)
+    return tell
 
-    def entered(self, value: Any, tensor: TensorState) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.entered(value, tensor)
 
-    def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.called(node, args, raw, outputs)
-
-    def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.unpacked(node, item, tensor)
-
-    def writing(self, tensor: TensorState) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.writing(tensor)
-
-    def task_started(self, task: GraphTask) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.task_started(task)
-
-    def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.node_started(task, node, gradient)
-
-    def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
-        """See Watcher."""
-        for member in reversed(self.listening):
-            member.node_finished(task, node, gradients, freed)
-
-    def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.delivered(task, node, output, term, total)
-
-    def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
-        """See Watcher."""
-        for member in self.listening:
-            member.hook_ran(task, kind, hook, before, after)
-
-    def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
-        """See Watcher."""
-        for member in reversed(self.listening):
-            member.task_finished(task, error)
+for _method in [name for name, value in vars(Watcher).items() if callable(value)]:
+    setattr(Watchers, _method, _telling(_method, last_first=_method.endswith("_finished")))
 
 
 class _Watch:

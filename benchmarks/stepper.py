@@ -46,6 +46,8 @@ for time in range({rounds}):
 loss = (h * h).sum()
 loss.backward()
 """
+MICROTAPE = "import sys; from tui.commands.cli import main; sys.exit(main())"  # the command `microtape`
+IMPORTS = "import tui.shell.opening, microtape.recording.file.tape_file, tui.stepper.app"  # those of `microtape step`
 OPERATIONS = 6  # recorded in each iteration of the loop
 HOME, END, ENTER, INSIDE = b"\x1b[H", b"\x1b[F", b"\r", b"\x1b[1;2C"
 
@@ -118,15 +120,14 @@ class Terminal:
 
 def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     """Opening, stepping and jumping in a recording of 30,000 nodes, at 140×50 with all panes; memory; the demo."""
-    tui = "import sys; from tui.commands.cli import main; sys.exit(main())"
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(folder)
-        imports = _run("import tui.shell.opening, microtape.recording.file.tape_file, tui.stepper.app", environment)
+        imports = _run(IMPORTS, environment)
         script, tape = Path(folder, "long.py"), Path(folder, "long.tape")
         script.write_text(PROGRAM.format(rounds=30_000 // OPERATIONS), encoding="utf-8")
-        record = [sys.executable, "-P", "-c", tui, "record", str(script), "-o", str(tape)]
+        record = [sys.executable, "-P", "-c", MICROTAPE, "record", str(script), "-o", str(tape)]
         subprocess.run(record, check=True, capture_output=True, env=environment)
-        terminal = Terminal([sys.executable, "-P", "-c", tui, "step", str(tape)], environment)
+        terminal = Terminal([sys.executable, "-P", "-c", MICROTAPE, "step", str(tape)], environment)
         try:
             opened = "stepper: first paint of 30,000 nodes, beyond Python and imports"
             first = terminal.opened()
@@ -153,7 +154,7 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             yield Finding("stepper: memory", terminal.megabytes, "MB", 200)
         finally:
             terminal.close()
-        terminal = Terminal([sys.executable, "-P", "-c", tui, "demo"], environment)
+        terminal = Terminal([sys.executable, "-P", "-c", MICROTAPE, "demo"], environment)
         try:
             first = terminal.opened()
             yield Finding("`microtape demo`: from command to first paint", first.took, "s", 1)

@@ -44,7 +44,7 @@ def clip_grad_norm_(
 
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Clamp every element of every gradient to [-clip_value, clip_value], in place; shapes are arbitrary."""
+    """Clamp every element of every gradient to [-clip_value, clip_value], in place, whatever its shape."""
     for gradient in _gradients_of(parameters):
         clamp_(gradient, -clip_value, clip_value)
 

@@ -30,7 +30,7 @@ from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.checkpoint_debug import OperationLog, differing_operations
-from microtape.transforms.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
+from microtape.transforms.saved_hooks import pack_with_active_hooks, saved_tensors_hooks
 
 TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to\n"
@@ -78,7 +78,7 @@ class _Inputs(Node):
         self.saved = tuple(args[i] for i in self.places)
         self.sources = (-1,) * len(self.saved)
         keep_versions(self)
-        pack_with_hooks_in_force(self)
+        pack_with_active_hooks(self)
         frame = user_frame(sys._getframe(1))
         if frame is not None:
             self.code, self.instruction = frame.f_code, frame.f_lasti

@@ -31,7 +31,7 @@ from microtape.tape.watch import Watcher, watch
 from microtape.tensors.differentiate import grad
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad_function import function_tangents
-from microtape.transforms.saved_hooks import holder
+from microtape.transforms.saved_hooks import saving_node
 
 _WANTED = (Node(), 0)  # in place of the edge of an operand that has a tangent
 
@@ -52,7 +52,7 @@ class _Follower(Watcher):
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """See Watcher."""
         if node.kind != "function" and not isinstance(node, AsStridedBackward0):
-            self.follow(holder(node), operands, outputs, in_place)
+            self.follow(saving_node(node), operands, outputs, in_place)
 
     unrecorded = operation
 

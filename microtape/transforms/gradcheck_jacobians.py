@@ -41,7 +41,7 @@ class Jacobians:
         return [output.array.reshape(-1).copy() for output in differentiable(self.func(*self.arguments))]
 
     def numerical(self, tensor: Tensor, output_index: int) -> Matrix:
-        """The numerical Jacobian of one output's parts with respect to one input."""
+        """The numerical Jacobian of one output, as real numbers, with respect to one input."""
         rows = []
         for at in np.ndindex(tensor.array.shape):
             row = self.difference(tensor, at, self.eps, output_index)
@@ -148,7 +148,7 @@ def _as_tuple(outputs: Any) -> tuple[Any, ...]:
 
 
 def differentiable(outputs: Any) -> list[Tensor]:
-    """A function's results that require grad. Raises AttributeError, as torch does, for one that is no tensor."""
+    """A function's results that require grad. Raises AttributeError, as torch does, for one that is not a tensor."""
     results = _as_tuple(outputs)
     for one in results:
         if not isinstance(one, Tensor):

@@ -24,7 +24,7 @@ from microtape.tape.tensor_state import NUMBER, TensorState, new_tensor, version
 from microtape.tape.watch import Watcher, watch
 
 
-class _InForce(threading.local):
+class _ActiveHooks(threading.local):
     """The active hooks of this thread, the innermost last; and if hooks are disabled, the message of the error."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class _InForce(threading.local):
         self.refusal: str | None = None
 
 
-_in_force = _InForce()
+_active = _ActiveHooks()
 
 
 class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
@@ -51,27 +51,27 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
         self._overwritten: tuple[TensorState, TensorState] | None = None
 
     def __enter__(self) -> None:
-        if _in_force.refusal is not None:
-            raise RuntimeError(_in_force.refusal)
+        if _active.refusal is not None:
+            raise RuntimeError(_active.refusal)
         if not callable(self.pack_hook) or not callable(self.unpack_hook):
             raise TypeError("saved_tensors_hooks(): pack_hook and unpack_hook must be callable")
-        _in_force.hooks.append(self)
+        _active.hooks.append(self)
         watch.join(self)
 
     def __exit__(self, *_: object) -> None:
-        _in_force.hooks.pop()
+        _active.hooks.pop()
         watch.leave(self)
 
     def writing(self, tensor: TensorState) -> None:
         """Copy the value that an in-place operation is about to overwrite: the operation may save it."""
-        if _in_force.hooks and _in_force.hooks[-1] is self:
+        if _active.hooks and _active.hooks[-1] is self:
             self._overwritten = tensor, new_tensor(type(tensor), tensor.array.copy())
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """Pack the tensors that `node` has saved; see Note [Packing]."""
-        if _in_force.hooks and _in_force.hooks[-1] is self:
+        if _active.hooks and _active.hooks[-1] is self:
             overwritten, self._overwritten = self._overwritten, None
-            self._pack(holder(node), outputs, overwritten)
+            self._pack(saving_node(node), outputs, overwritten)
 
     def _pack(self, node: Node, outputs: Sequence[Any], overwritten: tuple[TensorState, TensorState] | None) -> None:
         """Replace the tensors that `node` has saved by PackedTensors."""
@@ -95,13 +95,13 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
         node.saved = tuple(kept)
 
 
-def pack_with_hooks_in_force(node: Node) -> None:
+def pack_with_active_hooks(node: Node) -> None:
     """Pack the saved tensors of a node that is not an operation, if hooks are active."""
-    if _in_force.hooks:
-        _in_force.hooks[-1]._pack(node, (), None)
+    if _active.hooks:
+        _active.hooks[-1]._pack(node, (), None)
 
 
-def holder(node: Node) -> Node:
+def saving_node(node: Node) -> Node:
     """The node that holds the saved tensors: a CopySlices contains that of its operation."""
     function = getattr(node, "function", node)
     return function if isinstance(function, Node) else node
@@ -118,13 +118,13 @@ def _as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> Tensor
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """A context without hooks on saved tensors: entering one inside, or this one inside hooks, raises RuntimeError."""
-    if _in_force.hooks:
+    if _active.hooks:
         raise RuntimeError(error_message)
-    before, _in_force.refusal = _in_force.refusal, error_message
+    before, _active.refusal = _active.refusal, error_message
     try:
         yield
     finally:
-        _in_force.refusal = before
+        _active.refusal = before
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name

@@ -11,7 +11,7 @@ import pytest
 
 import microtape as mt
 from benchmarks import __main__ as command
-from benchmarks import report
+from benchmarks import report, stepper
 from benchmarks.available import ENGINES
 from benchmarks.checks import Finding
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
@@ -134,6 +134,14 @@ def test_a_check_that_breaks_off_leaves_what_it_has_found():
     first, broken = command.attempted("stepper", check())
     assert first.what == "first"
     assert (broken.what, broken.value, broken.note) == ("stepper", None, "failed: nothing came")
+
+
+def test_the_programs_that_the_stepper_is_timed_with_are_there():
+    for program in (stepper.IMPORTS, stepper.MICROTAPE):
+        result = subprocess.run(
+            [sys.executable, "-c", program, "--help"], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+        )
+        assert result.returncode == 0, result.stderr
 
 
 def test_formulas_alone_make_the_calls_of_the_engine():

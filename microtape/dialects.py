@@ -91,34 +91,34 @@ class _DialectFunction(Function):
     """Base of the two classes below, whose subclasses write forward and backward in a dialect."""
 
     context: ClassVar[type[_Context]]
-    spoken: ClassVar[tuple[Any, Any]]  # forward and backward as the user wrote them
+    written: ClassVar[tuple[Any, Any]]  # forward and backward as the user wrote them
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         forward, backward = vars(cls).get("forward"), vars(cls).get("backward")
         if forward is None or not hasattr(cls, "context"):
             return
-        cls.spoken = cls.forward, cls.backward if backward is not None else Function.backward
+        cls.written = cls.forward, cls.backward if backward is not None else Function.backward
         cls.names = tuple(inspect.signature(cls.forward).parameters)[1:]
         cls.needs = namedtuple("needs_input_grad", cls.names, rename=True, defaults=(False,) * len(cls.names))  # type: ignore[misc]
 
-        @functools.wraps(cls.spoken[0])  # with its parameters, so that arguments can be given by name
-        def say(ctx: Any, *args: Any) -> Any:
-            return cls.say_forward(cls.context(ctx, cls), *args)
+        @functools.wraps(cls.written[0])  # with its parameters, so that arguments can be given by name
+        def forward_in_dialect(ctx: Any, *args: Any) -> Any:
+            return cls.call_forward(cls.context(ctx, cls), *args)
 
-        cls.forward = staticmethod(say)  # type: ignore[method-assign]
-        cls.backward = staticmethod(lambda ctx, *grads: cls.say_backward(cls.context(ctx, cls), *grads))  # type: ignore[method-assign]
+        cls.forward = staticmethod(forward_in_dialect)  # type: ignore[method-assign]
+        cls.backward = staticmethod(lambda ctx, *grads: cls.call_backward(cls.context(ctx, cls), *grads))  # type: ignore[method-assign]
 
     names: ClassVar[tuple[str, ...]]
     needs: ClassVar[Any]
 
     @classmethod
-    def say_forward(cls, ctx: Any, *args: Any) -> Any:
+    def call_forward(cls, ctx: Any, *args: Any) -> Any:
         """Call the user's forward."""
-        return cls.spoken[0](ctx, *args)
+        return cls.written[0](ctx, *args)
 
     @classmethod
-    def say_backward(cls, ctx: Any, *grads: Any) -> Any:
+    def call_backward(cls, ctx: Any, *grads: Any) -> Any:
         """Call the user's backward, and return its gradients in the order of forward's arguments."""
         raise NotImplementedError
 
@@ -135,9 +135,9 @@ class NamedFunction(_DialectFunction):
     context = NamedContext
 
     @classmethod
-    def say_backward(cls, ctx: Any, *grads: Any) -> Any:
+    def call_backward(cls, ctx: Any, *grads: Any) -> Any:
         """See _DialectFunction."""
-        returned = cls.spoken[1](ctx, *grads)
+        returned = cls.written[1](ctx, *grads)
         if not isinstance(returned, dict):
             return returned
         for name in returned:
@@ -160,15 +160,15 @@ class CppFunction(_DialectFunction):
     context = CppContext
 
     @classmethod
-    def say_forward(cls, ctx: Any, *args: Any) -> Any:
+    def call_forward(cls, ctx: Any, *args: Any) -> Any:
         """See _DialectFunction."""
-        returned = cls.spoken[0](ctx, *args)
+        returned = cls.written[0](ctx, *args)
         return tuple(returned) if isinstance(returned, list) else returned
 
     @classmethod
-    def say_backward(cls, ctx: Any, *grads: Any) -> Any:
+    def call_backward(cls, ctx: Any, *grads: Any) -> Any:
         """See _DialectFunction."""
-        returned = cls.spoken[1](ctx, list(grads))
+        returned = cls.written[1](ctx, list(grads))
         return tuple(returned) if isinstance(returned, list) else returned
 
 

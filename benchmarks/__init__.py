@@ -1,15 +1,17 @@
-"""How fast the engine is, beside hand-written numpy and other engines: `python -m benchmarks`.
+"""The engine's speed compared with hand-written numpy and other engines: `python -m benchmarks`.
 
-workloads     the programs, written once for all engines, and what is aimed at
-floors        the same programs as numpy written by hand, forward and backward
-engines       how each engine is spoken to
-measure       side by side timing: medians and quartiles of ratios
-checks        what is not a ratio of two timings: memory, recording, imports
-stepper       how fast the stepper answers to a key, from outside, in a pseudo-terminal
-instructions  instruction counts, which guard against regressions where timings cannot
+workloads     the programs, written once for all engines, and their targets
+floors        the same programs in numpy written by hand, forward and backward
+engines       an adapter for each engine
+formulas      an engine of microtape's formulas alone, without the tape
+available     which engines are installed
+measure       side-by-side timing: medians and quartiles of ratios
+checks        measurements other than timing ratios: memory, recording, imports, growth
+stepper       how fast the stepper responds to keys, measured from outside in a pseudo-terminal
+instructions  instruction counts, which catch regressions that noisy timings miss
 report        BENCHMARKS.md and its picture
 
-Everything runs on one thread, which has to be said before numpy is imported.
+Everything runs on one thread; the libraries must be told so before numpy is imported.
 """
 
 import os

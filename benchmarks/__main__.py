@@ -19,14 +19,26 @@ EVERY_CHECK: dict[str, Check] = {**CHECKS, "stepper": stepper}
 
 
 def main() -> int:
-    """Measure, print, write. Returns 1 where engines disagree, or where a target is missed and `--gate` was given."""
+    """Measure, print, write. Returns 1 if engines disagree, or with `--gate` if a target is missed."""
     names = [*(workload.name for workload in WORKLOADS), *EVERY_CHECK]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast the engine is, beside others.")
-    parser.add_argument("--only", metavar="NAME", action="append", choices=names, help=f"one of: {', '.join(names)}")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ones, and no long chain")
-    parser.add_argument("--rounds", type=int, help="how often each is timed (default: 21, or 3; long ones less)")
-    parser.add_argument("--gate", action="store_true", help="exit with 1 where a target is missed")
-    parser.add_argument("--output", type=Path, help="the page to write (default: BENCHMARKS.md, if everything ran)")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Compare the engine's speed with numpy by hand and other engines."
+    )
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        choices=names,
+        help=f"run only this; repeatable. One of: {', '.join(names)}",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, and no long chain")
+    parser.add_argument(
+        "--rounds", type=int, help="rounds of timing (default: 21, with --quick 3; at most 3 for long workloads)"
+    )
+    parser.add_argument("--gate", action="store_true", help="exit with 1 if a target is missed")
+    parser.add_argument(
+        "--output", type=Path, help="the page to write (default: BENCHMARKS.md, without --only and --quick)"
+    )
     options = parser.parse_args()
     wanted = options.only or [name for name in names if not (options.quick and name == "long chain")]
     engines, missing = available()
@@ -56,7 +68,7 @@ def main() -> int:
 def measure(
     wanted: list[str], engines: dict[str, Engine], quick: bool, rounds: int
 ) -> tuple[list[Result], list[Finding]]:
-    """Run what is wanted, and say each result as it comes."""
+    """Run the workloads and checks named in `wanted`, and print each result at once."""
     results, findings = [], []
     for workload in WORKLOADS:
         if workload.name in wanted:
@@ -76,11 +88,11 @@ def measure(
 
 
 def attempted(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a check, as far as it comes: one that fails must not take the others with it."""
+    """The findings of a check up to its failure, if it fails: the others still run."""
     try:
         yield from findings
     except (RuntimeError, OSError) as error:
-        yield Finding(name, None, note=f"broken off: {str(error).splitlines()[0]}")
+        yield Finding(name, None, note=f"failed: {str(error).splitlines()[0]}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which engines there are."""
+"""Which engines are installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
 
 
 def available() -> tuple[dict[str, Engine], dict[str, str]]:
-    """The engines that are there, and for each that is not, why."""
+    """The installed engines, and for each other engine the reason why it is missing."""
     engines, missing = {}, {}
     for name, make in ENGINES.items():
         try:

@@ -1,4 +1,4 @@
-"""What is asked of the engine beside the ratios: recording, memory, imports, growth. Each check yields findings."""
+"""Measurements other than the ratios of workloads: recording, memory, imports, growth. Each check yields findings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from benchmarks.workloads import FOUR, SAMPLES, SCALAR_MLP_SIZE, SMALL_MLP, Work
 
 @dataclass(frozen=True)
 class Finding:
-    """A number, and the most it may be."""
+    """A measured number and its target, an upper limit."""
 
     what: str
-    value: float | None  # None: could not be measured, for the reason in `note`
+    value: float | None  # None: not measured, for the reason in `note`
     unit: str = ""
     target: float | None = None
     note: str = ""
@@ -40,16 +40,16 @@ class Finding:
 
 
 Check = Callable[[dict[str, Engine], bool], Iterator[Finding]]
-"""Takes the engines and whether to be quick."""
+"""Takes the engines, and whether to measure only briefly."""
 
 
-def median_ratio(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> float:
-    """How many times as long ours takes, as the median over the rounds."""
+def _median_ratio(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> float:
+    """Our time over that of the other: the median over the rounds."""
     return ratios(interleaved({OURS: ours, "other": other}, rounds, 0.05), OURS)["other"].median
 
 
 def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """What recording costs, and how it grows."""
+    """The cost of `record()`, of a large recording, and of saving and loading it."""
     import microtape
 
     run = engines[OURS].prepare(Workload("mlp", "", mlp, **SMALL_MLP))
@@ -58,7 +58,7 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         with microtape.record():
             run()
 
-    yield Finding("MLP 64-128-10 under record()", median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
+    yield Finding("MLP 64-128-10 under record()", _median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
 
     samples = SAMPLES[0] * 12, SAMPLES[1] * 12
     large = engines[OURS].prepare(Workload("large", "", scalar_mlp, scalars(SCALAR_MLP_SIZE), samples))
@@ -79,7 +79,7 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 
 
 def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """`import microtape` in fresh processes, after numpy, from compiled files as where it is installed."""
+    """`import microtape` after numpy in fresh processes, from compiled files as in an installation."""
     program = "import numpy; from time import process_time as t; s = t(); import microtape; print(t() - s)"
     with tempfile.TemporaryDirectory() as cache:
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -91,7 +91,7 @@ def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 
 
 def place(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """What it costs an operation to know its place: the statements that `attach` spends on it, timed by themselves."""
+    """The cost for an operation to keep its source line: the statements of `attach` for this, timed by themselves."""
     from microtape.basics.call_site import LIBRARY_FILES
     from microtape.tape.node import Node
 
@@ -104,11 +104,11 @@ def place(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             node.code = code
             node.instruction = frame.f_lasti
 
-    yield Finding("knowing its place in the source, an operation", 1e6 * cost_above_a_call(kept), "µs", 0.1)
+    yield Finding("keeping the source line, an operation", 1e6 * _cost_above_a_call(kept), "µs", 0.1)
 
 
-def best(function: Callable[[], Any], count: int, times: int) -> float:
-    """Seconds that a call takes where nothing disturbs it: the best of several timings of `count` calls."""
+def _best(function: Callable[[], Any], count: int, times: int) -> float:
+    """Seconds of an undisturbed call: the best of several timings of `count` calls."""
     timings = []
     for _ in range(times):
         start = process_time()
@@ -118,17 +118,17 @@ def best(function: Callable[[], Any], count: int, times: int) -> float:
     return min(timings)
 
 
-def cost_above_a_call(function: Callable[[], Any]) -> float:
-    """Seconds that the function's own statements take."""
+def _cost_above_a_call(function: Callable[[], Any]) -> float:
+    """Seconds of the function's own statements, without the call itself."""
 
     def nothing() -> None:
         pass
 
-    return max(0.0, best(function, 20_000, 15) - best(nothing, 20_000, 15))  # below 0 it is noise
+    return max(0.0, _best(function, 20_000, 15) - _best(nothing, 20_000, 15))  # a negative difference is noise
 
 
 def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """How often a pass asks whether somebody watches, times what asking costs, as a share of the pass."""
+    """The share of a pass spent on checking for observers: the number of checks times the cost of one."""
     from microtape.tape.watch import watch
 
     run = engines[OURS].prepare(Workload("mlp", "", mlp, **SMALL_MLP))
@@ -152,11 +152,11 @@ def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         if watch.watcher is not None:
             raise AssertionError
 
-    share = asked * cost_above_a_call(ask) / best(run, 100, 9)
-    yield Finding(f"asking whether somebody watches, {asked} times in the MLP", 100 * share, "%", 2)
+    share = asked * _cost_above_a_call(ask) / _best(run, 100, 9)
+    yield Finding(f"checking for observers, {asked} times in the MLP", 100 * share, "%", 2)
 
 
-def chain_of(torch: Any, count: int) -> Any:
+def _chain_of(torch: Any, count: int) -> Any:
     """The result of a chain of mul/add on 4 floats."""
     y, a, b = (torch.tensor(one, requires_grad=True) for one in FOUR)
     for _ in range(count // 2):
@@ -166,18 +166,18 @@ def chain_of(torch: Any, count: int) -> Any:
 
 
 def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """Bytes of each node while the graph lives, and what is left when it is dropped with the collector off."""
+    """Bytes per node while the graph lives, and the share left after dropping it with the collector off."""
     import microtape
 
     each = []
     sizes = [10**k for k in range(2, 6 if quick else 7)]
-    chain_of(microtape, 100)
+    _chain_of(microtape, 100)
     for count in sizes:
         gc.collect()
         gc.disable()
         tracemalloc.start()
         try:
-            y = chain_of(microtape, count)
+            y = _chain_of(microtape, count)
             held = tracemalloc.get_traced_memory()[0]
             del y
             left = tracemalloc.get_traced_memory()[0]
@@ -185,15 +185,16 @@ def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             tracemalloc.stop()
             gc.enable()
         each.append(held / count)
-    yield Finding("memory of a node, with its place and its result", each[-1], "bytes", 560)
+    yield Finding("memory per node, with its source line and its result", each[-1], "bytes", 560)
     yield Finding(f"the same, {sizes[-1]:,} nodes over 1,000", each[-1] / each[1], "×", 1.1)
     yield Finding("memory that stays after `del` without the collector", 100 * left / held, "%", 1)
 
 
 def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """Time for each node in graphs of several shapes, large over small: 1 where nothing grows faster than the graph.
+    """Time per node in graphs of several shapes, large over small: 1 if time is proportional to the graph's size.
 
-    The cyclic collector is off, since its passes over all living objects are Python's; once it is on, to compare.
+    The cyclic collector is off, since its passes over all living objects are Python's work; the last finding has it on,
+    for comparison.
     """
     import microtape as mt
 
@@ -224,25 +225,25 @@ def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         mt.autograd.grad(sum(inputs), inputs)
 
     def chain(count: int) -> Any:
-        chain_of(mt, count).sum().backward()
+        _chain_of(mt, count).sum().backward()
 
     small, large = 100, 5_000 if quick else 1_000_000
 
     def grown(build: Callable[[int], Any]) -> float:
-        few = best(partial(build, small), 10, 20) / small
-        return best(partial(build, large), 1, 3 if quick else 1) / large / few
+        few = _best(partial(build, small), 10, 20) / small
+        return _best(partial(build, large), 1, 3 if quick else 1) / large / few
 
     for what, build in {
         "a chain": chain,
         "one leaf used by all": fan_out,
         "a ladder of diamonds": doubling,
         "in-place operations on one tensor": in_place,
-        "one node with an edge to each": stacked,
-        "grad() with respect to each": gradients,
+        "one node with an edge to each of them": stacked,
+        "grad() with respect to each of them": gradients,
     }.items():
         gc.disable()
         try:
-            yield Finding(f"time a node, {large:,} over {small:,}: {what}", grown(build), "×", 2)
+            yield Finding(f"time per node, {large:,} over {small:,}: {what}", grown(build), "×", 2)
         finally:
             gc.enable()
             gc.collect()
@@ -250,7 +251,7 @@ def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 
 
 def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """gradcheck and jacobian of 1,000 inputs, beside torch."""
+    """gradcheck and jacobian of 1,000 inputs, compared with torch."""
     x = np.random.default_rng(0).uniform(-1, 1, 100 if quick else 1000)
     for what, where, name in (("gradcheck", "autograd", "gradcheck"), ("jacobian", "autograd.functional", "jacobian")):
         title = f"{what} of {x.size:,} inputs"
@@ -267,9 +268,9 @@ def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
                 runs[engine] = partial(getattr(home, name), lambda a: a * a.tanh(), leaf)
         if len(runs) < 2:
             missing = "torch" if OURS in runs else OURS
-            yield Finding(title, None, "× torch", 3, f"{missing} has none here")
+            yield Finding(title, None, "× torch", 3, f"{missing} is missing, or has no {name}")
             continue
-        yield Finding(title, median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
+        yield Finding(title, _median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
 
 
 CHECKS: dict[str, Check] = {

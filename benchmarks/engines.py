@@ -1,4 +1,4 @@
-"""How each engine is spoken to: `prepare(workload)` gives a function that computes all gradients once."""
+"""An adapter for each engine: `prepare(workload)` returns a function that computes all gradients once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MissingError(Exception):
 
 
 class Engine:
-    """An engine that is installed. `ops` has the functions that workloads are written with."""
+    """An installed engine. `ops` has the functions that workloads call."""
 
     name = ""
     ops: Any
@@ -29,11 +29,11 @@ class Engine:
         return version(self.name)
 
     def prepare(self, workload: Workload) -> Run:
-        """Everything that is done once, before timing. Raises MissingError where the engine lacks an operation."""
+        """Do all work that is not timed, and return the run. Raises MissingError if the engine lacks an operation."""
         raise NotImplementedError
 
     def arrays(self, gradients: Sequence[Any]) -> list[Array]:
-        """What a run returned, as arrays."""
+        """The gradients that a run returned, as arrays."""
         return [np.asarray(gradient) for gradient in gradients]
 
 
@@ -50,14 +50,14 @@ class Numpy(Engine):
 
 
 class Tape(Engine):
-    """Engines with leaves, `backward()` and `.grad`."""
+    """An engine with leaves, `backward()` and `.grad`."""
 
     def leaf(self, array: Array) -> Any:
         """A tensor that requires grad."""
         raise NotImplementedError
 
     def constant(self, value: Any) -> Any:
-        """What the engine wants as a constant: arrays are converted, everything else stays as it is."""
+        """An array as the engine wants its constants."""
         raise NotImplementedError
 
     def prepare(self, workload: Workload) -> Run:
@@ -77,7 +77,7 @@ class Tape(Engine):
 
 
 class Torch(Tape):
-    """torch, and microtape, which is used by the same names."""
+    """torch, or microtape, which has the same interface."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -142,7 +142,7 @@ class Autograd(Engine):
         """See Engine."""
         loss, ops, constants, parameters = workload.loss, self.ops, workload.constants, list(workload.parameters)
         if parameters[0].ndim == 0:
-            parameters = [float(one) for one in parameters]  # what it is quickest with
+            parameters = [float(one) for one in parameters]  # its fastest form
         gradient = self.grad(lambda leaves: loss(ops, leaves, constants))
         return lambda: gradient(parameters)
 
@@ -179,7 +179,7 @@ class MyGrad(Tape):
         return value
 
     def prepare(self, workload: Workload) -> Run:
-        """MyGrad drops `.grad` itself when a leaf is used again."""
+        """See Engine. MyGrad itself resets `.grad` when a leaf is used again."""
         leaves = [self.leaf(array) for array in workload.parameters]
         loss, ops, constants = workload.loss, self.ops, workload.constants
 
@@ -191,7 +191,7 @@ class MyGrad(Tape):
 
 
 class Micrograd(Tape):
-    """micrograd: scalars only, and recursive, so that long chains are beyond it."""
+    """micrograd: scalars only, and recursive, so that it cannot run long chains."""
 
     name = "micrograd"
 
@@ -206,7 +206,7 @@ class Micrograd(Tape):
         return self.value(float(array))
 
     def prepare(self, workload: Workload) -> Run:
-        """It adds into `.grad`, which begins at 0."""
+        """See Engine. `.grad` starts at 0, and backward adds to it."""
         leaves = [self.leaf(array) for array in workload.parameters]
         loss, ops, constants = workload.loss, self.ops, workload.constants
 
@@ -221,7 +221,7 @@ class Micrograd(Tape):
 
 
 class Tinygrad(Tape):
-    """tinygrad, which compiles: it wants a compiler for its CPU device, and large arrays."""
+    """tinygrad, which compiles: it needs a compiler for its CPU device, and pays off with large arrays."""
 
     name = "tinygrad"
 
@@ -249,7 +249,7 @@ class Tinygrad(Tape):
         return self.tensor(value).realize()
 
     def prepare(self, workload: Workload) -> Run:
-        """Gradients are realized: until then nothing is computed."""
+        """See Engine. tinygrad computes nothing until the gradients are realized."""
         run = super().prepare(workload)
         return lambda: self.tensor.realize(*(gradients := run())) and gradients
 

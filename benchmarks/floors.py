@@ -1,12 +1,12 @@
-"""The floors: forward and backward written by hand in numpy, as well as we know how.
+"""The floors: forward and backward written by hand in numpy, as fast as we know how.
 
-Each takes parameters and constants and gives a function that computes the loss and returns all gradients. They write
-in place, keep what backward needs and nothing else, hoist out of loops what does not depend on the loop, and call
-ufuncs where the methods of arrays would only wrap them. Arrays are made anew in each run, as an engine has to do too:
-keeping them from run to run was measured and is not faster.
+Each takes parameters and constants and returns a function that computes the loss and returns all gradients. They write
+in place, keep only the arrays that backward needs, hoist loop-invariant work out of loops, and call ufuncs where array
+methods would only wrap them. Arrays are allocated anew in each run, as in an engine: reusing them between runs was
+measured and is not faster.
 
-NB: what they do not do is cut large arrays into pieces that fit the caches. On 1e6 floats that gains another 13 %, but
-it is a compiler's work (fusing loops) and not a faster way to write the same program.
+NB: they do not process large arrays in blocks that fit the caches. On 1e6 floats that gains another 13 %, but it is a
+compiler's work (loop fusion) and not a faster way to write the same program.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 Array = npt.NDArray[Any]
 Run = Callable[[], Sequence[Array]]
 
-total = np.add.reduce  # what np.sum calls in the end
+total = np.add.reduce  # np.sum ends up calling it
 largest = np.maximum.reduce
 
 
 def chain(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """`y · a + b`: backward needs each y that was multiplied."""
+    """`y · a + b`, repeated: backward needs every y that was multiplied."""
     x, a, b = parameters
     steps = range(constants[0] // 2)
     ones = np.ones(x.shape, x.dtype)
@@ -49,9 +49,9 @@ def chain(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
     return run
 
 
-def logits_gradient(z: Array, target: Array, rows: Array) -> tuple[Any, Array]:
+def _logits_gradient(z: Array, target: Array, rows: Array) -> tuple[Any, Array]:
     """The mean cross-entropy of logits `z` (n, classes), and its gradient, which is written into `z`."""
-    z -= largest(z.T.copy(), 0)[:, None]  # along short rows it takes several times as long
+    z -= largest(z.T.copy(), 0)[:, None]  # reducing along short rows takes several times as long
     picked = total(z[rows, target])
     np.exp(z, out=z)
     sums = total(z.T.copy(), 0)[:, None]
@@ -63,7 +63,7 @@ def logits_gradient(z: Array, target: Array, rows: Array) -> tuple[Any, Array]:
 
 
 def mlp(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """Layers with relu between them, softmax cross-entropy."""
+    """Linear layers with relu between them, softmax cross-entropy."""
     x, target = constants
     layers = list(zip(parameters[::2], parameters[1::2], strict=True))
     rows = np.arange(len(target))
@@ -76,7 +76,7 @@ def mlp(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
             h += b
             if i < len(layers) - 1:
                 h.clip(0, np.inf, out=h)  # np.maximum takes three times as long
-        _, g = logits_gradient(h, target, rows)
+        _, g = _logits_gradient(h, target, rows)
         gradients = []
         for (w, _), h in zip(reversed(layers), reversed(inputs), strict=True):
             gradients += [total(g, 0), h.T @ g]
@@ -89,7 +89,7 @@ def mlp(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def penalty(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """Twice the Hessian times the gradient g: the tangent of the MLP's gradient in the direction 2 g."""
+    """The Hessian times 2 g, with g the gradient: the tangent of the MLP's gradient in the direction 2 g."""
     w1, b1, w2, b2 = parameters
     x, target = constants
     rows = np.arange(len(target))
@@ -101,7 +101,7 @@ def penalty(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
         h *= active
         z = h @ w2
         z += b2
-        _, g = logits_gradient(z, target, rows)
+        _, g = _logits_gradient(z, target, rows)
         g_w2, g_b2 = h.T @ g, total(g, 0)
         g_h = g @ w2.T
         g_h *= active
@@ -109,13 +109,13 @@ def penalty(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
         np.vdot(g_w1, g_w1) + np.vdot(g_b1, g_b1) + np.vdot(g_w2, g_w2) + np.vdot(g_b2, g_b2)
         for one in (g_w1, g_b1, g_w2, g_b2):
             one += one
-        t_h = x @ g_w1  # t: tangents
+        t_h = x @ g_w1  # t_: tangents
         t_h += g_b1
         t_h *= active
         t_g = t_h @ w2
         t_g += h @ g_w2
         t_g += g_b2
-        p = g * len(rows)  # the softmax, from its gradient
+        p = g * len(rows)  # the softmax, recovered from its gradient
         p[rows, target] += 1
         t_g -= total((p * t_g).T.copy(), 0)[:, None]
         t_g *= p
@@ -131,7 +131,7 @@ def penalty(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def rnn(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """What does not depend on the step before is done for all steps at once: x W, and the gradients of W, U and b."""
+    """Work that does not depend on the previous step is done for all steps at once: x W, the gradients of W, U, b."""
     w, u, b, first = parameters
     *inputs, weights = constants
     x = np.concatenate(inputs)
@@ -147,20 +147,20 @@ def rnn(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
             now += h @ u
             h = np.tanh(now, out=into)
         np.vdot(h, weights)
-        slopes = np.multiply(states[1:], states[1:], out=z)  # z is not needed any more
-        np.subtract(1, slopes, out=slopes)
+        derivatives = np.multiply(states[1:], states[1:], out=z)  # z is no longer needed
+        np.subtract(1, derivatives, out=derivatives)
         g, back = weights, np.ascontiguousarray(u.T)
-        for slope in slopes[::-1]:
-            slope *= g  # the slopes become the gradients of z
-            g = slope @ back
-        gz = slopes.reshape(-1, hidden)
+        for derivative in derivatives[::-1]:
+            derivative *= g  # they become the gradients of z
+            g = derivative @ back
+        gz = derivatives.reshape(-1, hidden)
         return x.T @ gz, states[:-1].reshape(-1, hidden).T @ gz, total(gz, 0), g
 
     return run
 
 
 def elementwise(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """Two arrays are kept of each round of five operations."""
+    """Of each round of five operations, two arrays are kept for backward."""
     x, a, b = parameters
     (c,) = constants
 
@@ -199,7 +199,7 @@ def elementwise(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def conv2d(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """Windows as columns of a matrix, one for each image, and matrix products with the filters."""
+    """im2col: the windows of each image are the columns of a matrix, which is multiplied by the filters."""
     x, w, b = parameters
     (g,) = constants
     images, channels, height, width = x.shape
@@ -225,7 +225,7 @@ def conv2d(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def gathers(parameters: Sequence[Array], indices: Sequence[Any]) -> Run:
-    """All gathers as one, whose gradient is added into one table two floats at a time, as a complex number."""
+    """All gathers as one; its gradient is added to one table two floats at a time, as complex numbers."""
     (table,) = parameters
     half = table.shape[1] // 2
     pairs = half // 2

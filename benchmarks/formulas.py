@@ -1,7 +1,7 @@
-"""What is left of us without the tape: the calls that a program's operations and formulas make, one after the other.
+"""microtape without the tape: only the calls of a program's forward functions and backward formulas, in sequence.
 
-Our time over theirs is what the tape costs. Their time over the floor's is what it costs to compute one operation at a
-time, whoever records it.
+microtape's time over that of these calls is the cost of the tape. Their time over the floor's is the cost of computing
+one operation at a time, in any engine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from microtape.tape.watch import Watcher, watch
 
 
 class Calls(Watcher):
-    """Writes down the calls of forwards and formulas, with their arrays."""
+    """Logs the calls of forward functions and backward formulas, with their arrays."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Callable[..., Any], Sequence[Any]]] = []
@@ -33,14 +33,14 @@ class Calls(Watcher):
         self.operation(node, operands, outputs, in_place)
 
     def node_started(self, task: Any, node: Any, gradient: Any) -> None:
-        """See Watcher. Where a pass is recorded itself, its formulas' operations come one by one."""
+        """See Watcher. In a pass that is itself recorded, the operations of the formulas are logged one by one."""
         if node.kind == "operation" and not task.as_tensors:
             self.calls.append((node.apply, (as_number(np.array(gradient)), False)))
             self.saved.append((node, node.saved))
 
 
 class Formulas(Engine):
-    """Forwards and formulas alone: no tensors, nodes or order, and no gradients added up."""
+    """Forward functions and backward formulas alone: no tensors, no nodes, no order, no accumulation of gradients."""
 
     name = "formulas"
     version = ""
@@ -48,7 +48,7 @@ class Formulas(Engine):
     def prepare(self, workload: Workload) -> Run:
         """See Engine."""
         if workload.operations > 10_000:
-            raise MissingError("too much to keep")
+            raise MissingError("too many calls to keep")
         run = Torch("microtape").prepare(workload)
         calls = Calls()
         watch.join(calls)
@@ -57,7 +57,7 @@ class Formulas(Engine):
         finally:
             watch.leave(calls)
         for node, saved in calls.saved:
-            node.saved = saved  # the pass has freed it
+            node.saved = saved  # freed by the pass
 
         def replay() -> Sequence[Any]:
             with np.errstate(all="ignore"):

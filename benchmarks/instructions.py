@@ -1,11 +1,11 @@
-"""Instruction counts under callgrind: a guard against regressions that works where timings are too noisy.
+"""Instruction counts under callgrind: they catch regressions that are too small for noisy timings.
 
-One process imports everything and forks: a child that ends at once, a child that runs a reference, and one for each
-workload. Each child's count is that of its work once the first one's is taken off. What is stored is the ratio to the
-reference, a twenty-line tape that does the same kind of work (small objects, calls, numpy on small arrays), because a
-ratio hardly changes with the patch versions of Python and numpy.
+One process imports everything and forks a child that ends at once, a child that runs a reference, and one for each
+workload. The instructions of a workload are its child's count minus that of the first child. Stored are ratios to the
+reference, a twenty-line tape that does the same kind of work (small objects, calls, numpy on small arrays), because
+such a ratio hardly changes with the patch versions of Python and numpy.
 
-    python -m benchmarks.instructions            count and compare with what is stored
+    python -m benchmarks.instructions            count and compare with the stored ratios
     python -m benchmarks.instructions --store    store the counts of this Python version, after an improvement
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 STORED = Path(__file__).with_name("instructions.json")
-WORSE, BETTER = 0.04, 0.20  # an improvement beyond this leaves too much room above it: store it
+WORSE, BETTER = 0.04, 0.20  # a larger improvement must be stored, or later regressions up to the old count would pass
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -33,7 +33,7 @@ class CountingError(Exception):
 
 
 def count() -> dict[str, float]:
-    """For each workload, its instructions over those of the reference. Raises CountingError without valgrind."""
+    """Each workload's instructions over those of the reference. Raises CountingError if valgrind fails."""
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise CountingError("valgrind is not installed")
@@ -56,20 +56,20 @@ def count() -> dict[str, float]:
 
 
 def stored() -> dict[str, float] | None:
-    """The ratios that were stored for this minor version of Python, None if there are none."""
+    """The stored ratios for this minor version of Python, None if there are none."""
     ratios: dict[str, dict[str, float]] = json.loads(STORED.read_text(encoding="utf-8"))
     return ratios.get(PYTHON)
 
 
-def store(ratios: dict[str, float]) -> None:
-    """Make these the ones to compare with, for this minor version of Python."""
+def _store(ratios: dict[str, float]) -> None:
+    """Store the ratios for this minor version of Python."""
     everything = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
     everything[PYTHON] = ratios
     STORED.write_text(json.dumps(everything, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def changed(ratios: dict[str, float], expected: dict[str, float]) -> list[str]:
-    """A line for each workload that is not within the tolerance of what is stored."""
+    """A line for each workload whose ratio is not within the tolerance of the stored one."""
     lines = []
     for name, wanted in expected.items():
         change = ratios[name] / wanted - 1
@@ -80,15 +80,15 @@ def changed(ratios: dict[str, float], expected: dict[str, float]) -> list[str]:
     return lines
 
 
-def reference() -> None:
-    """A tape in twenty lines, on a chain of mul/add."""
+def _reference() -> None:
+    """A chain of multiplications on a tape of twenty lines."""
     import numpy as np
 
     class Value:
-        __slots__ = ("array", "grad", "inputs", "slopes")
+        __slots__ = ("array", "derivatives", "grad", "inputs")
 
-        def __init__(self, array: Any, inputs: tuple[Value, ...] = (), slopes: tuple[Any, ...] = ()) -> None:
-            self.array, self.inputs, self.slopes, self.grad = array, inputs, slopes, None
+        def __init__(self, array: Any, inputs: tuple[Value, ...] = (), derivatives: tuple[Any, ...] = ()) -> None:
+            self.array, self.inputs, self.derivatives, self.grad = array, inputs, derivatives, None
 
     def mul(x: Value, y: Value) -> Value:
         return Value(np.multiply(x.array, y.array), (x, y), (y.array, x.array))
@@ -100,13 +100,13 @@ def reference() -> None:
         tape.append(x)
     x.grad = np.ones(4, np.float32)
     for value in reversed(tape):
-        for one, slope in zip(value.inputs, value.slopes, strict=True):
-            term = value.grad * slope
+        for one, derivative in zip(value.inputs, value.derivatives, strict=True):
+            term = value.grad * derivative
             one.grad = term if one.grad is None else one.grad + term
 
 
-def work() -> dict[str, Callable[[], Any]]:
-    """What is counted, all of it warm: adaptive bytecode and caches have settled."""
+def _work() -> dict[str, Callable[[], Any]]:
+    """The functions to count, warmed up so that adaptive bytecode and caches have settled."""
     from benchmarks.engines import Torch
     from benchmarks.workloads import FOUR, SMALL_MLP, Workload, chain, mlp
 
@@ -115,7 +115,7 @@ def work() -> dict[str, Callable[[], Any]]:
     network = engine.prepare(Workload("mlp", "", mlp, **SMALL_MLP))
     table: dict[str, Callable[[], Any]] = {
         "nothing": lambda: None,
-        "reference": reference,
+        "reference": _reference,
         "chain": small,
         "mlp": lambda: [network() for _ in range(10)],
     }
@@ -125,9 +125,9 @@ def work() -> dict[str, Callable[[], Any]]:
     return table
 
 
-def run_children() -> None:
-    """Fork a child for each piece of work and say which is which."""
-    table = work()
+def _run_children() -> None:
+    """Fork a child for each function, and print its process id and name."""
+    table = _work()
     gc.collect()
     for name, run in table.items():
         process = os.fork()
@@ -145,7 +145,7 @@ def main() -> int:
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
-        run_children()
+        _run_children()
         return 0
     try:
         ratios = count()
@@ -155,7 +155,7 @@ def main() -> int:
     for name, ratio in ratios.items():
         print(f"{name}: {ratio} times the reference")
     if options.store:
-        store(ratios)
+        _store(ratios)
         return 0
     lines = changed(ratios, stored() or {})
     print("\n".join(lines), end="\n" if lines else "")

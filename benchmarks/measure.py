@@ -1,7 +1,7 @@
-"""Side by side timing: every round runs all engines one after the other, and ratios are taken within a round.
+"""Side-by-side timing: every round runs all engines in sequence, and ratios are taken within a round.
 
-What is read is the time that the process has spent computing, on its one thread: what else the machine does meanwhile
-counts as little as it can.
+Times are processor time of this process, on its one thread, so that other load on the machine matters as little as
+possible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OURS = "microtape"
 
 
 class DifferentError(Exception):
-    """Two engines do not agree on a gradient: comparing their times would mean nothing."""
+    """Two engines compute different gradients: comparing their times would be meaningless."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured on one workload."""
+    """The measurements of one workload."""
 
     workload: Workload
     seconds: Mapping[str, float]  # the median time of one run, by engine
@@ -46,7 +46,7 @@ class Result:
 
     @property
     def missed(self) -> list[str]:
-        """The peers whose target was missed."""
+        """The peers for which the target was missed."""
         return [name for name, target in self.workload.targets.items() if self.over(name, target)]
 
     def over(self, name: str, target: float) -> bool:
@@ -55,7 +55,7 @@ class Result:
 
     @property
     def overhead(self) -> float | None:
-        """Microseconds of each operation above hand-written numpy; None where that means nothing."""
+        """Microseconds per operation beyond hand-written numpy; None for workloads without a number of operations."""
         count = self.workload.operations
         if not count or "numpy" not in self.seconds or OURS not in self.seconds:
             return None
@@ -78,14 +78,14 @@ def run_workload(workload: Workload, engines: Mapping[str, Engine], rounds: int,
         gradients = engine.arrays(runs[name]())
         expected = expected or gradients
         compare(f"{workload.name}: {name}", gradients, expected, workload.tolerance)
-    with modules_set_aside():
+    with _modules_set_aside():
         times = interleaved(runs, rounds, block)
     seconds = {name: float(np.median(column)) for name, column in times.items()}
     return Result(workload, seconds, ratios(times, OURS), skipped)
 
 
 def compare(what: str, gradients: Sequence[Array], expected: Sequence[Array], tolerance: float) -> None:
-    """Raise DifferentError where two engines' gradients are not the same up to rounding."""
+    """Raise DifferentError if two engines' gradients differ by more than rounding."""
     for i, (gradient, wanted) in enumerate(zip(gradients, expected, strict=True)):
         largest = float(np.max(np.abs(wanted), initial=1e-6))
         if np.shape(gradient) != np.shape(wanted) or not np.all(np.abs(gradient - wanted) <= tolerance * largest):
@@ -93,11 +93,11 @@ def compare(what: str, gradients: Sequence[Array], expected: Sequence[Array], to
 
 
 def interleaved(runs: Mapping[str, Callable[[], Any]], rounds: int, block: float) -> dict[str, list[float]]:
-    """The seconds of one run of each, `rounds` times. A timing covers as many runs as take about `block` seconds.
+    """The seconds of one run of each, in each of `rounds` rounds. A timing covers about `block` seconds of runs.
 
-    Every other round goes through them in the opposite order, so that none always comes first.
+    Every other round has the opposite order, so that none always comes first.
     """
-    counts = {name: repetitions(run, block) for name, run in runs.items()}
+    counts = {name: _repetitions(run, block) for name, run in runs.items()}
     times: dict[str, list[float]] = {name: [] for name in runs}
     order = list(runs)
     for _ in range(rounds):
@@ -112,10 +112,10 @@ def interleaved(runs: Mapping[str, Callable[[], Any]], rounds: int, block: float
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc's allocator to keep what is freed, for all engines alike.
+    """Tell glibc's allocator to keep freed memory, for all engines alike.
 
-    By default it depends on what happens to lie at the end of the heap whether freed arrays go back to the system, and
-    asking for them again costs more than most operations on them: numpy by hand then takes three times as long.
+    By default, the layout of the heap decides whether the memory of freed arrays returns to the system. Requesting it
+    again costs more than most operations on the arrays: numpy by hand then takes three times as long.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
@@ -126,10 +126,11 @@ def keep_freed_memory() -> None:
 
 
 @contextmanager
-def modules_set_aside() -> Iterator[None]:
-    """Inside, the cyclic collector passes over all that was there before, for all engines alike.
+def _modules_set_aside() -> Iterator[None]:
+    """A context in which the cyclic collector ignores all objects made before, for all engines alike.
 
-    Otherwise a full collection, in whose time it happens to fall, goes through the modules of all peers as well.
+    Otherwise a full collection, during whichever engine's timing it happens, would also traverse the modules of all
+    peers.
     """
     gc.collect()
     gc.freeze()
@@ -139,8 +140,8 @@ def modules_set_aside() -> Iterator[None]:
         gc.unfreeze()
 
 
-def repetitions(run: Callable[[], Any], block: float) -> int:
-    """How many runs take about `block` seconds. This is the warm-up as well."""
+def _repetitions(run: Callable[[], Any], block: float) -> int:
+    """How many runs take about `block` seconds. Serves as warm-up, too."""
     start = process_time()
     run()
     first = process_time() - start
@@ -154,7 +155,7 @@ def repetitions(run: Callable[[], Any], block: float) -> int:
 
 
 def ratios(times: Mapping[str, Sequence[float]], ours: str) -> dict[str, Ratio]:
-    """Our time over that of each of the others, round by round."""
+    """The ratios of our time to that of each of the others, taken round by round."""
     if ours not in times:
         return {}
     result = {}

@@ -1,4 +1,4 @@
-"""BENCHMARKS.md and its picture."""
+"""BENCHMARKS.md and its picture, from the measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.measure import OURS, Ratio, Result
 
 PEERS = [name for name in ENGINES if name != OURS]
 TITLES = {"numpy": "numpy by hand", "formulas": "formulas alone", "autograd": "HIPS autograd", "mygrad": "MyGrad"}
-COLORS = {  # Okabe and Ito's, which the colour-blind can tell apart
+COLORS = {  # the palette of Okabe and Ito, safe for colour-blind readers
     "numpy": "#000000",
     "formulas": "#56B4E9",
     "torch": "#D55E00",
@@ -27,28 +27,28 @@ COLORS = {  # Okabe and Ito's, which the colour-blind can tell apart
 }
 
 
-def machine(engines: Mapping[str, Engine]) -> str:
-    """What it was measured on, in words that name no computer."""
+def _machine(engines: Mapping[str, Engine]) -> str:
+    """The hardware and versions, without the name of the computer."""
     versions = ", ".join(
         f"{name} {engine.version}" for name, engine in engines.items() if name != OURS and engine.version
     )
     return (
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
-        f"{versions}; one thread. Times are those that the process has spent computing; {load()}"
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
+        f"{versions}; one thread. Times are processor time; {_load()}"
     )
 
 
-def load() -> str:
-    """How busy the machine is with other work, as far as it says so."""
+def _load() -> str:
+    """The load average of the machine, where the system reports it."""
     try:
         waiting = os.getloadavg()[1]
     except (AttributeError, OSError):
-        return "what else the machine did is not known."
-    return f"over the last five minutes, {waiting:.1f} processes were running or waiting to run, ours among them."
+        return "the load on the machine is unknown."
+    return f"over the last five minutes, {waiting:.1f} processes on average, this one included, were running or ready."
 
 
-def processor() -> str:
-    """The processor's model."""
+def _processor() -> str:
+    """The model of the processor."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():
@@ -70,24 +70,24 @@ def markdown(
     lines = [
         "# Benchmarks",
         "",
-        "Written by `python -m benchmarks`. Each number is our time over that of a peer, so less is better: the median "
-        f"over {rounds} rounds (3 for long ones) in which all engines ran one after the other, with the quartiles in "
-        "brackets. After the stroke stands what is aimed at; **bold** misses it. Before anything was timed, all "
-        "engines agreed on every gradient. While a workload is timed, Python's cyclic collector passes over what had "
-        "been imported and made before, or it would go through the modules of all peers now and then.",
+        "Written by `python -m benchmarks`. Each number is the ratio of microtape's time to that of a peer, so smaller "
+        f"is better: the median over {rounds} rounds (at most 3 for long workloads), each of which runs all engines in "
+        "sequence, with the quartiles in brackets. The target follows the slash; **bold** misses it. Before timing, "
+        "all engines are checked to compute the same gradients. While a workload is timed, Python's cyclic collector "
+        "ignores all objects made before, or it would occasionally traverse the modules of all peers.",
         "",
-        "*Formulas alone* are the calls that our operations and formulas make, with the arrays of a real run, and "
-        "nothing around them: no tensors, nodes or sums. What we take beyond them is the tape; what they take beyond "
-        "numpy by hand is the price of computing one operation at a time.",
+        "*Formulas alone* makes only the calls of a real run's forward functions and backward formulas, with the same "
+        "arrays, but without tensors, nodes or accumulation. microtape's time beyond them is the cost of the tape; "
+        "their time beyond numpy by hand is the cost of computing one operation at a time.",
         *(["", "A quick run: short timings, small sizes in the second table, no chain of 1,000,000."] if quick else []),
         "",
-        machine(engines),
+        _machine(engines),
         "",
         f"![Ratios]({picture})",
         "",
-        *ratio_table(results),
+        *_ratio_table(results),
         "",
-        *(f"- {TITLES.get(name, name)} is left out: {why}." for name, why in missing.items()),
+        *(f"- {TITLES.get(name, name)} is missing: {why}." for name, why in missing.items()),
         *(
             f"- {TITLES.get(name, name)}, {result.workload.title}: {why}."
             for result in results
@@ -95,15 +95,16 @@ def markdown(
             if name not in ("numpy", "formulas")
         ),
         "",
-        "## Also",
+        "## Other measurements",
         "",
         *finding_table(findings),
         "",
-        "NB: the place in the source and the watchers are timed as the statements they consist of, by themselves; the "
-        "memory of a node is that of a chain of mul/add on 4 floats with its results; a growth of 1 means that time is "
-        "proportional to the graph, and is measured with the cyclic collector off unless it says otherwise.",
+        "NB: keeping the source line and checking for observers are timed as their statements alone. The memory per "
+        "node is measured on a chain of mul/add on 4 floats, and includes the results. A time per node of 1 × means "
+        "that time is proportional to the size of the graph; it is measured with the cyclic collector off, except in "
+        "the last of these rows.",
         "",
-        *missed_lines(results, findings),
+        *_missed_lines(results, findings),
         *WHERE_THE_TIME_GOES.splitlines(),
     ]
     return "\n".join(lines) + "\n"
@@ -112,60 +113,65 @@ def markdown(
 WHERE_THE_TIME_GOES = """
 ## Where the time goes
 
-Counted in instructions (callgrind, Python 3.11 as Debian builds it), an operation of the chain on 4 floats takes about
-43,000 of them, forward and backward, 10,000 of which the floor takes as well.
+Counted in processor instructions (callgrind, Debian's build of Python 3.11), an operation of the chain on 4 floats
+takes about 43,000, forward and backward together; the floor takes 10,000 for the same work.
 
-- Forward takes 20,000. A fifth of these are the cyclic collector's, which looks at the tensor, the node and the
-  three tuples that an operation leaves. A multiplication in a context without warnings takes 4,100, a tensor and a node
-  900 each, the edge of a leaf 1,200. What is left are 200 of Python's own instructions at about 50 each.
+- Forward takes 20,000. The cyclic collector takes a fifth of these: it visits the tensor, the node and the three tuples
+  that an operation leaves behind. A multiplication in a context without warnings takes 4,100, a tensor and a node 900
+  each, the edge of a leaf 1,200. The rest are 200 bytecode instructions at about 50 processor instructions each.
 - A backward pass over a single node and its leaf takes 88,000: 8,000 for the first gradient, 22,000 for setting up,
-  9,000 for numpy's errstate. A network of a few operations feels that.
-- The small MLP takes 7,400 of Python's instructions. A tape of a hundred lines that can do nothing but run this network
-  takes 2,100 with the same formulas, and a tenth more time than these. What lies between is spread over what that one
-  leaves out: promotion, versions, hooks, captures, views, modes, ownership, places in the source, observers,
-  arguments that are checked. To write `record`, `attach` and `new_tensor` into their callers gains 3 %.
-- What a target to numpy by hand leaves for the tape is what formulas alone do not take: see the missed ones above.
+  9,000 for numpy's errstate. For a network of a few operations this matters.
+- The small MLP takes 7,400 bytecode instructions. With the same formulas, a tape of a hundred lines that can only run
+  this network takes 2,100, and a tenth more time than the formulas alone. The difference is spread over all that the
+  small tape lacks: promotion, versions, hooks, captures, views, modes, ownership, source lines, observers, checks of
+  arguments. Inlining `record`, `attach` and `new_tensor` into their callers gains 3 %.
+- Of a target relative to numpy by hand, the tape may take what formulas alone leave of it: see the missed targets.
 
-The floors compute the same loss and the same gradients, in the order that suits numpy: that of the RNN multiplies
-all steps by W at once, and has one product for each weight's gradient; that of the gathers is one gather; that
-of the convolution keeps the columns; that of the double backward goes forwards through the gradient.
+The floors compute the same loss and the same gradients in the order that suits numpy. That of the RNN multiplies all
+steps by W at once, and computes each weight's gradient in one product; that of the gathers is a single gather; that of
+the convolution keeps the columns of im2col; that of the double backward uses forward mode through the gradient.
 """
 
 
-def missed_lines(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
-    """What misses its target, and by how much."""
+def _missed_lines(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
+    """The targets that are missed, and by how much."""
     lines = [
-        f"- {one.workload.title}, to {TITLES.get(peer, peer)}: {over(one.ratios[peer].median, target)}"
-        f"{formulas_share(one) if peer == 'numpy' else ''}."
+        f"- {one.workload.title}, to {TITLES.get(peer, peer)}: {_over(one.ratios[peer].median, target)}"
+        f"{_formulas_share(one) if peer == 'numpy' else ''}."
         for one in results
         for peer, target in one.workload.targets.items()
         if peer in one.missed
     ]
     lines += [
-        f"- {one.what}: {over(one.value, one.target)}."
+        f"- {one.what}: {_over(one.value, one.target)}."
         for one in findings
         if one.missed and one.value is not None and one.target is not None
     ]
-    return ["## Targets that are missed", "", *(lines or ["None."])]
+    return ["## Missed targets", "", *(lines or ["None."])]
 
 
-def formulas_share(result: Result) -> str:
-    """What formulas alone take beside hand-written numpy, where both were timed."""
+def _formulas_share(result: Result) -> str:
+    """The time of formulas alone relative to hand-written numpy, if both were timed."""
     seconds = result.seconds
     if "formulas" not in seconds or "numpy" not in seconds:
         return ""
     return f"; formulas alone take {seconds['formulas'] / seconds['numpy']:.2f}"
 
 
-def over(value: float, target: float) -> str:
-    """`1.05 where 0.82 is aimed at, 28 % more`."""
-    return f"{value:.3g} where {target:g} is aimed at, {100 * (value / target - 1):.0f} % more"
+def _over(value: float, target: float) -> str:
+    """`1.05, which is 28 % above the target of 0.82`."""
+    return f"{value:.3g}, which is {100 * (value / target - 1):.0f} % above the target of {target:g}"
 
 
-def ratio_table(results: Sequence[Result]) -> list[str]:
+def _ratio_table(results: Sequence[Result]) -> list[str]:
     """A row for each workload, a column for each peer."""
     peers = [name for name in PEERS if any(name in result.ratios for result in results)]
-    head = ["workload, forward + backward", "time", *(TITLES.get(name, name) for name in peers), "µs an op over numpy"]
+    head = [
+        "workload, forward + backward",
+        "time",
+        *(TITLES.get(name, name) for name in peers),
+        "µs per op over numpy",
+    ]
     rows = [head, ["---"] + ["--:"] * (len(head) - 1)]
     for result in results:
         cells = [ratio_cell(result, name) for name in peers]
@@ -187,7 +193,7 @@ def ratio_cell(result: Result, peer: str) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """With a unit that fits."""
+    """The time in a unit that suits it: `0.5 s` as `500 ms`."""
     if seconds is None:
         return ""
     for unit, scale in (("s", 1.0), ("ms", 1e3)):
@@ -198,7 +204,7 @@ def duration(seconds: float | None) -> str:
 
 def finding_table(findings: Sequence[Finding]) -> list[str]:
     """A row for each finding."""
-    rows = [["what", "measured", "at most"], ["---", "--:", "--:"]]
+    rows = [["measurement", "value", "at most"], ["---", "--:", "--:"]]
     for one in findings:
         value = f"({one.note})" if one.value is None else f"{one.value:.3g} {one.unit}"
         target = "" if one.target is None else f"{one.target:g} {one.unit}"
@@ -212,13 +218,13 @@ LOWEST, HIGHEST = 1 / 64, 16.0
 
 
 def across(ratio: float) -> float:
-    """Where a ratio stands, on a logarithmic scale."""
+    """The x coordinate of a ratio, on a logarithmic scale."""
     share = (log2(min(max(ratio, LOWEST), HIGHEST)) - log2(LOWEST)) / (log2(HIGHEST) - log2(LOWEST))
     return LEFT + share * (WIDTH - LEFT - 30)
 
 
 def picture(results: Sequence[Result]) -> str:
-    """An SVG, a row for each workload: a dot at each median, a line over its quartiles, a tick at what is aimed at."""
+    """An SVG with a row for each workload: a dot at each median, a line between its quartiles, a tick at the target."""
     peers = [name for name in PEERS if any(name in result.ratios for result in results)]
     height = TOP + ROW * len(results) + 20
     parts = [
@@ -232,7 +238,7 @@ def picture(results: Sequence[Result]) -> str:
     ratio = LOWEST
     while ratio <= HIGHEST:
         x, label = across(ratio), f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{height - 12}" stroke="{grid(ratio)}"/>')
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{height - 12}" stroke="{_grid(ratio)}"/>')
         parts.append(f'<text x="{x:.1f}" y="{TOP - 14}" text-anchor="middle" fill="#555">{label}</text>')
         ratio *= 2
     for i, result in enumerate(results):
@@ -241,17 +247,17 @@ def picture(results: Sequence[Result]) -> str:
         shown = [name for name in peers if name in result.ratios]
         for k, name in enumerate(shown):
             y = middle + 5 * (k - (len(shown) - 1) / 2)
-            parts += mark(result.ratios[name], result.workload.targets.get(name), y, COLORS[name])
+            parts += _mark(result.ratios[name], result.workload.targets.get(name), y, COLORS[name])
     return "\n".join([*parts, "</svg>", ""])
 
 
-def grid(ratio: float) -> str:
-    """The colour of a grid line: the one where both are as fast stands out."""
+def _grid(ratio: float) -> str:
+    """The colour of a grid line: that of equal speed stands out."""
     return "#555" if ratio == 1 else "#ddd"
 
 
-def mark(ratio: Ratio, target: float | None, y: float, color: str) -> list[str]:
-    """The dot, the line over the quartiles and the tick."""
+def _mark(ratio: Ratio, target: float | None, y: float, color: str) -> list[str]:
+    """The dot, the line between the quartiles and the tick."""
     low, high = across(ratio.low), across(ratio.high)
     parts = [
         f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{color}" stroke-width="2"/>',

@@ -1,7 +1,7 @@
-"""How fast the stepper is, measured from outside: the real program in a pseudo-terminal, from a key to its last output.
+"""The stepper's speed, measured from outside: the real program in a pseudo-terminal, from a key to its last output.
 
-A paint is over when nothing more has come for `QUIET` seconds; its time ends with its last byte. What the program
-prints is not looked at beyond that: what is on the screen is for the tests.
+A paint ends when no output has come for `QUIET` seconds; its time ends with its last byte. The content of the output
+is not checked here; the tests check the screen.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from benchmarks.engines import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 140, 50
-QUIET = 0.08  # seconds without output that end a paint; a frame is painted in one go, with gaps of a few ms
-OPENED = b"is called"  # what the sentence of a stepper that has just opened says
-PATIENCE = 120.0  # seconds until a program that paints nothing is given up
+QUIET = 0.08  # seconds without output that end a paint; within a paint, gaps are a few ms
+OPENED = b"is called"  # in the sentence that a just opened stepper shows
+PATIENCE = 120.0  # seconds to wait for a program that paints nothing
 PROGRAM = """\
 import numpy as np
 import microtape
@@ -46,19 +46,21 @@ for time in range({rounds}):
 loss = (h * h).sum()
 loss.backward()
 """
-OPERATIONS = 6  # that a round of the loop records
+MICROTAPE = "import sys; from tui.commands.cli import main; sys.exit(main())"  # the command `microtape`
+IMPORTS = "import tui.shell.opening, microtape.recording.file.tape_file, tui.stepper.app"  # those of `microtape step`
+OPERATIONS = 6  # recorded in each iteration of the loop
 HOME, END, ENTER, INSIDE = b"\x1b[H", b"\x1b[F", b"\r", b"\x1b[1;2C"
 
 
 class Paint(NamedTuple):
-    """From a key to the last byte of the paint that follows it, in seconds by the clock; and of those it computed."""
+    """Seconds from a key to the last byte of the next paint: `took` by the clock, `computed` of processor time."""
 
     took: float
     computed: float
 
 
 class Terminal:
-    """A program in a pseudo-terminal of its own."""
+    """A program running in its own pseudo-terminal."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "MICROTAPE_REMEMBER": "0"}
@@ -70,19 +72,19 @@ class Terminal:
         fcntl.ioctl(self.file, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
 
     def press(self, key: bytes) -> Paint:
-        """A key, and the paint that follows it."""
+        """Press a key, and wait for the paint that follows."""
         begin, before = perf_counter(), self.computing
         os.write(self.file, key)
         took = self.painted() - begin
         return Paint(took, self.computing - before)
 
     def opened(self) -> Paint:
-        """The paint that shows where the recording begins."""
+        """Wait for the paint that shows the beginning of the recording."""
         took = self.painted(OPENED) - self.started
         return Paint(took, self.computing)
 
     def painted(self, marker: bytes = b"") -> float:
-        """Wait for a paint, one with this text in it if any is given; when its last byte came."""
+        """Wait for a paint, one that contains `marker` if given. Returns the time of its last byte."""
         last, seen, begin = 0.0, b"", perf_counter()
         while True:
             wait = QUIET if last and marker in seen else PATIENCE - (perf_counter() - begin)
@@ -94,70 +96,69 @@ class Terminal:
                 break
             last = perf_counter()
         if not last or marker not in seen:
-            raise RuntimeError(f"the stepper painted nothing for {PATIENCE:g} s; it said: {seen[-2000:]!r}")
+            raise RuntimeError(f"the stepper painted nothing for {PATIENCE:g} s; its output: {seen[-2000:]!r}")
         return last
 
     @property
     def megabytes(self) -> float:
-        """The most memory that it has held, resident; Linux only."""
+        """The peak resident memory of the program; Linux only."""
         status = Path(f"/proc/{self.process}/status").read_text()
         return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
 
     @property
     def computing(self) -> float:
-        """Seconds of processor time that it has had, which other programs on the machine do not add to; Linux only."""
+        """The processor time of the program in seconds, which other load does not affect; Linux only."""
         tasks = Path(f"/proc/{self.process}/task").glob("*/schedstat")
         return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
     def close(self) -> None:
-        """End it."""
+        """Kill the program."""
         os.kill(self.process, signal.SIGKILL)
         os.waitpid(self.process, 0)
         os.close(self.file)
 
 
 def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """Opening, stepping and jumping in a recording of 30,000 nodes, with all panes at 140×50; the memory; the demo."""
-    tui = "import sys; from tui.cli import main; sys.exit(main())"
+    """Opening, stepping and jumping in a recording of 30,000 nodes, at 140×50 with all panes; memory; the demo."""
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(folder)
-        imports = _run("import tui.opening, microtape.recording.file, tui.app", environment)
+        imports = _run(IMPORTS, environment)
         script, tape = Path(folder, "long.py"), Path(folder, "long.tape")
         script.write_text(PROGRAM.format(rounds=30_000 // OPERATIONS), encoding="utf-8")
-        record = [sys.executable, "-P", "-c", tui, "record", str(script), "-o", str(tape)]
+        record = [sys.executable, "-P", "-c", MICROTAPE, "record", str(script), "-o", str(tape)]
         subprocess.run(record, check=True, capture_output=True, env=environment)
-        terminal = Terminal([sys.executable, "-P", "-c", tui, "step", str(tape)], environment)
+        terminal = Terminal([sys.executable, "-P", "-c", MICROTAPE, "step", str(tape)], environment)
         try:
             opened = "stepper: first paint of 30,000 nodes, beyond Python and imports"
             first = terminal.opened()
             yield Finding(opened, first.took - imports.took, "s", 1)
-            yield Finding(f"{opened}, computing alone", first.computed - imports.computed, "s", 1)
+            yield Finding(f"{opened}, processor time", first.computed - imports.computed, "s", 1)
             _settle(terminal)
             steps = [terminal.press(key) for key in [b"l"] * (30 if quick else 200) + [b"h"] * 20]
             inside = [terminal.press(INSIDE) for _ in range(10 if quick else 40)]
             jumps = {kind: list(jump(terminal, quick)) for kind, jump in JUMPS.items()}
             terminal.press(b"z")
             folded = [terminal.press(b"l") for _ in range(2 * OPERATIONS if quick else 10 * OPERATIONS)]
-            for kind, name in ((0, ""), (1, ", computing alone")):
+            for kind, name in ((0, ""), (1, ", processor time")):
                 stepped, within, over = (
                     sorted(1e3 * paint[kind] for paint in paints) for paints in (steps, inside, folded)
                 )
                 yield Finding(f"stepper: a step, median{name}", statistics.median(stepped), "ms", 10)
                 yield Finding(f"stepper: a step, 95 %{name}", stepped[int(0.95 * len(stepped))], "ms", 16)
-                yield Finding(f"stepper: inside of a step, 95 %{name}", within[int(0.95 * len(within))], "ms", 16)
-                yield Finding(f"stepper: a step between folds, the slowest{name}", over[-1], "ms", 50)
+                yield Finding(f"stepper: a move inside a step, 95 %{name}", within[int(0.95 * len(within))], "ms", 16)
+                yield Finding(f"stepper: the slowest step between folds{name}", over[-1], "ms", 50)
                 slowest = {how: max(1e3 * paint[kind] for paint in paints) for how, paints in jumps.items()}
                 for how, milliseconds in slowest.items():
-                    yield Finding(f"stepper: a jump {how}, the slowest{name}", milliseconds, "ms", 50)
-                yield Finding(f"stepper: a jump, the slowest{name}", max(slowest.values()), "ms", 50)
+                    yield Finding(f"stepper: the slowest jump {how}{name}", milliseconds, "ms", 50)
+                yield Finding(f"stepper: the slowest jump{name}", max(slowest.values()), "ms", 50)
             yield Finding("stepper: memory", terminal.megabytes, "MB", 200)
         finally:
             terminal.close()
-        terminal = Terminal([sys.executable, "-P", "-c", tui, "demo"], environment)
+        terminal = Terminal([sys.executable, "-P", "-c", MICROTAPE, "demo"], environment)
         try:
             first = terminal.opened()
             yield Finding("`microtape demo`: from command to first paint", first.took, "s", 1)
-            yield Finding("`microtape demo`: from command to first paint, computing alone", first.computed, "s", 1)
+            yield Finding("`microtape demo`: from command to first paint, processor time", first.computed, "s", 1)
         finally:
             terminal.close()
 
@@ -174,7 +175,7 @@ def _to_ends(terminal: Terminal, quick: bool) -> Iterator[Paint]:
 
 
 def _by_click(terminal: Terminal, quick: bool) -> Iterator[Paint]:
-    """On the line of time, the second of the screen."""
+    """Clicks on the timeline, the second line of the screen."""
     for column in (20, 120) if quick else (20, 100, 40, 130, 60, 90, 12, 75):
         yield terminal.press(b"\x1b[<0;%d;2M\x1b[<0;%d;2m" % (column, column))
 
@@ -184,7 +185,7 @@ def _to_breakpoints(terminal: Terminal, quick: bool) -> Iterator[Paint]:
         _type(terminal, b"b", f"%{node}")
         terminal.press(ENTER)
     terminal.press(HOME)
-    _settle(terminal)  # what was said of the last breakpoint goes away
+    _settle(terminal)  # the message about the last breakpoint disappears
     for key in b"ccC" if quick else b"cccCCC":
         yield terminal.press(bytes([key]))
 
@@ -211,19 +212,19 @@ JUMPS: Mapping[str, Callable[[Terminal, bool], Iterator[Paint]]] = {
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """As where the program is installed: its modules are compiled once, whatever this process was told about that."""
+    """The environment of an installed program: modules are compiled once, whatever the settings of this process."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**variables, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": os.path.join(folder, "compiled")}
 
 
 def _settle(terminal: Terminal) -> None:
-    """Let what goes on in the background after opening come to its end."""
+    """Wait until the work in the background has finished."""
     while select.select([terminal.file], [], [], 3.0)[0]:
         os.read(terminal.file, 1 << 16)
 
 
 def _run(program: str, environment: Mapping[str, str]) -> Paint:
-    """The median of how long Python takes to start and run a program that paints nothing."""
+    """The median times in which Python starts and runs a program that paints nothing."""
     runs = []
     for _ in range(5):
         begin, before = perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,7 +1,7 @@
-"""The programs that are timed, each written once for all engines, with the ratios that are aimed at.
+"""The programs that are timed, each written once for all engines, with their target ratios.
 
-A workload's `loss(ops, parameters, constants)` is written with operators and with the functions of `ops`, which every
-engine provides under torch's names. What is timed is the loss and its gradients with respect to all parameters.
+A workload's `loss(ops, parameters, constants)` uses operators and the functions of `ops`, which every engine provides
+under torch's names. A run computes the loss and its gradients with respect to all parameters.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ class Workload:
     parameters: Sequence[Array]
     constants: Sequence[Any] = ()
     floor: Callable[[Sequence[Array], Sequence[Array]], Run] | None = None
-    operations: int = 0  # recorded in the forward pass; for tiny ones the time of each is reported
+    operations: int = 0  # recorded in the forward pass; if given, the time per operation is reported
     peers: Sequence[str] = ("torch", "autograd", "mygrad")
     targets: dict[str, float] = field(default_factory=dict)  # at most this many times the time of that peer
     tolerance: float = 1e-4  # between the engines' gradients, relative to the largest
 
 
-def uniform(*shape: int, low: float = -1.0, high: float = 1.0, seed: int = 0) -> Array:
-    """Float32 numbers, the same ones each time."""
+def _uniform(*shape: int, low: float = -1.0, high: float = 1.0, seed: int = 0) -> Array:
+    """Float32 numbers of this shape, the same in each run."""
     return np.random.default_rng(seed).uniform(low, high, shape).astype(np.float32)
 
 
 def scalars(count: int, seed: int = 0) -> list[Array]:
-    """As many 0-d arrays."""
-    return [np.array(value, np.float32) for value in uniform(count, seed=seed)]
+    """`count` 0-d arrays."""
+    return [np.array(value, np.float32) for value in _uniform(count, seed=seed)]
 
 
 def chain(ops: Any, parameters: Sequence[Any], steps: Sequence[Any]) -> Any:
-    """`y · a + b`, over and over."""
+    """`y · a + b`, repeated."""
     y, a, b = parameters
     for _ in range(steps[0] // 2):
         y = y * a
@@ -58,7 +58,7 @@ def chain(ops: Any, parameters: Sequence[Any], steps: Sequence[Any]) -> Any:
 
 
 def same_leaf(ops: Any, parameters: Sequence[Any], steps: Sequence[Any]) -> Any:
-    """One leaf, added over and over."""
+    """One leaf, added repeatedly."""
     (x,) = parameters
     y = x
     for _ in range(steps[0]):
@@ -87,7 +87,7 @@ def scalar_mlp(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) ->
 
 
 def mlp(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -> Any:
-    """Layers with relu between them, softmax cross-entropy."""
+    """Linear layers with relu between them, softmax cross-entropy."""
     x, target = constants
     h = x @ parameters[0] + parameters[1]
     for i in range(2, len(parameters), 2):
@@ -95,13 +95,13 @@ def mlp(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -> Any:
     return ops.cross_entropy(h, target)
 
 
-def mlp_inputs(batch: int, *sizes: int) -> dict[str, Any]:
+def _mlp_inputs(batch: int, *sizes: int) -> dict[str, Any]:
     """Weights and biases, inputs and classes for `mlp`."""
     parameters = []
     for i, (n, m) in enumerate(pairwise(sizes)):
-        parameters += [uniform(n, m, seed=2 * i) / np.float32(np.sqrt(n)), uniform(m, seed=2 * i + 1)]
+        parameters += [_uniform(n, m, seed=2 * i) / np.float32(np.sqrt(n)), _uniform(m, seed=2 * i + 1)]
     target = np.random.default_rng(0).integers(0, sizes[-1], batch)
-    return {"parameters": parameters, "constants": (uniform(batch, sizes[0], seed=99), target)}
+    return {"parameters": parameters, "constants": (_uniform(batch, sizes[0], seed=99), target)}
 
 
 def penalty(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -> Any:
@@ -111,7 +111,7 @@ def penalty(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -> An
 
 
 def rnn(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -> Any:
-    """h = tanh(x W + h U + b), a step at a time."""
+    """h = tanh(x W + h U + b), step by step."""
     w, u, b, h = parameters
     steps, weights = constants[:-1], constants[-1]
     for x in steps:
@@ -130,13 +130,13 @@ def elementwise(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -
 
 
 def conv2d(ops: Any, parameters: Sequence[Any], constants: Sequence[Any]) -> Any:
-    """One convolution of images, whose gradient is given by the constant."""
+    """One convolution of images; the constant is the gradient of its result."""
     x, w, b = parameters
     return ops.sum(ops.conv2d(x, w, b) * constants[0])
 
 
 def gathers(ops: Any, parameters: Sequence[Any], indices: Sequence[Any]) -> Any:
-    """Rows picked with repetition, then parts of them by slices and strides."""
+    """Rows gathered with repetition, then parts of them by slices and strides."""
     (table,) = parameters
     total = None
     for index in indices:
@@ -148,8 +148,8 @@ def gathers(ops: Any, parameters: Sequence[Any], indices: Sequence[Any]) -> Any:
 
 SCALAR_MLP_SIZE = 3 * 16 + 17 * 16 + 17
 SAMPLES = ([2.0, 3.0], [3.0, -1.0], [0.5, 1.0], [1.0, 1.0]), (1.0, -1.0, -1.0, 1.0)
-FOUR = [uniform(4, low=0.1, high=0.5), uniform(4, low=0.98, high=1.01), uniform(4, low=0.01, high=0.02)]
-SMALL_MLP = mlp_inputs(64, 64, 128, 10)
+FOUR = [_uniform(4, low=0.1, high=0.5), _uniform(4, low=0.98, high=1.01), _uniform(4, low=0.01, high=0.02)]
+SMALL_MLP = _mlp_inputs(64, 64, 128, 10)
 _index = np.random.default_rng(3)
 
 WORKLOADS = [
@@ -181,7 +181,7 @@ WORKLOADS = [
         SAMPLES,
         operations=2571,
         peers=("torch", "autograd", "mygrad", "micrograd"),
-        targets={"torch": 0.68, "autograd": 0.11},
+        targets={"torch": 0.71, "autograd": 0.11},
     ),
     Workload(
         "mlp",
@@ -195,7 +195,7 @@ WORKLOADS = [
         "large mlp",
         "MLP 1024-1024-1024-10, batch 256",
         mlp,
-        **mlp_inputs(256, 1024, 1024, 1024, 10),
+        **_mlp_inputs(256, 1024, 1024, 1024, 10),
         floor=floors.mlp,
         targets={"numpy": 1.03},
         peers=("torch", "autograd", "mygrad", "tinygrad"),
@@ -204,8 +204,8 @@ WORKLOADS = [
         "rnn",
         "tanh RNN, 200 steps, hidden 64, batch 16",
         rnn,
-        [uniform(32, 64) / 6, uniform(64, 64) / 8, uniform(64), uniform(16, 64)],
-        [*uniform(200, 16, 32, seed=1), uniform(16, 64, seed=2)],
+        [_uniform(32, 64) / 6, _uniform(64, 64) / 8, _uniform(64), _uniform(16, 64)],
+        [*_uniform(200, 16, 32, seed=1), _uniform(16, 64, seed=2)],
         floors.rnn,
         targets={"numpy": 1.95, "torch": 0.90},
     ),
@@ -213,8 +213,8 @@ WORKLOADS = [
         "elementwise",
         "20 elementwise operations on 1e6 floats",
         elementwise,
-        [uniform(1_000_000, seed=i) for i in range(3)],
-        [uniform(1_000_000, seed=3)],
+        [_uniform(1_000_000, seed=i) for i in range(3)],
+        [_uniform(1_000_000, seed=3)],
         floors.elementwise,
         targets={"numpy": 1.12},
     ),
@@ -243,8 +243,8 @@ WORKLOADS = [
         "conv2d",
         "conv2d 8x3x32x32, 16 filters 3x3",
         conv2d,
-        [uniform(8, 3, 32, 32), uniform(16, 3, 3, 3), uniform(16)],
-        [uniform(8, 16, 30, 30, seed=1)],
+        [_uniform(8, 3, 32, 32), _uniform(16, 3, 3, 3), _uniform(16)],
+        [_uniform(8, 16, 30, 30, seed=1)],
         floors.conv2d,
         peers=("torch", "mygrad"),
         targets={"numpy": 1.12, "torch": 0.85},
@@ -262,7 +262,7 @@ WORKLOADS = [
         "gathers",
         "50 gathers of 256 rows, slices, strides, scatter-add back",
         gathers,
-        [uniform(1000, 16)],
+        [_uniform(1000, 16)],
         [_index.integers(0, 1000, 256) for _ in range(50)],
         floors.gathers,
         targets={"numpy": 1.85, "torch": 1.08},

@@ -1,5 +1,5 @@
 # ruff: noqa: N999 - torch's name
-"""Names that are private in torch, too, for programs that look at the engine while it runs."""
+"""Names that are private in torch too, for programs that inspect the engine while it runs."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from microtape.tape.node import Node
 
 
 def _is_multithreading_enabled() -> bool:
-    """What `set_multithreading_enabled` was told."""
+    """The value set by `set_multithreading_enabled`."""
     return settings.multithreading
 
 
 def _is_view_replay_enabled() -> bool:
-    """What `_force_original_view_tracking` was told."""
+    """The value set by `_force_original_view_tracking`."""
     return settings.view_replay
 
 
 def _current_graph_task_id() -> int:
-    """The number of the call of backward that this thread is running, -1 if it is not running one."""
+    """The id of the GraphTask, the call of backward, that this thread is running; -1 if none."""
     task = current_task()
     return task.id if task is not None else -1
 
 
 def _current_autograd_node() -> Node | None:
-    """The node that this thread is evaluating, None if it is not evaluating one."""
+    """The node that this thread is evaluating; None if none."""
     return current_node()
 
 
 def _will_engine_execute_node(node: Any) -> bool:
-    """Whether the node has a part in the present call of backward. Raises RuntimeError outside of one."""
+    """Whether the present call of backward evaluates `node`. Raises RuntimeError outside of backward."""
     task = current_task()
     if task is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")

@@ -1,4 +1,4 @@
-"""torch's `cuda` namespace, as far as programs ask whether there is any."""
+"""torch's `cuda` namespace, as far as programs use it to ask whether there is a GPU."""
 
 
 def is_available() -> bool:

@@ -1,4 +1,4 @@
-"""The forms of systems that are not PyTorch but have its autograd, for those who come from there. Nothing uses them.
+"""The interfaces of other systems with PyTorch's autograd, for their users. microtape itself does not use them.
 
 R torch    `NamedFunction`: saved tensors, needed gradients and returned gradients by name; `grad(only_inputs=False)`
 libtorch   `CppFunction`: lists of tensors, and `ctx.saved_data`
@@ -23,7 +23,7 @@ from microtape.tensors.tensor import Tensor
 
 
 class _Context:
-    """A ctx in another dialect: what it does not know itself, the real one does."""
+    """A ctx in another dialect; delegates all other attributes to the real ctx."""
 
     def __init__(self, ctx: Any, cls: Any) -> None:
         vars(self).update(ctx=ctx, cls=cls)
@@ -36,10 +36,10 @@ class _Context:
 
 
 class NamedContext(_Context):
-    """R torch's ctx: what is saved has names, and so have the arguments."""
+    """R torch's ctx: saved values and arguments have names."""
 
     def save_for_backward(self, **values: Any) -> None:
-        """Keep tensors, and any other objects, for backward, which finds them as attributes of `ctx.saved`."""
+        """Save tensors and any other objects for backward, as attributes of `ctx.saved`."""
         tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
         self.ctx.save_for_backward(*tensors.values())
         self.ctx.saved_names_of_tensors = tuple(tensors)
@@ -47,7 +47,7 @@ class NamedContext(_Context):
 
     @property
     def saved(self) -> SimpleNamespace:
-        """What was saved, by name."""
+        """The saved values as attributes. Raises ModifiedInPlaceError or FreedGraphError like `saved_tensors`."""
         tensors = zip(self.ctx.saved_names_of_tensors, self.ctx.saved_tensors, strict=True)
         return SimpleNamespace(**self.ctx.saved_others, **dict(tensors))
 
@@ -55,88 +55,89 @@ class NamedContext(_Context):
 
     @property
     def needs_input_grad(self) -> Any:
-        """Which arguments of forward require grad, by name and by position."""
+        """Whether each argument of forward requires grad, by name and by position."""
         return self.cls.needs(*self.ctx.needs_input_grad)
 
 
 class CppContext(_Context):
-    """libtorch's ctx: lists of tensors, and a dict for the rest."""
+    """libtorch's ctx: lists of tensors, and a dict for other values."""
 
     @property
     def saved_data(self) -> dict[str, Any]:
-        """A dict for what is not a tensor."""
+        """A dict for values other than tensors."""
         if "saved_data" not in vars(self.ctx):
             self.ctx.saved_data = {}
         data: dict[str, Any] = vars(self.ctx)["saved_data"]
         return data
 
     def save_for_backward(self, to_save: Sequence[Tensor | None]) -> None:
-        """Keep a list of tensors for backward, which gets it from `get_saved_variables`."""
+        """Save a list of tensors for backward, which reads it with `get_saved_variables`."""
         self.ctx.save_for_backward(*to_save)
 
     def get_saved_variables(self) -> list[Tensor | None]:
-        """The tensors that were saved."""
+        """The saved tensors."""
         return list(self.ctx.saved_tensors)
 
     def mark_dirty(self, inputs: Sequence[Tensor]) -> None:
-        """Declare a list of inputs that forward has written to."""
+        """Declare the inputs that forward has written to."""
         self.ctx.mark_dirty(*inputs)
 
     def mark_non_differentiable(self, outputs: Sequence[Tensor]) -> None:
-        """Declare a list of outputs that have no derivative."""
+        """Declare the outputs that have no derivative."""
         self.ctx.mark_non_differentiable(*outputs)
 
 
 class _DialectFunction(Function):
-    """A Function whose methods are written in a dialect, by a subclass of one of the two below."""
+    """Base of the two classes below, whose subclasses write forward and backward in a dialect."""
 
     context: ClassVar[type[_Context]]
-    spoken: ClassVar[tuple[Any, Any]]  # forward and backward as the user wrote them
+    written: ClassVar[tuple[Any, Any]]  # forward and backward as the user wrote them
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         forward, backward = vars(cls).get("forward"), vars(cls).get("backward")
         if forward is None or not hasattr(cls, "context"):
             return
-        cls.spoken = cls.forward, cls.backward if backward is not None else Function.backward
+        cls.written = cls.forward, cls.backward if backward is not None else Function.backward
         cls.names = tuple(inspect.signature(cls.forward).parameters)[1:]
         cls.needs = namedtuple("needs_input_grad", cls.names, rename=True, defaults=(False,) * len(cls.names))  # type: ignore[misc]
 
-        @functools.wraps(cls.spoken[0])  # with its parameters, so that arguments can be given by name
-        def say(ctx: Any, *args: Any) -> Any:
-            return cls.say_forward(cls.context(ctx, cls), *args)
+        @functools.wraps(cls.written[0])  # with its parameters, so that arguments can be given by name
+        def forward_in_dialect(ctx: Any, *args: Any) -> Any:
+            return cls.call_forward(cls.context(ctx, cls), *args)
 
-        cls.forward = staticmethod(say)  # type: ignore[method-assign]
-        cls.backward = staticmethod(lambda ctx, *grads: cls.say_backward(cls.context(ctx, cls), *grads))  # type: ignore[method-assign]
+        cls.forward = staticmethod(forward_in_dialect)  # type: ignore[method-assign]
+        cls.backward = staticmethod(lambda ctx, *grads: cls.call_backward(cls.context(ctx, cls), *grads))  # type: ignore[method-assign]
 
     names: ClassVar[tuple[str, ...]]
     needs: ClassVar[Any]
 
     @classmethod
-    def say_forward(cls, ctx: Any, *args: Any) -> Any:
+    def call_forward(cls, ctx: Any, *args: Any) -> Any:
         """Call the user's forward."""
-        return cls.spoken[0](ctx, *args)
+        return cls.written[0](ctx, *args)
 
     @classmethod
-    def say_backward(cls, ctx: Any, *grads: Any) -> Any:
-        """Call the user's backward, and give what it returns in the order of forward's arguments."""
+    def call_backward(cls, ctx: Any, *grads: Any) -> Any:
+        """Call the user's backward, and return its gradients in the order of forward's arguments."""
         raise NotImplementedError
 
 
 class NamedFunction(_DialectFunction):
-    """A Function in the manner of R torch.
+    """A Function in the style of R torch.
 
     `forward(ctx, input, ...)` saves by name, `ctx.save_for_backward(input=input)`; `backward(ctx, grad)` reads
-    `ctx.saved.input` and `ctx.needs_input_grad.input`, and returns a dict of gradients by argument name, in which those
-    that are not needed may be missing. Raises GradientError for a name that is no argument of forward.
+    `ctx.saved.input` and `ctx.needs_input_grad.input`, and returns a dict from argument names to gradients, each of the
+    shape of its argument; gradients that are not needed may be missing. Raises GradientError for a name that is not an
+    argument of forward.
     """
 
     context = NamedContext
 
     @classmethod
-    def say_backward(cls, ctx: Any, *grads: Any) -> Any:
+    def call_backward(cls, ctx: Any, *grads: Any) -> Any:
         """See _DialectFunction."""
-        returned = cls.spoken[1](ctx, *grads)
+        returned = cls.written[1](ctx, *grads)
         if not isinstance(returned, dict):
             return returned
         for name in returned:
@@ -149,24 +150,25 @@ class NamedFunction(_DialectFunction):
 
 
 class CppFunction(_DialectFunction):
-    """A Function in the manner of libtorch.
+    """A Function in the style of libtorch.
 
-    `forward(ctx, ...)` keeps other values in `ctx.saved_data["name"]` and returns a tensor or a list of them;
-    `backward(ctx, grad_outputs)` gets a list and returns a list.
+    `forward(ctx, ...)` keeps values other than tensors in `ctx.saved_data["name"]` and returns a tensor or a list of
+    tensors; `backward(ctx, grad_outputs)` is given a list of gradients, one for each output, and returns a list of
+    gradients, one for each argument.
     """
 
     context = CppContext
 
     @classmethod
-    def say_forward(cls, ctx: Any, *args: Any) -> Any:
+    def call_forward(cls, ctx: Any, *args: Any) -> Any:
         """See _DialectFunction."""
-        returned = cls.spoken[0](ctx, *args)
+        returned = cls.written[0](ctx, *args)
         return tuple(returned) if isinstance(returned, list) else returned
 
     @classmethod
-    def say_backward(cls, ctx: Any, *grads: Any) -> Any:
+    def call_backward(cls, ctx: Any, *grads: Any) -> Any:
         """See _DialectFunction."""
-        returned = cls.spoken[1](ctx, list(grads))
+        returned = cls.written[1](ctx, list(grads))
         return tuple(returned) if isinstance(returned, list) else returned
 
 
@@ -179,12 +181,13 @@ def grad(
     allow_unused: bool = False,
     only_inputs: bool = True,
 ) -> tuple[Any, ...]:
-    """`autograd.grad` as R torch documents it: with `only_inputs=False`, other leaves' gradients add to their `.grad`.
+    """`autograd.grad` as in R torch: `only_inputs=False` also adds the gradients of the other leaves to their `.grad`.
 
-    NB: torch has given the argument up, and ignores it.
+    Returns a gradient for each input, of its shape and dtype; None for one that the outputs do not depend on, for which
+    UnusedInputError is raised unless `allow_unused`. NB: PyTorch no longer supports `only_inputs`, and ignores it.
     """
     wanted = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    others = [] if only_inputs else [leaf for leaf in leaves_behind(outputs) if not any(leaf is one for one in wanted)]
+    others = [] if only_inputs else [leaf for leaf in _leaves_behind(outputs) if not any(leaf is one for one in wanted)]
     found = differentiate.grad(outputs, (*wanted, *others), grad_outputs, retain_graph, create_graph, allow_unused=True)
     for i, gradient in enumerate(found[: len(wanted)]):
         if gradient is None and not allow_unused:
@@ -198,7 +201,7 @@ def grad(
     return tuple(found[: len(wanted)])
 
 
-def leaves_behind(outputs: Any) -> list[Tensor]:
+def _leaves_behind(outputs: Any) -> list[Tensor]:
     """The leaves that the outputs were computed from."""
     roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     stack = [node for node, _ in map(edge_of, roots) if node is not None]
@@ -216,7 +219,10 @@ def leaves_behind(outputs: Any) -> list[Tensor]:
 
 
 def backward(outputs: Any, out_grads: Any = None, retain_graph: bool = False, create_graph: bool = False) -> None:
-    """`autograd.backward` with OneFlow's names and defaults: the graph stays only where `retain_graph` says so."""
+    """`autograd.backward` with OneFlow's names and defaults: the graph is kept only with `retain_graph=True`.
+
+    `out_grads` have the shapes of `outputs`. Raises as `autograd.backward` does.
+    """
     differentiate.backward(outputs, out_grads, retain_graph, create_graph)
 
 

@@ -1,7 +1,7 @@
-"""What can go wrong, one class for each. They derive from the exceptions that torch raises, with torch's wording.
+"""A class for each kind of error. They derive from the exceptions that torch raises, and have torch's wording.
 
-An `AutogradError` also says where in the user's program the things happened that led to it: `places` holds
-(role, call site) pairs, and the message ends with one line for each of them.
+An `AutogradError` also names the lines of the user's program that led to it: `places` holds (role, call site) pairs,
+and the message ends with a line for each of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from microtape.basics.call_site import CallSite
 
 
 class AutogradError(RuntimeError):
-    """A rule of autograd was broken. `places` holds (role, call site) pairs such as ("saved", ...)."""
+    """A rule of autograd was violated. `places` holds pairs like ("saved", call site), `summary` the bare message."""
 
     def __init__(self, message: str, *places: tuple[str, CallSite | None]) -> None:
         self.places = tuple((role, site) for role, site in places if site is not None)
@@ -21,27 +21,27 @@ class AutogradError(RuntimeError):
 
 
 class ModifiedInPlaceError(AutogradError):
-    """A saved tensor was overwritten between its saving and its use."""
+    """A saved tensor was overwritten before backward used it."""
 
 
 class DetachedInPlaceError(AutogradError):
-    """A saved tensor has lost its history to `detach_()` since."""
+    """`detach_()` removed the history of a saved tensor before backward used it."""
 
 
 class FreedGraphError(AutogradError):
-    """Saved tensors were asked for after backward had freed them."""
+    """Saved tensors were needed after backward had freed them."""
 
 
 class InPlaceError(AutogradError):
-    """An in-place operation that autograd cannot follow: on a leaf, or on a view it must not be done to."""
+    """An in-place operation that autograd cannot record: on a leaf that requires grad, or on a view that forbids it."""
 
 
 class NoGraphError(AutogradError):
-    """Backward was asked of a tensor that has no history."""
+    """Backward was called on a tensor without history."""
 
 
 class UnusedInputError(AutogradError):
-    """`grad()` was asked for a tensor that the outputs do not depend on."""
+    """`grad()` was called for an input that the outputs do not depend on."""
 
 
 class GradientError(AutogradError):
@@ -49,20 +49,20 @@ class GradientError(AutogradError):
 
 
 class InferenceTensorError(AutogradError):
-    """A tensor made in inference mode was used where it may not be."""
+    """A tensor made in inference mode was used where autograd cannot use it."""
 
 
 class NanGradientError(AutogradError):
-    """A node's backward returned a NaN, which anomaly mode looks for."""
+    """A node's backward returned a NaN, found by anomaly mode."""
 
 
 class CheckpointError(RuntimeError):
-    """A checkpointed function did not save in backward what it had saved in forward."""
+    """A checkpointed function did not save like tensors when it was run again for backward."""
 
 
 class GradcheckError(RuntimeError):
-    """A derivative does not agree with its numerical estimate."""
+    """gradcheck found a derivative that differs from its numerical estimate, or a faulty backward."""
 
 
 class RecordingError(ValueError):
-    """A recording cannot be read, written or made."""
+    """A recording could not be read, written or made."""

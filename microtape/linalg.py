@@ -1,4 +1,4 @@
-"""Linear algebra, under the names of `torch.linalg`."""
+"""Linear algebra under the names of `torch.linalg`."""
 
 from microtape.ops.linear.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
 from microtape.ops.linear.decomposition import linalg_norm as norm

@@ -1,11 +1,11 @@
-"""Random numbers, from a seeded generator that gives the numbers that torch's does on the CPU.
+"""Random numbers, from a seeded generator that gives the same numbers as torch's on the CPU.
 
 Note [torch's random numbers]
-  torch draws 32-bit words from the Mersenne Twister, which numpy has too. A float32 is made of the low 24 bits of a
-  word, a float64 of the low 53 bits of two. Normal numbers come from pairs of uniform ones (Box and Muller, 1958):
-  fewer than 16 one pair at a time, more in blocks of 16. A 64-bit word is the first 32-bit one high, the second low.
-  A coin that falls with one probability for all, as dropout throws it, takes a float64.
-  NB: on Intel's processors torch throws those coins with a library of Intel's, and so others.
+  torch draws 32-bit words from the Mersenne Twister, which numpy has too. A float32 uses the low 24 bits of one
+  word, a float64 the low 53 bits of two words, of which the first is the high half. Normal numbers are computed from
+  pairs of uniform ones (Box and Muller, 1958): fewer than 16 pair by pair, more in blocks of 16. A Bernoulli sample
+  with a single probability for all elements, as in dropout, uses a float64.
+  NB: on Intel's processors torch draws these samples with a library of Intel's, which gives other numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from microtape.tape.tensor_state import Array
 
 
 class Generator:
-    """A source of random numbers. The same seed gives the same numbers."""
+    """A source of random numbers, which depend only on the seed."""
 
     def __init__(self, device: str = "cpu") -> None:
         self.device = device
@@ -28,7 +28,7 @@ class Generator:
         self.manual_seed(DEFAULT_SEED)
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start again from `seed`. Returns self."""
+        """Restart from `seed`, of which the low 32 bits count. Returns self."""
         self._seed = int(seed)
         self._made: np.random.MT19937 | None = None
         self.spare = None
@@ -36,48 +36,48 @@ class Generator:
 
     @property
     def _twister(self) -> np.random.MT19937:
-        """numpy's generator, made when the first number is drawn: importing it takes longer than importing us."""
+        """numpy's generator, made with the first number: importing it takes longer than importing microtape."""
         if self._made is None:
             self._made = np.random.MT19937()
             self._made._legacy_seeding(self._seed & 0xFFFFFFFF)
         return self._made
 
     def initial_seed(self) -> int:
-        """The seed it was last started from."""
+        """The seed of the last start."""
         return self._seed
 
     def get_state(self) -> Any:
-        """Where it stands, for `set_state`."""
+        """The state, an opaque object for `set_state`."""
         return self._twister.state, self.spare
 
     def set_state(self, state: Any) -> None:
-        """Go on from where `get_state` was called."""
+        """Continue from a state that `get_state` returned."""
         self._twister.state, self.spare = state
 
     def words(self, count: int) -> Array:
-        """So many 32-bit words."""
+        """The next `count` 32-bit words, as uint64 (count,)."""
         return self._twister.random_raw(count).astype(np.uint64)
 
     def long_words(self, count: int) -> Array:
-        """So many 64-bit words."""
+        """The next `count` 64-bit words, as uint64 (count,)."""
         words = self.words(2 * count)
         return (words[0::2] << np.uint64(32)) | words[1::2]
 
     def uniform(self, count: int, dtype: Any) -> Array:
-        """Numbers from 0 up to but without 1."""
+        """Uniform numbers in [0, 1), (count,), of a real floating-point dtype."""
         if np.dtype(dtype) == np.float64:
             return (self.long_words(count) & np.uint64(2**53 - 1)).astype(np.float64) / 2.0**53
         return ((self.words(count) & np.uint64(2**24 - 1)) / 2.0**24).astype(dtype)
 
     def normal(self, count: int, dtype: Any) -> Array:
-        """Numbers of mean 0 and standard deviation 1."""
+        """Normal numbers of mean 0 and standard deviation 1, (count,), of a real floating-point dtype."""
         if count < 16:
             return np.array([self._normal() for _ in range(count)], np.float64).astype(dtype)
         values = self.uniform(count, dtype)
         whole = count - count % 16
-        values[:whole] = pairs_in_blocks(values[:whole])
+        values[:whole] = _pairs_in_blocks(values[:whole])
         if count % 16:
-            values[-16:] = pairs_in_blocks(self.uniform(16, dtype))
+            values[-16:] = _pairs_in_blocks(self.uniform(16, dtype))
         return values
 
     def _normal(self) -> float:
@@ -90,13 +90,13 @@ class Generator:
         return radius * math.cos(angle)
 
     def integers(self, low: int, high: int, count: int) -> Array:
-        """Whole numbers from `low` up to but without `high`."""
+        """Whole numbers in [low, high), as int64 (count,)."""
         span = high - low
         words = self.words(count) if span < 2**32 else self.long_words(count)
         return (words % np.uint64(span)).astype(np.int64) + low
 
     def permutation(self, count: int) -> Array:
-        """The numbers below `count` in random order."""
+        """The numbers 0 to count - 1 in random order, (count,)."""
         order = np.arange(count)
         words = self.words(max(count - 1, 0)).tolist()
         for i, word in enumerate(words):
@@ -105,37 +105,37 @@ class Generator:
         return order
 
 
-def pairs_in_blocks(uniform: Array) -> Array:
-    """Normal numbers from uniform ones: in each block of 16, the first 8 with the last 8."""
+def _pairs_in_blocks(uniform: Array) -> Array:
+    """Normal numbers from uniform ones: in each block of 16, the first 8 pair with the last 8."""
     u, v = (half.astype(uniform.dtype) for half in np.moveaxis(uniform.reshape(-1, 2, 8), 1, 0))
     radius, angle = np.sqrt(-2 * np.log(1 - u)), 2 * np.pi * v
     both = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
     return both.reshape(-1).astype(uniform.dtype)
 
 
-DEFAULT_SEED = 67280421310721  # as torch has it
+DEFAULT_SEED = 67280421310721  # torch's
 default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator from `seed`."""
+    """Restart the default generator from `seed`. Returns that generator."""
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
-    """Start the default generator from a seed that nobody knows, and return that."""
+    """Restart the default generator from an unpredictable seed. Returns the seed."""
     value = int(np.random.SeedSequence().generate_state(1)[0])
     manual_seed(value)
     return value
 
 
 def initial_seed() -> int:
-    """The seed that the default generator was last started from."""
+    """The seed of the default generator's last start."""
     return default_generator.initial_seed()
 
 
 def drawn(kind: str, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Array:
-    """An array of uniform or normal numbers."""
+    """An array of numbers of this shape and dtype; `kind` is "uniform" or "normal"; None: the default generator."""
     source = generator or default_generator
     draw = source.uniform if kind == "uniform" else source.normal
     count = math.prod(shape)

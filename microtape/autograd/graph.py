@@ -3,8 +3,8 @@
 from microtape.tape.node import Node
 from microtape.tensors.differentiate import GradientEdge, get_gradient_edge
 from microtape.transforms.graph import increment_version, register_multi_grad_hook
+from microtape.transforms.saved_copy_on_write import allow_mutation_on_saved_tensors
 from microtape.transforms.saved_hooks import disable_saved_tensors_hooks, save_on_cpu, save_on_disk, saved_tensors_hooks
-from microtape.transforms.saved_mutation import allow_mutation_on_saved_tensors
 
 __all__ = [
     "GradientEdge",

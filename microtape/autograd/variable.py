@@ -1,4 +1,4 @@
-"""torch's `autograd.variable` namespace: the old name of tensors, which still leads to the engine."""
+"""torch's `autograd.variable` namespace: the former name of tensors, and the engine under it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microtape.transforms.graph import queue_callback
 
 
 class _ExecutionEngine:
-    """The engine, as far as torch's programs call it by name."""
+    """The part of torch's engine object that programs call by name."""
 
     queue_callback = staticmethod(queue_callback)
 
@@ -20,12 +20,12 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """A Tensor, under the name that it had once: every tensor is an instance, and making one makes a tensor."""
+    """The former name of Tensor: every tensor is an instance, and `Variable(data)` makes a tensor."""
 
     _execution_engine = _ExecutionEngine()
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
-        """`data` without history, as a leaf."""
+        """A leaf that shares memory with `data`, without its history; of the same shape and dtype."""
         return data.detach().requires_grad_(requires_grad)
 
 

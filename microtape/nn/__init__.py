@@ -1,4 +1,4 @@
-"""Neural-network functions, under torch's names. There are no modules: parameters are leaf tensors."""
+"""Neural-network functions under torch's names. There are no modules: parameters are leaf tensors."""
 
 from typing import NoReturn
 

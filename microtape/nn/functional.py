@@ -1,4 +1,4 @@
-"""The functions of `torch.nn.functional` that exist here."""
+"""The functions of `torch.nn.functional` that microtape has."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ from microtape.ops.shared.kinds import refusal_of
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """`input @ weight.T + bias`; input: (..., in), weight: (out, in), bias: (out,) or None."""
+    """`input @ weight.T + bias`, (..., out); input: (..., in), weight: (out, in), bias: (out,) or None.
+
+    All have one dtype. Raises RuntimeError for shapes or dtypes that do not fit.
+    """
     if bias is None:
         return matmul(input, t(weight))
     if input.ndim == 2:
@@ -71,12 +74,16 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """Softmax of `-input`: the smallest number gets the largest share."""
+    """Softmax of `-input` along `dim`: the smallest element gets the largest share. The shape is that of `input`."""
     return softmax(-input, dim, dtype=dtype)
 
 
 def glu(input: Any, dim: int = -1) -> Any:
-    """The first half of `input` along `dim`, times σ of the second. Raises RuntimeError for an odd size."""
+    """a · σ(b), with a and b the halves of `input` along `dim` (Dauphin et al., 2017).
+
+    `input` is floating point, (..., 2n, ...); the result is (..., n, ...). Raises RuntimeError for an odd size or a 0-d
+    tensor, NotImplementedError for other dtypes.
+    """
     if not input.ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     dim = dim_index(dim, input.ndim)
@@ -89,9 +96,10 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim`; a length below `eps` counts as that.
+    """The cosine of the angle between vectors along `dim`: x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)).
 
-    NB: as in torch, the derivative is that of the length even where `eps` has taken its place.
+    x1 and x2 are floating point and are broadcast; the result lacks `dim`. Raises RuntimeError for other dtypes.
+    NB: as in torch, the derivative is that of the length even where `eps` replaces it.
     """
     if x1.dtype.kind != "f":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_name(x1.dtype)}")
@@ -110,10 +118,11 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Any:
-    """`softmax(query · keyᵀ · scale + mask) · value`, the scale being 1 / √features (Vaswani et al., 2017).
+    """`softmax(query · keyᵀ · scale + mask) · value`; scale: 1 / √features by default (Vaswani et al., 2017).
 
     query: (..., L, features), key: (..., S, features), value: (..., S, size); the result is (..., L, size). `attn_mask`
-    (..., L, S) is True where attention is allowed, or what is added; with `is_causal` each place sees those up to it.
+    (..., L, S) is either bool, True where attention is allowed, or added to the scores; with `is_causal`, position i
+    attends to positions up to i. Raises RuntimeError for both at once, and for shapes that do not fit.
     """
     scores = matmul(query, transpose(key, -2, -1)) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if is_causal:
@@ -127,7 +136,7 @@ def scaled_dot_product_attention(
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
-    """`input` divided by its norm along `dim`, or by `eps` where that is larger."""
+    """`input` divided by max(its p-norm along `dim`, eps); same shape and dtype as `input`, which may be complex."""
     length = clamp_min(vector_norm(input, p, dim, True), eps)
     return input / expand(length, input.shape)
 

@@ -1,4 +1,4 @@
-"""Keeping gradients within bounds, under torch's names: what is done between `backward()` and the step."""
+"""Gradient clipping under torch's names, for use between `backward()` and the step."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def clip_grad_norm_(
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Tensor:
-    """Shrink all gradients by one factor, so that the norm of them all is at most `max_norm` (Pascanu et al., 2013).
+    """Scale all gradients by one factor, so that their joint norm is at most `max_norm` (Pascanu et al., 2013).
 
-    Returns the norm as it was, (). Raises RuntimeError with `error_if_nonfinite` where it is NaN or infinite.
+    Writes to the `.grad` of the parameters, of any shapes. Returns the norm before, a 0-d tensor. With
+    `error_if_nonfinite`, raises RuntimeError if it is NaN or infinite.
     """
-    gradients = list(gradients_of(parameters))
+    gradients = list(_gradients_of(parameters))
     if not gradients:
         return tensor(0.0)
     norms = [vector_norm(gradient, norm_type) for gradient in gradients]
@@ -43,12 +44,12 @@ def clip_grad_norm_(
 
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Bring every element of every gradient between `-clip_value` and `clip_value`."""
-    for gradient in gradients_of(parameters):
+    """Clamp every element of every gradient to [-clip_value, clip_value], in place, whatever its shape."""
+    for gradient in _gradients_of(parameters):
         clamp_(gradient, -clip_value, clip_value)
 
 
-def gradients_of(parameters: Tensor | Iterable[Tensor]) -> Iterable[Any]:
-    """The gradients that there are."""
+def _gradients_of(parameters: Tensor | Iterable[Tensor]) -> Iterable[Any]:
+    """The gradients of the parameters that have one."""
     every = [parameters] if isinstance(parameters, Tensor) else parameters
     return (parameter.grad for parameter in every if parameter.grad is not None)

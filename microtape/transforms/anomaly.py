@@ -1,7 +1,7 @@
-"""Anomaly mode: backward names the forward operation that an error, or a NaN, comes from.
+"""Anomaly mode: backward names the forward operation that an error or a NaN comes from.
 
-It is an observer of the engine, and costs nothing while it is off. NB: unlike torch's, every node knows its line
-without it; what the mode adds is the whole stack of calls that led there, and the search for NaN.
+The mode is an observer of the engine, and costs nothing while it is off. NB: unlike torch's, every node here knows its
+source line even without the mode; the mode adds the whole call stack, and the search for NaN.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ CAUSE = "parent_"
 """Key of `Node.metadata`: the node whose backward recorded this one, as torch calls it."""
 
 
-class AnomalyMode(Watcher):
-    """The observer: keeps stacks while operations are recorded, looks for NaN, and explains what failed."""
+class _AnomalyMode(Watcher):
+    """The observer: keeps the stacks of recorded operations, looks for NaN, and explains errors."""
 
     explains = True
 
@@ -48,10 +48,10 @@ class AnomalyMode(Watcher):
         self.enabled, self.check_nan = enabled, check_nan
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """Keep the stack that recorded `node`, and the node whose backward is running, if one is."""
+        """Keep the stack that recorded `node`, and the node whose backward is running, if any."""
         if not node.next_nodes:
             return
-        lines = stack_lines(user_frame(sys._getframe(1)))
+        lines = _stack_lines(user_frame(sys._getframe(1)))
         cause = current_node()
         for one in (node, *[one for one in node.next_nodes if isinstance(one, AccumulateGrad)]):
             if STACK not in one.metadata:
@@ -60,7 +60,7 @@ class AnomalyMode(Watcher):
                     one.metadata[CAUSE] = cause
 
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
-        """Raise NanGradientError if the node returned a NaN."""
+        """Raise NanGradientError if `node` returned a NaN."""
         if not self.check_nan:
             return
         for i, gradient in enumerate(gradients):
@@ -71,23 +71,23 @@ class AnomalyMode(Watcher):
                 )
 
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
-        """Warn of the node that failed: where it was recorded, and by the backward of which other nodes."""
+        """Warn of the node that failed: where it was recorded, and which other nodes' backward recorded it."""
         node = failed_node(task, error.__traceback__) if error is not None else None
         if node is None:
             return
-        warn(f"Error detected in {node.name()}. ", "caused the error", node)
+        _warn(f"Error detected in {node.name()}. ", "caused the error", node)
         cause = node.metadata.get(CAUSE)
         while cause is not None:
             name = f"\n\nPrevious calculation was induced by {cause.name()}. "
-            warn(name, "induced the previous calculation", cause)
+            _warn(name, "induced the previous calculation", cause)
             cause = cause.metadata.get(CAUSE)
 
 
-def warn(name: str, what: str, node: Node) -> None:
-    """Issue one warning, for the line that called backward."""
+def _warn(name: str, role: str, node: Node) -> None:
+    """Warn, at the line that called backward, that `node` had this role in the error."""
     lines = node.metadata.get(STACK)
     if lines is not None:
-        message = f"{name}Traceback of forward call that {what}:\n{''.join(lines)}"
+        message = f"{name}Traceback of forward call that {role}:\n{''.join(lines)}"
     else:
         message = (
             f"{name}No forward pass information available. Enable detect anomaly during forward pass for more "
@@ -98,9 +98,9 @@ def warn(name: str, what: str, node: Node) -> None:
     warnings.warn(message, UserWarning, stacklevel=user_stacklevel())
 
 
-def stack_lines(frame: FrameType | None) -> list[str]:
-    """The user's frames from the outermost to `frame`, as a traceback shows them."""
-    import traceback  # which takes its time to import
+def _stack_lines(frame: FrameType | None) -> list[str]:
+    """The lines of a traceback: the user's frames from the outermost to `frame`."""
+    import traceback  # here, as importing it takes long
 
     entries = []
     while frame is not None:
@@ -124,15 +124,15 @@ def stack_lines(frame: FrameType | None) -> list[str]:
     return traceback.StackSummary.from_list(reversed(entries)).format()
 
 
-anomaly = AnomalyMode()
+anomaly = _AnomalyMode()
 
 
 class set_detect_anomaly:  # noqa: N801 - torch's name
-    """Turns anomaly mode on or off at once; used as a context, turns it back at the end.
+    """Turns anomaly mode on or off at once; as a context, restores the former mode at the end.
 
-    While it is on, operations keep the call stack that recorded them; an error in backward is preceded by a warning
-    that shows the stack of the operation it belongs to; and with `check_nan`, a gradient that is NaN raises
-    RuntimeError.
+    While the mode is on, operations keep the call stack that recorded them, and an error in backward is preceded by a
+    warning with the stack of the operation that it belongs to. With `check_nan`, backward raises NanGradientError, a
+    RuntimeError, for a gradient that contains NaN.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -147,7 +147,7 @@ class set_detect_anomaly:  # noqa: N801 - torch's name
 
 
 class detect_anomaly:  # noqa: N801 - torch's name
-    """A context with anomaly mode on; see `set_detect_anomaly`. Warns that it is slow."""
+    """A context with anomaly mode on; see `set_detect_anomaly`. Warns that the mode is slow."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self.before = anomaly.enabled, anomaly.check_nan
@@ -177,7 +177,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    """Turn anomaly mode on or off."""
+    """Turn anomaly mode on or off; see `set_detect_anomaly`."""
     anomaly.set(mode, check_nan)
 
 

@@ -1,4 +1,4 @@
-"""Checkpointing: save nothing of a function's forward but its inputs, and run it again when backward needs the rest.
+"""Checkpointing: save only the inputs of a function, and run it again when backward needs its saved tensors.
 
 See Note [Recomputation] and Note [Nested checkpoints].
 """
@@ -15,9 +15,9 @@ from microtape.basics import devices
 from microtape.basics.call_site import user_stacklevel
 from microtape.errors import CheckpointError
 from microtape.tape.grad_mode import is_grad_enabled
-from microtape.transforms.checkpoint_log import OperationLog
+from microtape.transforms.checkpoint_debug import OperationLog
+from microtape.transforms.checkpoint_recompute import CheckpointedCall, Placeholder, Recipe
 from microtape.transforms.checkpoint_reentrant import CheckpointFunction
-from microtape.transforms.recompute import Frame, Recipe, Slot
 from microtape.transforms.saved_hooks import saved_tensors_hooks
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
@@ -29,19 +29,19 @@ MISSING_CHOICE = (
 )
 
 
-def described(tensor: Any) -> str:
-    """What must be the same when a tensor is computed again, as torch writes it."""
+def _described(tensor: Any) -> str:
+    """The metadata that a recomputed tensor must have too, as torch writes it."""
     return f"{{'shape': {tensor.shape}, 'dtype': microtape.{tensor.dtype.name}, 'device': {devices.CPU!r}}}"
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {
-    "default": described,
+    "default": _described,
     "none": lambda tensor: None,
 }
 
 
 class _Options:
-    """What the two global switches say; None where they say nothing."""
+    """The two global switches; None: each checkpoint's own argument decides."""
 
     early_stop: bool | None = None
     debug: bool | None = None
@@ -49,7 +49,7 @@ class _Options:
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """A context that says whether recomputation stops early, whatever the checkpoints made inside of it say."""
+    """A context that overrides the `early_stop` of every checkpoint made inside it."""
     before, _Options.early_stop = _Options.early_stop, enable
     try:
         yield
@@ -59,7 +59,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """A context that says whether checkpoints made inside of it keep a log, whatever they say themselves."""
+    """A context that overrides the `debug` of every checkpoint made inside it; None overrides nothing."""
     before, _Options.debug = _Options.debug, enabled
     try:
         yield
@@ -68,7 +68,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 
 def noop_context_fn() -> Contexts:
-    """The contexts of a checkpoint that was given none."""
+    """The default `context_fn` of a checkpoint: two contexts that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -83,15 +83,17 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """`function(*args, **kwargs)`, which saves only `args` and is run again for backward. See Note [Recomputation].
+    """`function(*args, **kwargs)`; only `args` are saved, and backward runs it again. See Note [Recomputation].
 
-    Inputs and outputs may have any structure. `context_fn` makes a context for the first run and one for the others.
-    Each run starts with the random state as it was at first, unless `preserve_rng_state` is False. What is saved
-    in the two runs must agree in number and, unless `determinism_check` is "none", in shape and dtype; `debug` keeps a
-    log of the operations to say where they differ. With `use_reentrant=True` the older form is used, which runs a
-    whole backward inside of backward: it sees tensors among `args` only and does not work with `grad()`.
+    Arguments and results may have any structure, shape and dtype. `context_fn` returns two contexts, for the first run
+    and for the recomputation. Every run starts from the random state of the first, unless `preserve_rng_state` is
+    False. `early_stop` ends the recomputation at the last tensor that is needed.
 
-    Raises ValueError for options that do not go together, and CheckpointError, in backward, where the runs differ.
+    The runs must save equally many tensors, of equal shapes and dtypes unless `determinism_check` is "none"; `debug`
+    logs the operations of both to report where they differ. `use_reentrant=True` selects the older form, which runs
+    a whole backward inside of backward: it differentiates only tensors among `args`, and does not work with `grad()`.
+
+    Raises ValueError for options that cannot be combined; CheckpointError, in backward, if the runs differ.
     """
     if use_reentrant is None:
         when = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
@@ -113,7 +115,7 @@ def checkpoint(
     first, again = logs or context_fn()
     if not is_grad_enabled():
         return function(*args, **kwargs)
-    frame = Frame(
+    call = CheckpointedCall(
         Recipe(function, kwargs, again, preserve_rng_state),
         args,
         early_stop if _Options.early_stop is None else _Options.early_stop,
@@ -121,7 +123,7 @@ def checkpoint(
         logs,
     )
     returned = False
-    with saved_tensors_hooks(frame.pack, Slot.unpack), first:
+    with saved_tensors_hooks(call.pack, Placeholder.unpack), first:
         result = function(*args, **kwargs)
         returned = True
     if not returned:
@@ -130,16 +132,17 @@ def checkpoint(
             "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
             "failed forward."
         )
-    frame.forward_completed = True
+    call.forward_completed = True
     return result
 
 
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True
 ) -> Any:
-    """Call functions one after the other, each on the result of the one before, in checkpointed segments.
+    """Call `functions` in sequence, each on the result of the one before, in `segments` checkpointed groups.
 
-    The last segment is not checkpointed: backward would recompute it at once.
+    The last group is not checkpointed: backward would recompute it at once. For the other arguments and the errors see
+    `checkpoint`.
     """
     if use_reentrant is None:
         when = "In version 2.9 we will raise an exception if use_reentrant is not passed."

@@ -1,4 +1,4 @@
-"""The older form of checkpointing: a Function whose backward runs the function again, and a whole backward in it."""
+"""The older form of checkpointing: a Function whose backward runs the function again, and backward through that run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from microtape.tensors.tensor import Tensor
 
 
 class CheckpointFunction(Function):
-    """`apply(function, preserve_rng_state, *args)`; see `checkpoint`."""
+    """`CheckpointFunction.apply(function, preserve_rng_state, *args)`; see `checkpoint`."""
 
     formula = "z = f(x)    ∂x = backward through f, run again"
 
     @staticmethod
     def forward(ctx: Any, function: Any, preserve_rng_state: bool, *args: Any) -> Any:
-        """Run the function unrecorded and save its inputs."""
+        """Run the function without recording it, and save its inputs."""
         if not any(one.requires_grad for one in args if isinstance(one, Tensor)):
             warnings.warn(
                 "None of the inputs have requires_grad=True. Gradients will be None",
@@ -38,7 +38,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Run the function again, recorded, on detached inputs, and backward through that."""
+        """Run the function again on detached inputs, this time recorded, and backward through that recording."""
         if any(task.capture is not None for task in running_tasks()):
             raise RuntimeError(
                 "When use_reentrant=True, microtape.utils.checkpoint is incompatible with .grad() or passing an "

@@ -1,10 +1,11 @@
-"""Forward-mode AD: each tensor carries along how it changes, its *tangent*, when the inputs change in one direction.
+"""Forward-mode AD: each tensor carries its *tangent*, its derivative as the inputs move in one direction.
 
 Note [One formula for both modes]
-  No operation has a second formula. Its gradient formula g ↦ v is linear in g, and as a matrix it is the transpose of
-  what forward mode needs. So a tangent is found by the double-backward trick, one operation at a time: apply the
-  formula to any g, recording it, and differentiate the result with respect to g; from the operands' tangents as first
-  gradients comes the tangent of the output. Views are linear: the same view is made of the tangent.
+  No operation has a second formula. Its backward formula g ↦ v is linear in g; as a matrix it is the transpose of the
+  one that forward mode needs. The tangent is therefore computed by the double-backward trick, one operation at a time:
+  record the formula applied to any g, then run backward through it from v to g with the operands' tangents as first
+  gradients; the result is the tangent of the output. Views are linear: the tangent of a view is the same view of the
+  tangent.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOpe
 from microtape.tape.watch import Watcher, watch
 from microtape.tensors.differentiate import grad
 from microtape.tensors.tensor import Tensor
-from microtape.transforms.forward_function import function_tangents
-from microtape.transforms.saved_hooks import holder
+from microtape.transforms.forward_ad_function import function_tangents
+from microtape.transforms.saved_hooks import saving_node
 
-_WANTED = (Node(), 0)  # stands for the edge of an operand that has a tangent
+_WANTED = (Node(), 0)  # in place of the edge of an operand that has a tangent
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A tensor without its tangent, and the tangent: None if there was none."""
+    """A tensor without its tangent, and the tangent, None if it has none."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
-class Follower(Watcher):
-    """Gives the outputs of every operation their tangents; see Note [One formula for both modes]."""
+class _Follower(Watcher):
+    """Computes the tangents of every operation's outputs; see Note [One formula for both modes]."""
 
     def __init__(self) -> None:
         self.local = threading.local()
@@ -51,22 +52,22 @@ class Follower(Watcher):
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """See Watcher."""
         if node.kind != "function" and not isinstance(node, AsStridedBackward0):
-            self.follow(holder(node), operands, outputs, in_place)
+            self.follow(saving_node(node), operands, outputs, in_place)
 
     unrecorded = operation
 
     def writing(self, tensor: TensorState) -> None:
-        """Remember what an in-place operation writes to: `operation` is told of the base, where that is a view."""
+        """Remember the tensor that an in-place operation writes to; if it is a view, `operation` is given its base."""
         self.local.written = tensor
 
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """A Function has its own rule, `jvp`."""
+        """Compute the tangents of a Function's outputs with its own rule, `jvp`."""
         tangents = [tangent_of(one) if isinstance(one, TensorState) else None for one in args]
         if any(tangent is not None for tangent in tangents):
             function_tangents(node, args, tangents, raw, outputs)
 
     def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
-        """An output that was saved has its tangent still."""
+        """Give an unpacked saved output its tangent again."""
         of_outputs = current.level.of_outputs.get(node) if current.level is not None else None
         if of_outputs is not None and isinstance(item, SavedTensor | PackedTensor) and item.is_output:
             tangent = of_outputs[tensor.edge[1] if tensor.edge is not None and node.multi_output else 0]
@@ -74,7 +75,7 @@ class Follower(Watcher):
                 set_tangent(tensor, tangent)
 
     def follow(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
-        """Find the outputs' tangents, if an operand has one."""
+        """Compute the tangents of the outputs if an operand has one."""
         if not mode.forward_ad:
             return
         tangents = [tangent_of(one) for one in operands]
@@ -85,9 +86,9 @@ class Follower(Watcher):
         if all(tangent is None for tangent in tangents):
             return
         with unfollowed():
-            results = tangents_of_outputs(node, operands, tangents, outputs)
+            results = _tangents_of_outputs(node, operands, tangents, outputs)
             if not isinstance(node, ViewOperation | MultiViewOperation):  # a view's tangent is a view of the tangent
-                results = [apart(one, tangents) for one in results]
+                results = [_apart(one, tangents) for one in results]
         for output, tangent in zip(outputs, results, strict=True):
             if tangent is not None:
                 (write_tangent if in_place else set_tangent)(output, tangent)
@@ -95,24 +96,24 @@ class Follower(Watcher):
         current.level.of_outputs[node] = results
 
 
-def apart(tangent: Any, tangents: Sequence[Any]) -> Any:
-    """A tangent whose memory is not another's: writing into the one must not change the other."""
+def _apart(tangent: Any, tangents: Sequence[Any]) -> Any:
+    """The tangent, copied if it shares memory with one of `tangents`: a write to either must not change the other."""
     given = [one.array for one in tangents if one is not None]
     shared = tangent is not None and any([np.may_share_memory(array, tangent.array) for array in given])
     return tangent.clone() if shared else tangent
 
 
-def tangents_of_outputs(
+def _tangents_of_outputs(
     node: Node, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]
 ) -> Sequence[Any]:
-    """The outputs' tangents from those of the operands; None for an output that cannot have one."""
+    """The tangents of the outputs from those of the operands; None for an output whose dtype has no derivative."""
     if isinstance(node, ViewOperation):
         return [view_call(tangents[0], type(node), *node.parameters())]
     if isinstance(node, MultiViewOperation):
         steps = node.parts(operands[0].shape)
         return [view_call(tangents[0], type(step), *step.parameters()) for step in steps]
     assert isinstance(node, Operation)
-    node = prepared(node, operands, tangents, outputs)
+    node = _prepared(node, operands, tangents, outputs)
     seeds = [
         new_tensor(Tensor, np.zeros_like(one.array), None) if is_differentiable(one.array.dtype) else None
         for one in outputs
@@ -136,17 +137,17 @@ def tangents_of_outputs(
         values, directions = zip(*pairs, strict=True)
         found = grad(values, wanted, directions, create_graph=mode.enabled, allow_unused=True)
     results = iter(found)
-    return [None if seed is None else or_zeros(next(results), seed) for seed in seeds]
+    return [None if seed is None else _or_zeros(next(results), seed) for seed in seeds]
 
 
-def prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]) -> Operation:
-    """A copy of `node` that has saved what its formula needs for the operands that have tangents."""
+def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]) -> Operation:
+    """A copy of `node` that has saved the values that its formula needs for the operands with tangents."""
     node = copy.copy(node)
     mask = tuple(tangent is not None for tangent in tangents)
     node.next_edges = tuple(_WANTED if wanted else NO_EDGE for wanted in mask)
     node.saved = ()
     if hasattr(node, "versions"):
-        del node.versions  # those of what the original has saved
+        del node.versions  # they belong to the tensors that the original has saved
     if node.saved_names:
         save(node, node.plans[mask], operands, *outputs)
         kept: Sequence[Any] = node.saved or ()
@@ -154,18 +155,18 @@ def prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], 
     return node
 
 
-def or_zeros(tangent: Any, like: Tensor) -> Any:
-    """A tangent, zeros if the output does not depend on what changes."""
+def _or_zeros(tangent: Any, like: Tensor) -> Any:
+    """The tangent, or zeros in the shape of `like` if the output does not depend on an operand with a tangent."""
     return new_tensor(Tensor, np.zeros_like(like.array)) if tangent is None else tangent
 
 
-_follower = Follower()
+_follower = _Follower()
 
 
 def enter_dual_level() -> int:
-    """Open a level, in which tensors can have tangents. Returns its number, 0.
+    """Open the level, outside of which no tensor has a tangent. Returns its number, 0.
 
-    Raises RuntimeError inside of another level.
+    Raises RuntimeError if a level is already open.
     """
     if current.level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
@@ -175,7 +176,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the level; all tangents are gone. Raises RuntimeError if it is not the open one."""
+    """Close the level and drop all tangents. Raises RuntimeError if `level` is not the open one."""
     if current.level is None and level is None:
         raise RuntimeError("Dual level must be a positive number.")
     if current.level is None or level not in (None, 0):
@@ -187,7 +188,10 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:  # noqa: N801 - torch's name
-    """A context in which tensors can have tangents: what `make_dual` makes, and all that is computed from it."""
+    """A context in which `make_dual` gives tensors tangents, and all results computed from them have tangents too.
+
+    Raises RuntimeError on entering if a level is already open.
+    """
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -197,10 +201,10 @@ class dual_level:  # noqa: N801 - torch's name
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of `tensor` that has this very `tangent`, of the same shape.
+    """A view of `tensor` with this tangent, of the same shape; the tangent is not copied.
 
-    Raises ValueError for dtypes without derivatives, RuntimeError outside of a level, for another shape, and for
-    tensors that have tangents already.
+    Raises ValueError if either has a dtype other than floating point or complex; RuntimeError outside of a level, if
+    the shapes differ, and if either already has a tangent.
     """
     if current.level is None:
         raise RuntimeError(
@@ -229,7 +233,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """`(primal, tangent)` of a tensor: a view of it that has no tangent, and its tangent, None if it has none."""
+    """`(primal, tangent)`: a view of `tensor` without the tangent, and its tangent, None if it has none."""
     if current.level is None or level not in (None, 0):
         return UnpackedDualTensor(tensor, None)
     tangent = tangent_of(tensor)

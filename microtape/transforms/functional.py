@@ -1,8 +1,9 @@
-"""Products with Jacobians and Hessians of a function: `vjp`, `jvp`, `vhp`, `hvp`, and the whole matrices.
+"""Jacobians and Hessians of a function, and their products with vectors: `vjp`, `jvp`, `vhp`, `hvp`.
 
 Note [The double-backward trick]
-  Backward computes v ↦ v · J, which is linear in v. Differentiating that map with respect to v, at any v at all, gives
-  its transpose, w ↦ J · w: a Jacobian-vector product out of two backward passes.
+  Backward computes v ↦ v · J, which is linear in v. The backward pass of that map, at any v, applies its transpose,
+  w ↦ J · w. Two backward passes thus give a Jacobian-vector product (J. Townsend, "A new trick for calculating Jacobian
+  vector products", 2017).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from microtape.tensors.differentiate import grad
 from microtape.tensors.factories import zeros_like
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad import dual_level, make_dual, unpack_dual
-from microtape.transforms.functional_parts import (
+from microtape.transforms.functional_strict import (
     CONSTANT_HESSIAN,
     CONSTANT_HESSIAN_GRAPH,
     CONSTANT_JACOBIAN,
@@ -27,28 +28,34 @@ from microtape.transforms.functional_parts import (
     INDEPENDENT_PAIR,
     INDEPENDENT_SEED,
     LINEAR,
-    Several,
     check_depends,
-    detached,
     filled,
+)
+from microtape.transforms.functional_structure import (
+    Structure,
+    detached,
     finished,
     fresh,
-    several,
+    structure_of,
     vector,
     vector_of_inputs,
 )
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """`(func(*inputs), v · J)`, with J the Jacobian of `func` at `inputs` and `v` in the shape of the outputs.
+    """`(func(*inputs), v · J)`: the outputs, and the product of `v` with the Jacobian J of `func` at `inputs`.
 
-    `v` may be left out where the output is one tensor of one element. With `create_graph` the results can be
-    differentiated. Raises RuntimeError for a `v` that does not fit and for what `strict` forbids.
+    `inputs` is a tensor or a tuple of tensors, and so is what `func` returns. `v` has the shapes of the outputs and may
+    be omitted for a single output of one element; the product has the shapes and dtypes of the inputs. With
+    `create_graph` the results can be differentiated.
+
+    Raises RuntimeError if `v` has other shapes, or with `strict` if an output does not depend on an input (see
+    Note [Strict mode]); TypeError for inputs or outputs that are not tensors.
     """
     with enable_grad():
-        given = several(inputs, "inputs", "vjp")
+        given = structure_of(inputs, "inputs", "vjp")
         xs = fresh(given.tensors, create_graph)
-        outputs = called(func, xs, "vjp", strict)
+        outputs = _called(func, xs, "vjp", strict)
         if v is not None:
             v = vector(v, outputs, "vjp", create_graph)
         elif len(outputs.tensors) != 1 or outputs.tensors[0].numel() != 1:
@@ -56,57 +63,61 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
                 "The vector v can only be None if the user-provided function returns a single Tensor with a single "
                 "element."
             )
-    found = gradients(outputs.tensors, xs, v, create_graph)
+    found = _gradients(outputs.tensors, xs, v, create_graph)
     products = filled(found, xs, create_graph, strict, INDEPENDENT_INPUT, CONSTANT_JACOBIAN_GRAPH)
     return finished(outputs, create_graph), given.like(detached(products, create_graph))
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """`(func(*inputs), J · v)`, with J the Jacobian of `func` at `inputs` and `v` in the shape of the inputs.
+    """`(func(*inputs), J · v)`: the outputs, and the product of the Jacobian J of `func` at `inputs` with `v`.
 
-    See `vjp`, and Note [The double-backward trick].
+    `v` has the shapes of the inputs, the product those of the outputs. See `vjp` for the other arguments and the
+    errors, Note [The double-backward trick] for the formula.
     """
     with enable_grad():
-        given = several(inputs, "inputs", "jvp")
+        given = structure_of(inputs, "inputs", "jvp")
         xs = fresh(given.tensors, create_graph)
         v = vector_of_inputs(v, given, "jvp", create_graph)
-        outputs = called(func, xs, "jvp", strict)
+        outputs = _called(func, xs, "jvp", strict)
         seeds = tuple(zeros_like(output, requires_grad=True) for output in outputs.tensors)
-        transposed = gradients(outputs.tensors, xs, seeds, True)
+        transposed = _gradients(outputs.tensors, xs, seeds, True)
         if strict:
             check_depends(transposed, INDEPENDENT_INPUT, INDEPENDENT_GRADIENT)
-    found = gradients(transposed, seeds, v, create_graph)
+    found = _gradients(transposed, seeds, v, create_graph)
     products = filled(found, outputs.tensors, create_graph, strict, INDEPENDENT_SEED, CONSTANT_JACOBIAN_GRAPH)
     return finished(outputs, create_graph), outputs.like(detached(products, create_graph))
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """`(func(*inputs), v · H)`, with H the Hessian of a `func` that returns one number; see `vjp`."""
+    """`(func(*inputs), v · H)`, with H the Hessian of a `func` that returns a tensor of one element.
+
+    `v` and the product have the shapes of the inputs. For the other arguments and the errors see `vjp`.
+    """
     with enable_grad():
-        given = several(inputs, "inputs", "vhp")
+        given = structure_of(inputs, "inputs", "vhp")
         xs = fresh(given.tensors, create_graph)
         v = vector_of_inputs(v, given, "vhp", create_graph)
-        output = one_number(func, xs, "vhp", strict)
-        first = first_derivative(output, xs, strict)
-    found = gradients(first, xs, v, create_graph)
+        output = _one_number(func, xs, "vhp", strict)
+        first = _first_derivative(output, xs, strict)
+    found = _gradients(first, xs, v, create_graph)
     products = filled(found, xs, create_graph, strict, CONSTANT_JACOBIAN, CONSTANT_HESSIAN_GRAPH)
     return finished(output, create_graph), given.like(detached(products, create_graph))
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """`(func(*inputs), H · v)`: the same as `vhp`, since H is symmetric, but by one more backward pass.
+    """`(func(*inputs), H · v)`: equal to `vhp`, since H is symmetric, but at the cost of one more backward pass.
 
-    It is what `jvp` of the gradient gives, and it is here because torch has it; `vhp` is cheaper.
+    It is `jvp` of the gradient. It exists because torch has it; `vhp` is cheaper. See `vjp` for arguments and errors.
     """
     with enable_grad():
-        given = several(inputs, "inputs", "hvp")
+        given = structure_of(inputs, "inputs", "hvp")
         xs = fresh(given.tensors, create_graph)
         v = vector_of_inputs(v, given, "hvp", create_graph)
-        output = one_number(func, xs, "hvp", strict)
-        first = first_derivative(output, xs, strict)
+        output = _one_number(func, xs, "hvp", strict)
+        first = _first_derivative(output, xs, strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in xs)
-        transposed = gradients(first, xs, seeds, True)
-    found = gradients(transposed, seeds, v, create_graph)
+        transposed = _gradients(first, xs, seeds, True)
+    found = _gradients(transposed, seeds, v, create_graph)
     products = filled(found, xs, create_graph, strict, CONSTANT_HESSIAN, CONSTANT_HESSIAN_GRAPH)
     return finished(output, create_graph), given.like(detached(products, create_graph))
 
@@ -121,12 +132,12 @@ def jacobian(
 ) -> Any:
     """The Jacobian of `func` at `inputs`: for each output and input a tensor of shape `output.shape + input.shape`.
 
-    Reverse mode takes one backward pass for each element of the outputs, forward mode one call of `func` for each
-    element of the inputs. `vectorize` changes nothing but what is allowed beside it: forward mode wants it, `strict`
-    forbids it. NB: torch runs the passes as one, with vmap.
+    Reverse mode runs one backward pass for each element of the outputs, forward mode calls `func` once for each element
+    of the inputs. `vectorize` does not change the computation: forward mode requires it, `strict` excludes it.
+    NB: torch's `vectorize` runs all passes as one, with vmap.
 
-    Raises RuntimeError for what `strict` forbids, NotImplementedError and RuntimeError for arguments that do not go
-    together.
+    Raises AssertionError for an unknown `strategy`; RuntimeError with `strict` if an output does not depend on an
+    input; NotImplementedError or RuntimeError for arguments that cannot be combined.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -139,11 +150,11 @@ def jacobian(
                 'microtape.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
                 'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
             )
-        return forward_jacobian(func, inputs, strict, vectorize)
+        return _forward_jacobian(func, inputs, strict, vectorize)
     with enable_grad():
-        given = several(inputs, "inputs", "jacobian")
+        given = structure_of(inputs, "inputs", "jacobian")
         xs = fresh(given.tensors, create_graph)
-        outputs = called(func, xs, "jacobian", strict)
+        outputs = _called(func, xs, "jacobian", strict)
         if vectorize and strict:
             raise RuntimeError(
                 "microtape.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
@@ -152,7 +163,7 @@ def jacobian(
         blocks = []
         for i, output in enumerate(outputs.tensors):
             rows = [
-                jacobian_row(i, element, xs, create_graph, strict)
+                _jacobian_row(i, element, xs, create_graph, strict)
                 for element in (output.reshape(-1)[j] for j in range(output.numel()))
             ]
             columns = [
@@ -171,17 +182,18 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The Hessian of a `func` that returns one number: for each pair of inputs a tensor of both their shapes.
+    """The Hessian of a `func` that returns one element: for inputs x and y a tensor of shape `x.shape + y.shape`.
 
-    It is the Jacobian of the gradient; see `jacobian` for the arguments.
+    It is the Jacobian of the gradient; see `jacobian` for arguments and errors. Also raises RuntimeError if `func`
+    returns more than one element.
     """
-    given = several(inputs, "inputs", "hessian")
+    given = structure_of(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def gradient(*xs: Tensor) -> Any:
         ys = fresh([x if x.requires_grad else x.requires_grad_() for x in xs], True)
-        first = gradients(one_number(func, ys, "hessian", strict).tensors, ys, None, True)
+        first = _gradients(_one_number(func, ys, "hessian", strict).tensors, ys, None, True)
         if strict:
             check_depends(first, LINEAR, LINEAR)
         return tuple(zeros_like(x) if one is None else one for one, x in zip(first, xs, strict=True))
@@ -190,47 +202,47 @@ def hessian(
     return given.like([given.like(row) for row in blocks])
 
 
-def called(func: Callable[..., Any], xs: Sequence[Tensor], function: str, strict: bool) -> Several:
-    """The outputs of `func`."""
-    outputs = several(func(*xs), "outputs of the user-provided function", function)
+def _called(func: Callable[..., Any], xs: Sequence[Tensor], function: str, strict: bool) -> Structure:
+    """The outputs of `func`. Raises TypeError unless they are tensors, RuntimeError for what `strict` forbids."""
+    outputs = structure_of(func(*xs), "outputs of the user-provided function", function)
     if strict:
         check_depends(outputs.tensors, INDEPENDENT_OUTPUT, INDEPENDENT_OUTPUT)
     return outputs
 
 
-def forward_jacobian(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
-    """The Jacobian, a column at a time: each is the tangent of the outputs in the direction of one input element."""
+def _forward_jacobian(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
+    """The Jacobian by columns: each is the tangent of the outputs for a tangent of 1 in one input element."""
     if strict:
         raise RuntimeError(
             'microtape.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
             'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
-    given = several(inputs, "inputs", "jacobian")
+    given = structure_of(inputs, "inputs", "jacobian")
     if not vectorize:
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
     rows: list[list[Tensor]] = []
-    outputs = Several((), True)
+    outputs = Structure((), True)
     for which, x in enumerate(given.tensors):
         columns = []
         for element in range(x.numel()):
             directions = [zeros_like(one) for one in given.tensors]
             directions[which].view(-1)[element] = 1
-            outputs, column = pushed_forward(func, given.tensors, directions)
+            outputs, column = _pushed_forward(func, given.tensors, directions)
             columns.append(column)
         rows.append([stack(column, -1).reshape((*column[0].shape, *x.shape)) for column in zip(*columns, strict=True)])
     return outputs.like([given.like(blocks) for blocks in zip(*rows, strict=True)])
 
 
-def pushed_forward(
+def _pushed_forward(
     func: Callable[..., Any], xs: Sequence[Tensor], directions: Sequence[Tensor]
-) -> tuple[Several, list[Tensor]]:
-    """The outputs of `func`, and how they change as the inputs do in these directions."""
+) -> tuple[Structure, list[Tensor]]:
+    """The outputs of `func`, and their tangents for these tangents of the inputs."""
     with dual_level():
         duals = [make_dual(x, direction) for x, direction in zip(xs, directions, strict=True)]
-        outputs = called(func, duals, "jacobian", False)
+        outputs = _called(func, duals, "jacobian", False)
         tangents = [unpack_dual(output).tangent for output in outputs.tensors]
     filled_in = [
         zeros_like(output) if tangent is None else tangent.detach()
@@ -239,14 +251,14 @@ def pushed_forward(
     return outputs, filled_in
 
 
-def gradients(
+def _gradients(
     outputs: Sequence[Tensor | None],
     inputs: Sequence[Tensor],
     seeds: Sequence[Tensor] | None,
     create_graph: bool,
     retain_graph: bool | None = None,
 ) -> tuple[Tensor | None, ...]:
-    """`grad` of those outputs that have a history; None for the inputs that they do not depend on."""
+    """`grad` of the outputs that require grad; None for inputs that they do not depend on."""
     given = seeds if seeds is not None else (None,) * len(outputs)
     pairs = [(y, seed) for y, seed in zip(outputs, given, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -256,9 +268,9 @@ def gradients(
     return found
 
 
-def one_number(func: Callable[..., Any], xs: Sequence[Tensor], function: str, strict: bool) -> Several:
-    """The output of a `func` whose Hessian is asked for. Raises RuntimeError unless it is one number."""
-    output = called(func, xs, function, strict)
+def _one_number(func: Callable[..., Any], xs: Sequence[Tensor], function: str, strict: bool) -> Structure:
+    """The output of a `func` to compute the Hessian of. Raises RuntimeError unless it has exactly one element."""
+    output = _called(func, xs, function, strict)
     if output.in_tuple:
         raise RuntimeError(f"The function given to {function} should return a single Tensor")
     if output.tensors[0].numel() != 1:
@@ -266,18 +278,18 @@ def one_number(func: Callable[..., Any], xs: Sequence[Tensor], function: str, st
     return output
 
 
-def first_derivative(output: Several, xs: Sequence[Tensor], strict: bool) -> tuple[Tensor | None, ...]:
-    """The gradient of one number, ready to be differentiated again."""
-    first = gradients(output.tensors, xs, None, True)
+def _first_derivative(output: Structure, xs: Sequence[Tensor], strict: bool) -> tuple[Tensor | None, ...]:
+    """The gradient of a single element, recorded so that it can be differentiated again."""
+    first = _gradients(output.tensors, xs, None, True)
     if strict:
         check_depends(first, INDEPENDENT_INPUT, LINEAR)
     return first
 
 
-def jacobian_row(i: int, element: Tensor, xs: Sequence[Tensor], create_graph: bool, strict: bool) -> list[Tensor]:
-    """The gradient of one element of output `i`."""
+def _jacobian_row(i: int, element: Tensor, xs: Sequence[Tensor], create_graph: bool, strict: bool) -> list[Tensor]:
+    """One row of the Jacobian: the gradients of an element of output `i` with respect to all inputs."""
     row = []
-    for k, (gradient, x) in enumerate(zip(gradients((element,), xs, None, create_graph, True), xs, strict=True)):
+    for k, (gradient, x) in enumerate(zip(_gradients((element,), xs, None, create_graph, True), xs, strict=True)):
         if gradient is None:
             if strict:
                 raise RuntimeError(INDEPENDENT_PAIR.format(output=i, i=k))

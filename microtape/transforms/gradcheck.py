@@ -1,4 +1,4 @@
-"""Checking derivatives against finite differences; see Note [Numerical and analytical] in `jacobians`."""
+"""Checking derivatives against finite differences; see Note [Numerical and analytical] in `gradcheck_jacobians`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from microtape.tape.grad_mode import enable_grad
 from microtape.tape.tensor_state import new_tensor
 from microtape.tensors.differentiate import grad
 from microtape.tensors.tensor import Tensor
-from microtape.transforms.jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
+from microtape.transforms.gradcheck_jacobians import Jacobians, Matrix, differentiable, plain_values, random_like
 
 NOT_REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
@@ -43,21 +43,22 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients that backward computes for `func(*inputs)` with finite differences.
 
-    Inputs that require grad should be of double precision; each is nudged in place, one element at a time, and put
-    back. `fast_mode` compares one random projection of each Jacobian rather than all of it. With `check_forward_ad`,
-    the tangents that forward mode computes are compared too; without `check_backward_ad`, only they are.
+    Inputs may have any shape; those that require grad should be float64 or complex128. Each of their elements in turn
+    is changed in place by ±`eps` and restored. `fast_mode` compares one random projection of each Jacobian instead of
+    the whole matrix. `check_forward_ad` also compares the tangents of forward mode; without `check_backward_ad`, only
+    these are compared. The formulas are in Note [Numerical and analytical].
 
-    torch's other arguments are taken as well. Gradients always have their input's dtype here, a batch of them is
-    computed one by one, and no tensor is sparse: `check_grad_dtypes`, `check_batched_grad`,
-    `check_batched_forward_grad` and `masked` change nothing.
+    torch's other arguments are accepted. Gradients always have their input's dtype here, a batch of them is computed
+    one by one, and no tensor is sparse: `check_grad_dtypes`, `check_batched_grad`, `check_batched_forward_grad` and
+    `masked` change nothing.
 
     Raises:
-        GradcheckError: they differ by more than `atol + rtol · |numerical|`; backward gives different values each time
-            (by more than `nondet_tol`), does not scale with the first gradient, or stumbles over an undefined one. With
-            `raise_exception=False` the answer is False instead.
+        GradcheckError: a gradient differs by more than `atol + rtol · |numerical|`; or repeated backward passes differ
+            by more than `nondet_tol`, or backward does not scale with the first gradient or fails on an undefined one.
+            With `raise_exception=False`, returns False instead.
         ValueError: no input requires grad.
-        RuntimeError: an input repeats its memory.
-        AssertionError: nothing is to be checked, or a batch of what is not.
+        RuntimeError: elements of an input share memory.
+        AssertionError: nothing is to be checked, or batched gradients of a mode that is not checked.
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
@@ -66,7 +67,7 @@ def gradcheck(
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    check_inputs(arguments)
+    _check_inputs(arguments)
     try:
         _Check(Jacobians(func, arguments, eps), atol, rtol, nondet_tol).run(
             backward=check_backward_ad, forward=check_forward_ad, undefined=check_undefined_grad, fast_mode=fast_mode
@@ -97,11 +98,11 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """`gradcheck` of the gradients of `func`: whether its second derivatives are right.
+    """`gradcheck` of the gradients of `func`: checks its second derivatives.
 
-    `grad_outputs` are the first gradients, by default random ones; with `gen_non_contig_grad_outputs` these do not lie
-    in order in memory. `check_fwd_over_rev` checks the tangents of gradients, `check_rev_over_rev` their gradients. The
-    other arguments and errors are gradcheck's.
+    `grad_outputs` are the first gradients, in the shapes and dtypes of the outputs; by default they are random, and
+    with `gen_non_contig_grad_outputs` not contiguous. `check_fwd_over_rev` checks the tangents of the gradients,
+    `check_rev_over_rev` their gradients. For the other arguments and the errors see `gradcheck`.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
@@ -154,7 +155,7 @@ class _Check:
         self.at, self.atol, self.rtol, self.nondet_tol = at, atol, rtol, nondet_tol
 
     def run(self, *, backward: bool, forward: bool, undefined: bool, fast_mode: bool) -> None:
-        """Check what is asked for."""
+        """Make the checks that are asked for. Raises GradcheckError at the first that fails."""
         at = self.at
         if not at.outputs:
             self.check_that_nothing_depends()
@@ -173,7 +174,7 @@ class _Check:
             self.check_undefined(at.outputs)
 
     def compare(self, index: int, number: int, numerical: Matrix, analytical: Matrix, how: str = "") -> None:
-        """Raise GradcheckError where two Jacobians differ."""
+        """Raise GradcheckError if two Jacobians differ."""
         numerical = numerical.reshape(analytical.shape)
         if not np.allclose(analytical, numerical, self.rtol, self.atol, equal_nan=True):
             raise GradcheckError(
@@ -182,7 +183,7 @@ class _Check:
             )
 
     def check_backward(self, index: int, output: Tensor) -> None:
-        """Compare all of the Jacobians of one output, and that backward says the same each time."""
+        """Compare all Jacobians of one output, and those of two backward passes with one another."""
         at = self.at
         analytical, again = at.by_backward(output), at.by_backward(output)
         for number, tensor, ours, second in zip(at.numbers, at.inputs, analytical, again, strict=True):
@@ -191,7 +192,7 @@ class _Check:
                 raise GradcheckError(NOT_REENTRANT.format(tolerance=self.nondet_tol))
 
     def check_forward(self, number: int, tensor: Tensor) -> None:
-        """Compare all of the Jacobians with respect to one input."""
+        """Compare all Jacobians with respect to one input."""
         for index, ours in enumerate(self.at.by_forward(number)):
             self.compare(index, number, self.at.numerical(tensor, index), ours, "computed with forward mode ")
 
@@ -221,12 +222,12 @@ class _Check:
         return True
 
     def near(self, numerical: Any, analytical: Any, u: Matrix, v: Matrix) -> bool:
-        """Whether two projections agree, given how much went into them."""
+        """Whether two projections agree, within a tolerance that grows with u and v."""
         tolerance = self.atol * np.abs(u).sum() * np.abs(v).sum() + self.rtol * abs(numerical)
         return bool(abs(numerical - analytical) <= tolerance)
 
     def check_that_nothing_depends(self) -> None:
-        """The outputs claim not to depend on the inputs; then nudging an input must not change them."""
+        """No output requires grad: then changing an input must not change the outputs."""
         func, arguments, eps = self.at.func, self.at.arguments, self.at.eps
         for tensor in self.at.inputs:
             for at in np.ndindex(tensor.array.shape):
@@ -239,7 +240,7 @@ class _Check:
                     raise GradcheckError("Numerical gradient for function expected to be zero")
 
     def check_undefined_tangents(self) -> None:
-        """An input without a tangent must be taken for one whose tangent is zero."""
+        """An input without a tangent must give the same tangents as one whose tangent is zero."""
         at, generator = self.at, np.random.default_rng(0)
         tangents = {
             number: random_like(tensor, generator).array for number, tensor in zip(at.numbers, at.inputs, strict=True)
@@ -269,9 +270,9 @@ class _Check:
                 raise GradcheckError("grad is incorrect size")
 
     def check_undefined(self, outputs: list[Tensor]) -> None:
-        """An undefined gradient, None, must be taken for zero."""
+        """An undefined first gradient, None, must have the effect of zeros."""
         try:
-            undefined = [Undefined.apply(output) for output in outputs]
+            undefined = [_Undefined.apply(output) for output in outputs]
             ones = [new_tensor(Tensor, np.ones_like(output.array)) for output in outputs]
             found = grad(undefined, self.at.inputs, ones, retain_graph=True, allow_unused=True)
         except Exception as error:
@@ -286,8 +287,8 @@ class _Check:
             )
 
 
-class Undefined(Function):
-    """z = x, but no gradient comes back."""
+class _Undefined(Function):
+    """z = x, with an undefined gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
@@ -296,11 +297,11 @@ class Undefined(Function):
 
     @staticmethod
     def backward(ctx: Any, grad_output: Any) -> None:
-        """An undefined gradient."""
+        """None: an undefined gradient."""
 
 
-def check_inputs(arguments: tuple[Any, ...]) -> None:
-    """Raise ValueError or RuntimeError for inputs that cannot be checked; warn where the check is likely to fail."""
+def _check_inputs(arguments: tuple[Any, ...]) -> None:
+    """Raise ValueError or RuntimeError for inputs that cannot be checked; warn if the check is likely to fail."""
     found = False
     for i, one in enumerate(arguments):
         if not isinstance(one, Tensor) or not one.requires_grad:

@@ -1,4 +1,4 @@
-"""What can be done with a graph from outside: wait for several gradients, for the end of backward, count a write."""
+"""Following a backward pass from outside: hooks on several tensors, callbacks at its end, version counters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from microtape.tensors.tensor import Tensor
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write to the memory of a tensor, or of several, that the engine could not see."""
+    """Count a write to the memory of one or more tensors that autograd could not see: adds 1 to their `_version`.
+
+    Raises RuntimeError for an argument that is not a tensor or an iterable of tensors.
+    """
     tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
     if not isinstance(tensors, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
@@ -27,7 +30,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class _unsafe_preserve_version_counter:  # noqa: N801 - torch's name
-    """A context in which writes to these tensors are not counted: backward will not notice them, and may be wrong."""
+    """A context in which writes to these tensors are not counted: backward cannot notice them, and may be wrong."""
 
     def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
@@ -43,8 +46,8 @@ class _unsafe_preserve_version_counter:  # noqa: N801 - torch's name
             ensure_version(tensor).number = number
 
 
-class MultiHandle(RemovableHandle):
-    """What registering a hook on several tensors returns."""
+class _MultiHandle(RemovableHandle):
+    """The handle of a hook on several tensors."""
 
     def __init__(self, handles: Iterable[RemovableHandle]) -> None:
         self.handles = tuple(handles)
@@ -58,17 +61,18 @@ class MultiHandle(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[[Any], None], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Call `fn` once in each backward that computes gradients of these tensors.
+    """Call `fn` once in each backward that computes gradients of these tensors. Returns a handle to remove the hook.
 
-    With "all": after the last of them, `fn(gradients)`, None for those that this backward does not compute. With "any":
-    after the first, `fn(gradient)`. Passes that run inside of one another, or in several threads, count apart.
+    With "all", `fn(gradients)` runs after the last of these gradients; gradients that the backward does not compute are
+    None. With "any", `fn(gradient)` runs after the first. Passes inside of one another and in several threads are told
+    apart.
 
-    NB: as in torch, "all" does not wait for a tensor that is the only root of the pass, and RuntimeError is raised in a
-    `grad()` with respect to a leaf among the tensors.
+    Raises ValueError for another mode. NB: as in torch, "all" does not wait for a tensor that is the only root of the
+    pass, and a `grad()` with respect to a leaf among the tensors raises RuntimeError.
     """
     if mode == "any":
-        once = _Once(fn)
-        return MultiHandle([tensor.register_hook(once) for tensor in tensors if tensor.requires_grad])
+        hook = _FirstGradientHook(fn)
+        return _MultiHandle([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])
     if mode != "all":
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     nodes = []
@@ -77,14 +81,14 @@ def register_multi_grad_hook(
         if node is None:
             raise AssertionError("Expected gradient function to be set")
         nodes.append(node)
-    waiting = _Together(nodes, fn)
-    return MultiHandle(
+    waiting = _AllGradientsHook(nodes, fn)
+    return _MultiHandle(
         [tensor.register_hook(functools.partial(waiting.arrived, i)) for i, tensor in enumerate(tensors)]
     )
 
 
-class _Once:
-    """A hook that acts on the first gradient of each pass."""
+class _FirstGradientHook:
+    """A hook on several tensors that calls `fn` with the first gradient of each pass."""
 
     def __init__(self, fn: Callable[[Any], None]) -> None:
         self.fn = fn
@@ -102,8 +106,8 @@ class _Once:
         self.fn(gradient)
 
 
-class _Together:
-    """A hook that waits, in each pass, for all the gradients that the pass will compute."""
+class _AllGradientsHook:
+    """A hook on several tensors that calls `fn` with the last of the gradients that a pass computes of them."""
 
     def __init__(self, nodes: list[Node], fn: Callable[[Any], None]) -> None:
         self.nodes, self.fn = nodes, fn
@@ -111,7 +115,7 @@ class _Together:
         self.gradients: weakref.WeakKeyDictionary[GraphTask, dict[int, Any]] = weakref.WeakKeyDictionary()
 
     def arrived(self, index: int, gradient: Any) -> None:
-        """The gradient of one of the tensors."""
+        """Take the gradient of the tensor at `index`, and call `fn` if it was the last."""
         task = current_task()
         assert task is not None
         with self.lock:
@@ -124,10 +128,10 @@ class _Together:
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
-    """Call `callback` when the present call of backward has evaluated its last node.
+    """Call `callback()` when the present call of backward has evaluated its last node.
 
-    Callbacks run in the order in which they were queued, and may queue more. An exception ends the backward. Raises
-    RuntimeError outside of backward.
+    Callbacks run in the order in which they were queued, and may queue more. An exception in a callback ends the
+    backward. Raises RuntimeError outside of backward.
     """
     task = current_task()
     if task is None:

@@ -1,9 +1,9 @@
-"""Hooks on everything that operations save for backward: pack it when it is saved, unpack it when it is needed.
+"""Hooks on the tensors that operations save for backward: packed when saved, unpacked when needed.
 
 Note [Packing]
-  The hooks watch operations. When one has been recorded, what it has saved is still there as it is; each tensor is
-  given to the pack hook, and what that returns takes its place. So an operation knows nothing of hooks, and pays
-  nothing for them.
+  The hooks are observers of operations. After an operation has been recorded, they replace each tensor that it has
+  saved by the value that the pack hook returns for it. Operations themselves know nothing of hooks, and cost nothing
+  more without them.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ from microtape.tape.tensor_state import NUMBER, TensorState, new_tensor, version
 from microtape.tape.watch import Watcher, watch
 
 
-class _InForce(threading.local):
-    """The hooks of this thread, the innermost last, and the message with which they are refused, if they are."""
+class _ActiveHooks(threading.local):
+    """The active hooks of this thread, the innermost last; and if hooks are disabled, the message of the error."""
 
     def __init__(self) -> None:
         self.hooks: list[saved_tensors_hooks] = []
         self.refusal: str | None = None
 
 
-_in_force = _InForce()
+_active = _ActiveHooks()
 
 
 class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
-    """A context in which `pack_hook(tensor)` decides what is kept of each tensor that an operation saves.
+    """A context in which the graph keeps `pack_hook(tensor)`, any object, in place of each tensor that is saved.
 
-    `unpack_hook` gets what it returned, each time the tensor is needed, and returns a tensor with the same content. Of
-    nested contexts only the innermost counts. Python numbers are not packed.
+    Each time the tensor is needed, `unpack_hook` is given that object and returns a tensor of the same shape, dtype and
+    content. Of nested contexts only the innermost applies. Python numbers are not packed.
 
-    Raises RuntimeError where hooks are disabled, and if a pack hook writes to its argument.
+    Raises TypeError for hooks that are not callable; RuntimeError on entering if hooks are disabled, and if a pack hook
+    writes to its argument.
     """
 
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
@@ -50,30 +51,30 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
         self._overwritten: tuple[TensorState, TensorState] | None = None
 
     def __enter__(self) -> None:
-        if _in_force.refusal is not None:
-            raise RuntimeError(_in_force.refusal)
+        if _active.refusal is not None:
+            raise RuntimeError(_active.refusal)
         if not callable(self.pack_hook) or not callable(self.unpack_hook):
             raise TypeError("saved_tensors_hooks(): pack_hook and unpack_hook must be callable")
-        _in_force.hooks.append(self)
+        _active.hooks.append(self)
         watch.join(self)
 
     def __exit__(self, *_: object) -> None:
-        _in_force.hooks.pop()
+        _active.hooks.pop()
         watch.leave(self)
 
     def writing(self, tensor: TensorState) -> None:
-        """Keep the value from before an in-place operation, which may turn out to have saved it."""
-        if _in_force.hooks and _in_force.hooks[-1] is self:
+        """Copy the value that an in-place operation is about to overwrite: the operation may save it."""
+        if _active.hooks and _active.hooks[-1] is self:
             self._overwritten = tensor, new_tensor(type(tensor), tensor.array.copy())
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """Pack what has been saved; see Note [Packing]."""
-        if _in_force.hooks and _in_force.hooks[-1] is self:
+        """Pack the tensors that `node` has saved; see Note [Packing]."""
+        if _active.hooks and _active.hooks[-1] is self:
             overwritten, self._overwritten = self._overwritten, None
-            self._pack(holder(node), outputs, overwritten)
+            self._pack(saving_node(node), outputs, overwritten)
 
     def _pack(self, node: Node, outputs: Sequence[Any], overwritten: tuple[TensorState, TensorState] | None) -> None:
-        """Put a PackedTensor in the place of everything that `node` has saved."""
+        """Replace the tensors that `node` has saved by PackedTensors."""
         if not node.saved:
             return
         kept = list(node.saved)
@@ -84,30 +85,30 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
             own_output = None
             if isinstance(item, SavedTensor):
                 own_output = item.edge(node)
-                item = as_output(node, item, outputs)
-            elif version_number(item) != saved_version(node, index):  # by the very operation that saved it
+                item = _as_output(node, item, outputs)
+            elif version_number(item) != saved_version(node, index):  # overwritten by the very operation that saved it
                 if overwritten is None or overwritten[0] is not item:
-                    continue  # a view of what was overwritten: backward will say so
+                    continue  # a view of the overwritten tensor: backward will raise
                 item = overwritten[1]
                 item.edge = node.next_edges[node.sources[index]]
             kept[index] = PackedTensor(item, own_output, self.pack_hook, self.unpack_hook)
         node.saved = tuple(kept)
 
 
-def pack_with_hooks_in_force(node: Node) -> None:
-    """Pack what a node that is no operation has saved, if there are hooks."""
-    if _in_force.hooks:
-        _in_force.hooks[-1]._pack(node, (), None)
+def pack_with_active_hooks(node: Node) -> None:
+    """Pack the saved tensors of a node that is not an operation, if hooks are active."""
+    if _active.hooks:
+        _active.hooks[-1]._pack(node, (), None)
 
 
-def holder(node: Node) -> Node:
-    """The node that holds what was saved: a CopySlices keeps its operation's node inside."""
+def saving_node(node: Node) -> Node:
+    """The node that holds the saved tensors: a CopySlices contains that of its operation."""
     function = getattr(node, "function", node)
     return function if isinstance(function, Node) else node
 
 
-def as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> TensorState:
-    """A saved output as the very object that the user gets, if that is among `outputs`: hooks are to see that one."""
+def _as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> TensorState:
+    """A saved output for the pack hook: the tensor that the user gets, if it is among `outputs`, or else a new one."""
     for output in outputs:
         if isinstance(output, TensorState) and output.array is saved.array:
             return output
@@ -116,27 +117,28 @@ def as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> TensorS
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """A context in which hooks on saved tensors are refused: entering one raises RuntimeError with this message."""
-    if _in_force.hooks:
+    """A context without hooks on saved tensors: entering one inside, or this one inside hooks, raises RuntimeError."""
+    if _active.hooks:
         raise RuntimeError(error_message)
-    before, _in_force.refusal = _in_force.refusal, error_message
+    before, _active.refusal = _active.refusal, error_message
     try:
         yield
     finally:
-        _in_force.refusal = before
+        _active.refusal = before
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
-    """Accepted for torch's sake: everything is in the CPU's memory already. See `save_on_disk`."""
+    """Exists for compatibility with torch: all tensors are in the CPU's memory already. See `save_on_disk`."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: tensor, lambda tensor: tensor)
 
 
 class save_on_disk(saved_tensors_hooks):  # noqa: N801 - the counterpart of torch's save_on_cpu
-    """A context in which what operations save goes to files, and comes back when backward needs it.
+    """A context in which saved tensors are written to files, and read when backward needs them.
 
-    The files lie in `folder`, or in the system's folder for temporary files, and go with the graph.
+    The files are in `folder`, by default the system's folder for temporary files, and are deleted with the graph.
+    Raises OSError if a file cannot be written.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
@@ -148,10 +150,10 @@ class save_on_disk(saved_tensors_hooks):  # noqa: N801 - the counterpart of torc
 
 
 class _Spilled:
-    """A tensor in a file, which is deleted with this object."""
+    """A tensor in a file that is deleted with this object."""
 
     def __init__(self, tensor: TensorState, folder: str | os.PathLike[str] | None) -> None:
-        import tempfile  # here, as few need it and it takes its time to import
+        import tempfile  # here, as importing it takes long and few programs need it
 
         number, self.path = tempfile.mkstemp(".npy", "microtape-", folder)
         with os.fdopen(number, "wb") as file:

@@ -1,4 +1,4 @@
-"""Functions and calls written as in R torch, libtorch and OneFlow give what torch's own form gives."""
+"""Functions and calls written as in R torch, libtorch and OneFlow give the results of torch's own form."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_arguments_can_be_given_by_name():
 
 
 class Powers(dialects.CppFunction):
-    """Two outputs and a number, in libtorch's manner."""
+    """Two outputs and a number, in libtorch's style."""
 
     @staticmethod
     def forward(ctx, x, exponent):

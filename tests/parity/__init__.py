@@ -1,1 +1,1 @@
-"""The same programs on torch and on microtape, compared observation by observation."""
+"""The same programs run on torch and on microtape, compared observation by observation."""

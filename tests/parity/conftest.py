@@ -5,7 +5,7 @@ import pytest
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of this folder; without torch they are skipped, or fail where MICROTAPE_REQUIRE_TORCH=1."""
+    """Mark the tests of this folder. Without torch they are skipped, or fail if MICROTAPE_REQUIRE_TORCH=1."""
     here = os.path.dirname(__file__)
     for item in items:
         if str(item.path).startswith(here):

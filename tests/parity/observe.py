@@ -1,14 +1,14 @@
-"""Run a program on one of the two modules and write down what can be seen of it.
+"""Run a program on one of the two modules and log observations of it.
 
 A program is a function `program(mt, see)`, where `mt` is torch or microtape. It tells `see` what to compare:
 
-    see(x, y.shape, "text")         tensors with all their flags, anything else by value
+    see(x, y.shape, "text")         tensors with all their flags, other objects by value
     see.value(x.grad)               only values, shape, dtype and requires_grad
-    with see.raising(): ...         the exception (or that there was none), and go on
+    with see.raising(): ...         the exception or its absence; the program continues
     with see.order(loss): ...       which nodes are evaluated inside, in which order
     see.graph(loss)                 the nodes that `loss` reaches, and their edges
 
-An exception that leaves the program is compared too, with the line that it left it from, and so are warnings.
+An exception that ends the program is compared too, with the line that raised it; and so are warnings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Program = Callable[[Any, "See"], None]
 
 
 class Value(NamedTuple):
-    """A tensor without what autograd knows of it."""
+    """The values of a tensor and its requires_grad."""
 
     array: np.ndarray
     requires_grad: bool
@@ -37,7 +37,7 @@ class Value(NamedTuple):
 
 
 class Flags(NamedTuple):
-    """What autograd knows of a tensor."""
+    """The autograd attributes of a tensor."""
 
     is_leaf: bool
     version: int
@@ -48,7 +48,7 @@ class Flags(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """An exception, and the program's outermost line that it came through."""
+    """An exception, and the outermost line of the program that it passed through."""
 
     type: type[BaseException]
     message: str
@@ -60,14 +60,14 @@ class Raised(NamedTuple):
 
 @dataclass
 class Event:
-    """One observation and the program's line that made it."""
+    """One observation, and the line of the program that made it."""
 
     line: int
     seen: Any
 
 
 class See:
-    """The eyes of a program; `events` is what it saw."""
+    """Logs what a program observes, in `events`."""
 
     def __init__(self, mt: Any, file: str) -> None:
         self.mt = mt
@@ -78,12 +78,12 @@ class See:
         self._add([self._describe(thing) for thing in things])
 
     def value(self, *tensors: Any) -> None:
-        """Compare values, shape, dtype and requires_grad, and no other flags."""
+        """Compare only values, shape, dtype and requires_grad."""
         self._add([None if tensor is None else self._value(tensor) for tensor in tensors])
 
     @contextmanager
     def raising(self, *, text: bool = True) -> Iterator[None]:
-        """Compare the exception that the body raises; with `text=False` only its type."""
+        """Compare the exception that the body raises; with `text=False`, only its type."""
         try:
             yield
         except Exception as error:
@@ -94,7 +94,7 @@ class See:
 
     @contextmanager
     def order(self, *roots: Any) -> Iterator[list[str]]:
-        """Compare which of the nodes behind `roots` run inside, in which order."""
+        """Compare which of the nodes that `roots` reach run inside, in which order."""
         ran: list[str] = []
         handles = []
         for number, node in enumerate(reachable(roots)):
@@ -108,7 +108,7 @@ class See:
             self._add(ran)
 
     def graph(self, *roots: Any) -> None:
-        """Compare the nodes behind `roots`, numbered in the order of discovery, and their edges."""
+        """Compare the nodes that `roots` reach, numbered in the order of discovery, and their edges."""
         nodes = reachable(roots)
         numbers = {id(node): number for number, node in enumerate(nodes)}
         self._add(
@@ -153,7 +153,7 @@ class See:
 
 
 def reachable(roots: Any) -> list[Any]:
-    """The nodes behind these tensors, in an order that only the graph's edges decide."""
+    """The nodes that these tensors reach, in an order determined by the edges of the graph alone."""
     nodes: list[Any] = []
     seen: set[int] = set()
     stack = [root.grad_fn for root in reversed(roots)]
@@ -167,13 +167,13 @@ def reachable(roots: Any) -> list[Any]:
 
 
 def as_microtape(text: str) -> str:
-    """Torch's text as microtape would say it."""
+    """torch's text in microtape's wording."""
     text = re.sub(r" \(Triggered internally at .*\)$", "", text, flags=re.DOTALL)
     return re.sub(r"(?<![\w#])torch\.(?!nn\.utils)", "microtape.", text)
 
 
 def run(program: Program, mt: Any, eyes: type[See] = See) -> list[Event]:
-    """What the program saw on this module, with what it raised and warned of at the end."""
+    """The observations of the program on this module, followed by its exception, if any, and its warnings."""
     see = eyes(mt, program.__code__.co_filename)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -189,7 +189,7 @@ def run(program: Program, mt: Any, eyes: type[See] = See) -> list[Event]:
 
 
 def same(theirs: Any, ours: Any) -> bool:
-    """Whether two observations are equal: numbers nearly, exceptions by class (ours may be a subclass) and message."""
+    """Whether two observations are equal: numbers nearly, exceptions in message and class (ours may be a subclass)."""
     if isinstance(theirs, Raised) and isinstance(ours, Raised):
         return matching_type(theirs.type, ours.type) and theirs[1:] == ours[1:]
     if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
@@ -209,12 +209,12 @@ def same(theirs: Any, ours: Any) -> bool:
 
 
 def matching_type(theirs: type[BaseException], ours: type[BaseException]) -> bool:
-    """The same class, a subclass of it, or for torch's own classes one of the same name."""
+    """Whether our class is theirs or a subclass of it, or for torch's own classes has the same name."""
     return issubclass(ours, theirs) or (theirs.__module__.startswith("torch") and ours.__name__ == theirs.__name__)
 
 
 def differences(theirs: list[Event], ours: list[Event]) -> list[str]:
-    """Where two runs of a program differ, as text; empty where they do not."""
+    """A text for each observation in which two runs of a program differ."""
     found = [
         f"line {a.line}:\n    torch     {a.seen!r}\n    microtape {b.seen!r}"
         for a, b in zip(theirs, ours, strict=False)

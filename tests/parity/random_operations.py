@@ -1,4 +1,4 @@
-"""What programs made at random choose from: operations, views, writes, and Functions of every kind."""
+"""The choices of randomly generated programs: operations, views, in-place writes, and Functions of every kind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNARY: list[Callable[[Any], Any]] = [
     lambda x: x.double(),
 ]
 COPIES_FROM = 9
-"""From here on, some of UNARY copy in torch, and then write."""
+"""From this index on, some of UNARY copy in torch, and then write to the copy."""
 
 BINARY: list[Callable[[Any, Any], Any]] = [
     lambda x, y: x + y,
@@ -86,7 +86,7 @@ FUNCTIONS = 16
 
 
 def functions_of(mt: Any, note: Callable[..., None]) -> list[Any]:
-    """Functions of two tensors and a number; `note` is told the tensors that a backward sees."""
+    """Functions of two tensors and a number; `note` is called with the tensors that a backward sees."""
 
     class Mul(mt.autograd.Function):
         @staticmethod

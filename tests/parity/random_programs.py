@@ -1,12 +1,14 @@
-"""Programs made at random, and how to run one on a module.
+"""Randomly generated programs, and how to run one on a module.
 
-A program is a list of instructions such as ("binary", 3, 0, 2). The numbers choose among what is there when the
-instruction runs (modulo), so that every list is a program; one that makes no sense raises the same error on both sides.
+A program is a list of instructions such as ("binary", 3, 0, 2). The numbers, modulo the number of choices, select among
+the operations and the tensors that exist when the instruction runs. So every list is a program; an invalid one raises
+the same error on both sides.
 
 Note [Gradients of gradients]
-  What a recorded backward pass leaves in the graph depends on how derivatives are written down: torch may have one node
-  where we have three. Values, flags and errors are the same; names, edges, and when a leaf's turn comes among those
-  nodes are not, and so are not compared where such nodes take part. A program ends at an error in such a pass.
+  The nodes that a recorded backward pass leaves in the graph depend on how derivatives are written: torch may have one
+  node where microtape has three. Values, flags and errors are the same. Names, edges and the time when a leaf is
+  evaluated among those nodes are different, and not compared where such nodes take part. A program ends at an error in
+  such a pass.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ MOST_TENSORS = 15
 
 
 class Options(NamedTuple):
-    """How a pass is asked for."""
+    """The options of a call of `backward` or `grad`."""
 
     retain_graph: bool | None
     create_graph: bool
-    unused: str  # inputs: an error, None, or zeros
-    edges: str  # GradientEdges in place of tensors: as inputs, as roots, or neither
-    implicit: bool  # no first gradient where it can be left out
-    ordered: bool  # whether the order of nodes is noted
+    unused: str  # for unused inputs: an error, None, or zeros
+    edges: str  # where to pass GradientEdges instead of tensors: "inputs", "roots" or nowhere
+    implicit: bool  # omit the first gradient where it is optional
+    ordered: bool  # whether to log the order of nodes
 
 
 _number = st.integers(0, 40)
@@ -73,7 +75,7 @@ PROGRAMS: st.SearchStrategy[list[Instruction]] = st.lists(st.one_of(*[_simple] *
 
 
 def listing(instructions: list[Instruction], step: int = 1, indent: str = "") -> list[str]:
-    """The program as lines, numbered as the observations are."""
+    """The program as lines, numbered like the observations."""
     lines = []
     for instruction in instructions:
         inside = instruction[-1] if instruction[0] == "within" else []
@@ -84,16 +86,16 @@ def listing(instructions: list[Instruction], step: int = 1, indent: str = "") ->
 
 
 class Steps(See):
-    """A See that notes the number of the instruction in place of a line."""
+    """A See that logs the number of the instruction instead of the line."""
 
     step = 0
-    has_created_graph = False  # some pass so far was run with `create_graph=True`
+    has_created_graph = False  # whether a pass has run with `create_graph=True`
 
     def _add(self, seen: Any) -> None:
         self.events.append(Event(self.step, seen))
 
     def value(self, *tensors: Any) -> None:
-        """See See; whether a recorded gradient of zeros has a history depends on how the derivative is written down."""
+        """As in See, but for a recorded gradient of zeros without requires_grad, which depends on the formulas."""
         seen = [None if tensor is None else self._value(tensor) for tensor in tensors]
         if self.has_created_graph:
             seen = [one if one is None or one.array.any() else one._replace(requires_grad=False) for one in seen]
@@ -121,12 +123,12 @@ def program_of(instructions: list[Instruction]) -> Program:
     return program
 
 
-class ProgramEnd(Exception):  # noqa: N818 - nothing went wrong
-    """What follows cannot be compared; see Note [Gradients of gradients]."""
+class ProgramEnd(Exception):  # noqa: N818 - not an error
+    """Ends a program whose remaining instructions cannot be compared; see Note [Gradients of gradients]."""
 
 
 class Machine:
-    """What a program has made so far, and what each instruction does with it."""
+    """The state of a program, and a method for each instruction."""
 
     def __init__(self, mt: Any, see: Steps) -> None:
         self.mt, self.see = mt, see
@@ -136,11 +138,11 @@ class Machine:
         product = x * y
         self.tensors: list[Any] = [x, y, self.values((2, 3), 3), product, product[0], product.tanh()]
         self.handles: list[Any] = []
-        self.notes: list[tuple[str, list[Any]]] = []  # what hooks and Functions saw in the pass that is running
-        self.recorded_passes: list[tuple[int, int]] = []  # the sequence numbers of their nodes
+        self.notes: list[tuple[str, list[Any]]] = []  # what hooks and Functions saw in the present pass
+        self.recorded_passes: list[tuple[int, int]] = []  # the sequence numbers before and after each
 
     def values(self, shape: tuple[int, ...], seed: int) -> Any:
-        """A tensor of small numbers, different ones for each seed."""
+        """A tensor of small numbers, which depend on the seed."""
         count = 1
         for size in shape:
             count *= size
@@ -148,32 +150,32 @@ class Machine:
         return self.mt.tensor(numbers, dtype=self.mt.float64).reshape(shape).clone()
 
     def tensor(self, number: int) -> Any:
-        """One of the tensors there are."""
+        """The tensor that `number` selects."""
         return self.tensors[number % len(self.tensors)]
 
     def in_graph(self, number: int, *, leaves: bool = True) -> Any:
-        """One of those that require grad, most of the time; without `leaves`, of those that may be written to."""
+        """Mostly a tensor that requires grad; without `leaves`, mostly one that may be written to."""
         some = [one for one in self.tensors if (one.requires_grad if leaves else one.grad_fn or not one.requires_grad)]
         return some[number % len(some)] if some and number % 8 else self.tensor(number)
 
     def look_at(self, tensor: Any) -> None:
-        """Note all there is to know of a tensor; an inference tensor has no version."""
+        """Log a tensor with all its flags; of an inference tensor, which has no version, only the values."""
         if tensor.is_inference():
             self.see.value(tensor)
         else:
             self.see(tensor)
 
     def note(self, kind: str, *tensors: Any) -> None:
-        """Note what a hook or a Function has seen, for the end of the pass."""
+        """Keep what a hook or a Function has seen until the end of the pass."""
         seen = [None if tensor is None else self.see._value(tensor) for tensor in tensors]
         self.notes.append((kind, seen))
 
     def note_values(self, *tensors: Any) -> None:
-        """The same for a Function's backward."""
+        """`note` for the backward of a Function."""
         self.note("backward", *tensors)
 
     def run(self, instruction: Instruction) -> None:
-        """Do one thing and note what came of it."""
+        """Run one instruction, and log its results or its error."""
         self.see.step += 1
         name, *arguments = instruction
         try:
@@ -182,14 +184,14 @@ class Machine:
             if isinstance(error, ProgramEnd):
                 raise
             self.see._add(self.see._raised(error))
-            for tensor in self.tensors:  # how much was looked at before the error is of no interest
+            for tensor in self.tensors:  # so that it does not matter how many were read before the error
                 with contextlib.suppress(RuntimeError):
                     _ = tensor.grad_fn
             return
         self.keep(result)
 
     def keep(self, result: Any) -> None:
-        """Add the tensors of a result to those there are."""
+        """Add the tensors of a result to the program's tensors."""
         for tensor in result if isinstance(result, tuple) else (result,):
             if isinstance(tensor, self.mt.Tensor) and len(self.tensors) < MOST_TENSORS:
                 self.tensors.append(tensor)
@@ -216,7 +218,7 @@ class Machine:
     def in_place(self, which: int, x: int, y: int) -> None:
         target, other = self.in_graph(x, leaves=False), self.tensor(y)
         if other is not target and np.may_share_memory(target.detach().numpy(), other.detach().numpy()):
-            other = other.detach().clone()  # torch does not say what comes of writing to what is being read
+            other = other.detach().clone()  # torch does not define writes to memory that the operation reads
         if self.may_be_written_to(target):
             IN_PLACE[which % len(IN_PLACE)](target, other)
 
@@ -227,7 +229,7 @@ class Machine:
         return self.functions[which].apply(tensor, self.tensor(y), 3.0)
 
     def may_be_written_to(self, tensor: Any) -> bool:
-        """Whether the mode allows it. Elsewhere torch first writes and then refuses."""
+        """Whether the mode allows a write. If not, torch writes first and raises afterwards."""
         return not tensor.is_inference() or self.mt.is_inference_mode_enabled()
 
     def within(self, name: str, instructions: list[Instruction]) -> None:
@@ -243,7 +245,7 @@ class Machine:
 
     def hook(self, x: int, which: int, kind: int) -> None:
         tensor, change, number = self.in_graph(x), HOOKS[which % len(HOOKS)], len(self.handles)
-        for one in self.tensors:  # torch 2.13 crashes in register_hook where it has to make a view's grad_fn again
+        for one in self.tensors:  # torch 2.13 crashes in register_hook if it must regenerate a view's grad_fn
             with contextlib.suppress(RuntimeError):
                 _ = one.grad_fn
 
@@ -303,7 +305,7 @@ class Machine:
                 tensor.grad.zero_()
 
     def normal_values(self, tensor: Any, seed: int) -> Any:
-        """Values like `tensor`, no inference tensor in any mode; see `may_be_written_to`."""
+        """Values shaped like `tensor`, not an inference tensor in any mode; see `may_be_written_to`."""
         with self.mt.inference_mode(False):
             return self.values(tuple(tensor.shape), seed).to(tensor.dtype)
 
@@ -324,7 +326,7 @@ class Machine:
 
     def backward(self, roots: list[int], inputs: list[int], options: Options) -> None:
         if self.mt.is_inference_mode_enabled():
-            return  # later gradients are first added and then refused in torch
+            return  # torch adds later gradients first, and raises afterwards
         tensors, gradients = self.first_gradients(roots, options)
         wanted = [self.as_input(number, options) for number in inputs] or None
         with self.watched(tensors, options):
@@ -349,14 +351,14 @@ class Machine:
         self.see.value(*found)
         return tuple(one * 1 for one in found if is_something(one)) if options.create_graph else None
 
-    # What backward and grad share
+    # Shared by backward and grad
 
     def as_input(self, number: int, options: Options) -> Any:
         tensor = self.in_graph(number)
         return self.edge(tensor) if options.edges == "inputs" else tensor
 
     def edge(self, tensor: Any) -> Any:
-        inside = self.mt.is_inference_mode_enabled()  # torch does not find the edge of a leaf there
+        inside = self.mt.is_inference_mode_enabled()  # where torch does not find the edge of a leaf
         return tensor if inside else self.mt.autograd.graph.get_gradient_edge(tensor)
 
     def first_gradients(self, roots: list[int], options: Options) -> tuple[list[Any], list[Any]]:
@@ -373,7 +375,7 @@ class Machine:
 
     @contextlib.contextmanager
     def watched(self, roots: list[Any], options: Options) -> Iterator[None]:
-        """Note the order of nodes, and what hooks and Functions see, of the pass inside."""
+        """Log the order of nodes in the pass inside, and what its hooks and Functions see."""
         tensors = [root for root in roots if isinstance(root, self.mt.Tensor)]
         second_order = options.create_graph or len(tensors) < len(roots) or self.is_second_order(tensors)
         order = self.see.order(*tensors) if options.ordered and not second_order else contextlib.nullcontext()
@@ -398,50 +400,48 @@ class Machine:
             return int((self.mt.ones(1, requires_grad=True) * 1).grad_fn._sequence_nr())
 
     def is_second_order(self, tensors: list[Any]) -> bool:
-        """Whether nodes of a recorded pass are behind these tensors."""
+        """Whether these tensors reach nodes of a recorded backward pass."""
         numbers = [node._sequence_nr() for node in reachable(tensors)] if self.recorded_passes else []
         return any(first < number < last for number in numbers for first, last in self.recorded_passes)
 
 
 def is_something(gradient: Any) -> bool:
-    """Whether it is there, and not all zeros."""
+    """Whether the gradient is defined and not all zeros."""
     return gradient is not None and bool(gradient.detach().numpy().any())
 
 
 TORCH_GIVES_UP = (
-    "INTERNAL ASSERT",  # a bug of its own
-    "Use of index_put_ on expanded tensors",  # what it will soon refuse, as we do
-    "a single memory location",  # depends on the strides of dimensions of size 1; also said in backward, of no harm
+    "INTERNAL ASSERT",  # a bug in torch
+    "Use of index_put_ on expanded tensors",  # torch will soon raise an error for this, as microtape does
+    "a single memory location",  # depends on strides of dimensions of size 1; harmless, but raised in backward too
 )
-"""What torch says in programs that are not worth comparing to their end."""
+"""Messages of torch after which a program is not compared."""
 
 FORBIDDEN = ("A view was created in", "is a view and", "Inference tensors cannot be saved")
 
 LENIENT = [
-    "PyTorch stops some programs of several mistakes with an INTERNAL ASSERT of its own",
-    "writing through an index into an expanded tensor is refused; PyTorch warns that it will be",
-    "whether elements share one place in memory is decided by the dimensions that have more than one element; PyTorch "
-    "looks at the strides of the others, too",
-    "an operation that is wrong twice over, among other things because it writes into a forbidden view or saves an "
-    "inference tensor, may be refused for either reason",
-    "an error in a saved tensor's message says which output of its node it is; PyTorch says 0 for some of them",
-    "writing to an inference tensor outside of inference mode is refused before anything is written; PyTorch writes "
-    "and then refuses",
+    "PyTorch ends some programs with several mistakes by an INTERNAL ASSERT of its own",
+    "writing through an index into an expanded tensor raises an error; PyTorch warns that it soon will",
+    "whether elements share memory is decided by the dimensions of more than one element; PyTorch also looks at the "
+    "strides of the others",
+    "an operation with two mistakes, one of which is writing to a forbidden view or saving an inference tensor, may "
+    "raise the error of either",
+    "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
+    "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
     "a copy of an inference tensor is at version 0; PyTorch's is at 1",
-    "whether a gradient that is all zeros can be differentiated again, after `create_graph=True`, depends on how the "
-    "derivative is written down",
+    "whether a gradient of zeros from `create_graph=True` requires grad depends on how the derivative is written",
     "`get_gradient_edge` of a leaf works in inference mode; PyTorch's fails with an AttributeError",
 ]
-"""What random programs steer around or forgive, for the page of known differences."""
+"""Differences that random programs avoid or tolerate, for the page of known differences."""
 
 
 def differences_but_known(theirs: list[Event], ours: list[Event]) -> list[str]:
-    """Like `differences`; where a statement is wrong twice over, either error will do."""
+    """Like `differences`, without known ones; of a statement with two mistakes, either error is accepted."""
     if any(text in repr(event) for event in theirs for text in TORCH_GIVES_UP):
         return []
     for event, other in zip(theirs, ours, strict=False):
         for one in (event, other):
-            if isinstance(one.seen, Raised):  # torch says 0 whichever output it is
+            if isinstance(one.seen, Raised):  # torch says 0 for every output
                 one.seen = one.seen._replace(message=re.sub(r"output \d+ of", "output 0 of", one.seen.message))
         wrong = isinstance(event.seen, Raised) and isinstance(other.seen, Raised)
         if wrong and any(text in event.seen.message for text in FORBIDDEN):

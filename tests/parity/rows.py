@@ -1,7 +1,7 @@
-"""The rows of PyTorch's semantics, and which program shows which.
+"""The table of PyTorch's semantics, and which program shows which row.
 
-Each row says what a user of PyTorch relies on. C: without it the claim to have PyTorch's semantics is false; E:
-expected; A: advanced.
+Each row names something that users of PyTorch rely on. C: core, without which the claim to have PyTorch's semantics is
+false; E: expected; A: advanced.
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ TABLE = """
 """
 
 
-def read(table: str) -> dict[str, str]:
-    """The row, such as "1 is_leaf" -> its mark."""
+def _read(table: str) -> dict[str, str]:
+    """The mark of each row, by a name such as "1 is_leaf"."""
     rows, section = {}, ""
     for line in table.strip().splitlines():
         if line.startswith("    "):
@@ -176,11 +176,11 @@ def read(table: str) -> dict[str, str]:
     return rows
 
 
-ROWS = read(TABLE)
+ROWS = _read(TABLE)
 
 
 def shows(row: str, *, differs: str = "") -> Callable[[Program], Program]:
-    """Register a program that shows a row of the table; `differs` says in a sentence what microtape does instead."""
+    """Register a program that shows a row of the table; `differs` is a sentence on how microtape behaves instead."""
     assert row in ROWS, row
 
     def register(program: Program) -> Program:

@@ -1,4 +1,4 @@
-"""Programs as courses have them, run on both: nothing but the library differs, and the numbers are the same."""
+"""Typical programs of courses, run on both libraries: they give the same numbers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The bundled examples with torch in their first line: same order of nodes, same gradients, same errors."""
+"""The bundled examples with torch in their first line: the same order of nodes, gradients and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
 def observed(name: str, module: Any, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
-    """The order of nodes in each pass of an example, what it raised, and its tensors at the end."""
+    """The order of nodes in each pass of an example, its error, if any, and its tensors at the end."""
     file = str(FOLDER / f"{name}.py")
     source = Path(file).read_text().replace("import microtape as mt", f"import {module.__name__} as mt", 1)
     see = See(module, file)

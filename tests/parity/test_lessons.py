@@ -1,4 +1,4 @@
-"""The lessons with torch in their first line: the programs, the solutions and the texts print the same."""
+"""The lessons with torch in their first line: programs, solutions and code in the texts print the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```(?:\s+```output\n(.*?)^```)?", re.MULT
 
 
 def printed(source: str, module: str, namespace: dict[str, object]) -> str:
-    """What the code prints when `mt` is that module."""
+    """The output of the code when `mt` is that module."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(re.sub(r"\b(import|from) microtape\b", rf"\1 {module}", source), module, "exec"), namespace)

@@ -1,6 +1,6 @@
-"""Programs made at random see the same on torch and on microtape, at every instruction.
+"""Randomly generated programs observe the same on torch and on microtape at every instruction.
 
-Some hundreds in a normal run, always the same ones. MICROTAPE_RANDOM_PROGRAMS=10000 runs that many others.
+A normal run has 300 of them, always the same ones. MICROTAPE_RANDOM_PROGRAMS=10000 runs that many new ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every hand-written program sees the same on torch and on microtape, and every row of the table has a program."""
+"""Every handwritten program observes the same on torch and on microtape; every row of the table has a program."""
 
 import importlib
 import pkgutil
@@ -21,7 +21,7 @@ def torch():
 
     torch.set_warn_always(True)
     torch.set_num_threads(1)
-    with warnings.catch_warnings():  # forward-mode AD compiles something when it is first used
+    with warnings.catch_warnings():  # forward-mode AD compiles code at its first use
         warnings.simplefilter("ignore")
         with torch.autograd.forward_ad.dual_level():
             torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))

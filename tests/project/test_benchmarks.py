@@ -11,7 +11,7 @@ import pytest
 
 import microtape as mt
 from benchmarks import __main__ as command
-from benchmarks import report
+from benchmarks import report, stepper
 from benchmarks.available import ENGINES
 from benchmarks.checks import Finding
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
@@ -84,7 +84,7 @@ def test_the_page_shows_ratios_targets_and_what_is_missing():
     page = report.markdown([result_with(1.5)], [finding], engines, {"torch": "not installed"}, "ratios.svg")
     assert "| MLP 64-128-10, batch 64, cross-entropy | 200 µs | **1.50** [1.40, 1.60] / 1.42 |" in page
     assert "| recording | **9 ×** | 8 × |" in page
-    assert "- torch is left out: not installed." in page
+    assert "- torch is missing: not installed." in page
     assert f"numpy {np.__version__}" in page
 
 
@@ -115,14 +115,15 @@ def test_the_gate_fails_where_a_target_is_missed(ratio, arguments, code, monkeyp
 
 def test_the_page_says_by_how_much_a_target_is_missed():
     page = report.markdown([result_with(1.5)], [Finding("recording", 9.0, "×", 8)], {}, {}, "ratios.svg")
-    assert "- MLP 64-128-10, batch 64, cross-entropy, to numpy by hand: 1.5 where 1.42 is aimed at, 6 % more." in page
-    assert "- recording: 9 where 8 is aimed at, 12 % more." in page
+    missed = "1.5, which is 6 % above the target of 1.42"
+    assert f"- MLP 64-128-10, batch 64, cross-entropy, to numpy by hand: {missed}." in page
+    assert "- recording: 9, which is 12 % above the target of 8." in page
 
 
 def test_the_page_says_what_the_formulas_alone_take_where_a_floor_is_missed():
     result = replace(result_with(1.5), seconds={"microtape": 3.0, "formulas": 2.6, "numpy": 2.0})
     page = report.markdown([result], [], {}, {}, "ratios.svg")
-    assert "to numpy by hand: 1.5 where 1.42 is aimed at, 6 % more; formulas alone take 1.30." in page
+    assert "to numpy by hand: 1.5, which is 6 % above the target of 1.42; formulas alone take 1.30." in page
 
 
 def test_a_check_that_breaks_off_leaves_what_it_has_found():
@@ -132,7 +133,15 @@ def test_a_check_that_breaks_off_leaves_what_it_has_found():
 
     first, broken = command.attempted("stepper", check())
     assert first.what == "first"
-    assert (broken.what, broken.value, broken.note) == ("stepper", None, "broken off: nothing came")
+    assert (broken.what, broken.value, broken.note) == ("stepper", None, "failed: nothing came")
+
+
+def test_the_programs_that_the_stepper_is_timed_with_are_there():
+    for program in (stepper.IMPORTS, stepper.MICROTAPE):
+        result = subprocess.run(
+            [sys.executable, "-c", program, "--help"], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+        )
+        assert result.returncode == 0, result.stderr
 
 
 def test_formulas_alone_make_the_calls_of_the_engine():

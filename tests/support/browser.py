@@ -1,6 +1,6 @@
-"""A real browser for tests: Chromium without a window, spoken to over a pipe in its own protocol.
+"""A real browser for tests: headless Chromium, controlled over a pipe with the DevTools protocol.
 
-Debian's package `chromium` is enough; no driver and no network. Where there is none, `needs_browser` skips.
+Debian's package `chromium` suffices; no driver or network is needed. Without Chromium, `needs_browser` skips a test.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import pytest
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
 )
-PATIENCE = 180.0  # seconds: a busy machine may take long to start it
+PATIENCE = 180.0  # seconds; a busy machine may take long to start it
 
-# Chromium reads from descriptor 3 and writes to 4, wherever our pipes happen to be.
+# Chromium reads from descriptor 3 and writes to 4, whatever the descriptors of our pipes.
 START = """
 import fcntl, os, sys
 ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
@@ -33,12 +33,12 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 
 needs_browser = pytest.mark.skipif(
-    not os.environ.get("MICROTAPE_NO_SKIP") and not CHROMIUM, reason="there is no Chromium here"
+    not os.environ.get("MICROTAPE_NO_SKIP") and not CHROMIUM, reason="Chromium is not installed"
 )
 
 
 class Browser:
-    """A Chromium with one page. `requests` are the addresses it asked for, `complaints` what its console said."""
+    """A Chromium with one page. `requests` are the addresses that it requested, `complaints` its console messages."""
 
     def __init__(self, profile: Path) -> None:
         assert CHROMIUM, "this test needs Chromium: install the package chromium"
@@ -69,7 +69,7 @@ class Browser:
             self._send(f"{domain}.enable")
 
     def close(self) -> None:
-        """End it."""
+        """Close the browser."""
         with contextlib.suppress(OSError):
             self._send("Browser.close")
         os.close(self._out)
@@ -83,7 +83,7 @@ class Browser:
     def open(
         self, path: Path | str, *, size: tuple[int, int] = (1440, 900), script: bool = True, dark: bool = False
     ) -> None:
-        """Show a file, or an address; below 800 pixels of width as on a phone."""
+        """Open a file or an address; with a width below 800 pixels, as a phone."""
         address = path if isinstance(path, str) else path.as_uri()
         self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
                    mobile=size[0] < 800)  # fmt: skip
@@ -100,13 +100,13 @@ class Browser:
             time.sleep(0.02)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page, which may be a promise."""
+        """The value of a JavaScript expression in the page; a promise is awaited."""
         answer = self._send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def press(self, *keys: str) -> None:
-        """Press and release each of the keys, by their names in the browser."""
+        """Press and release keys, given by their names in the browser."""
         for key in keys:
             text = {"text": key} if len(key) == 1 else {}
             codes = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Enter": 13, "Tab": 9}
@@ -115,7 +115,7 @@ class Browser:
             self._send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def click(self, selector: str) -> None:
-        """Click into the middle of the element, as a person would."""
+        """Click the centre of the element with the mouse."""
         x, y = self.evaluate(
             f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
             " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
@@ -124,7 +124,7 @@ class Browser:
             self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def screenshot(self) -> bytes:
-        """What it shows, as a PNG."""
+        """The page as a PNG."""
         return base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"])
 
     def _send(self, method: str, **parameters: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Recordings made by hand: a pencil-and-paper engine for tests of what reads recordings.
+"""Handmade recordings: a pencil-and-paper engine, for tests of viewers of recordings.
 
-`Tape` plays a program and its backward pass without microtape's engine, so that a viewer's test knows every number
-beforehand and a fault of the engine cannot hide a fault of the viewer. It is simple and slow on purpose.
+`Tape` runs a program and its backward pass without microtape's engine, so that a viewer's test knows every number
+beforehand, and a bug in the engine cannot hide a bug in the viewer. It is simple and slow on purpose.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Rule = Callable[[Any], Any]
 
 
 class Tape:
-    """Write a program down operation by operation, run backward, ask for the recording."""
+    """Add a program operation by operation, run backward, then get the recording."""
 
     def __init__(self, title: str, source: str) -> None:
         self.title = title
@@ -44,7 +44,7 @@ class Tape:
         self.grads: dict[int, Any] = {}
 
     def place(self, expression: str, nth: int = 0) -> Place:
-        """Where the nth occurrence of the expression stands in the source."""
+        """The place of the nth occurrence of the expression in the source, counted from 0."""
         offset = -1
         for _ in range(nth + 1):
             offset = self.source.index(expression, offset + 1)
@@ -53,7 +53,7 @@ class Tape:
         return Place(self.title, line, line, column, column + len(expression), "<module>")
 
     def tensor(self, name: str, value: Any, **changes: Any) -> TensorRef:
-        """A tensor of the user's; `requires_grad` makes it a leaf that collects a gradient."""
+        """Add a tensor of the user: by default a leaf that requires grad; `changes` are other fields of its record."""
         value = np.asarray(value, np.float64)
         record: dict[str, Any] = {
             "id": len(self.tensors),
@@ -86,7 +86,7 @@ class Tape:
         saved: Sequence[tuple[str, TensorRef | None]] = (),
         in_place: bool = False,
     ) -> TensorRef:
-        """Record an operation; `rules[i]` turns the gradient of the result into that of tensor operand i.
+        """Record an operation; `rules[i]` maps the gradient of the result to that of tensor operand i.
 
         A saved tensor given as None is the result itself.
         """
@@ -153,11 +153,11 @@ class Tape:
         return EdgeRecord(record["node"], record["output_nr"])
 
     def fail(self, ref: TensorRef, error: ErrorRecord) -> None:
-        """Let the backward of this tensor's node raise."""
+        """Make the backward of this tensor's node raise `error`."""
         self.fails[self.tensors[ref.tensor]["node"]] = error
 
     def backward(self, root: TensorRef, expression: str = "", seed: Any = 1.0) -> Pass:
-        """Play one backward pass from the root."""
+        """Run one backward pass from the root."""
         start = self.tensors[root.tensor]["node"]
         reached, stack = {start}, [start]
         dependencies: dict[int, int] = {}
@@ -309,7 +309,7 @@ for _ in range(2):
 
 
 def twice() -> Recording:
-    """The diamond computed twice from the same leaves: the second pass adds to their `.grad`, 42 and 32 in the end."""
+    """The diamond computed twice from the same leaves: the second pass adds to their `.grad`, finally 42 and 32."""
     tape = Tape("twice.py", TWICE)
     x, y = tape.tensor("x", 2), tape.tensor("y", 3)
     for _ in range(2):
@@ -355,7 +355,7 @@ def failing() -> Recording:
 
 
 def chain(length: int, width: int = 3) -> Recording:
-    """A long program: `length` operations over a few live values, each used now and then again much later."""
+    """A long program: `length` operations on a few live values, some of which are used again much later."""
     source = "h = start\nfor weight in weights:\n    h = h * weight + skip\n"
     tape = Tape("chain.py", source)
     weights = [tape.tensor(f"w{i}", [1.0, 0.5, -1.0]) for i in range(width)]

@@ -1,4 +1,4 @@
-"""A small lesson in a folder, to be changed by tests."""
+"""A small lesson in a folder, which tests change."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ FILES = {
 
 
 def write_lesson(course: Path, folder: str = "01_doubling", **changes: str | None) -> Path:
-    """Write the lesson with some of its files changed, or left out where None. `wrong/x.py` is given as `wrong_x`."""
+    """Write the lesson; `changes` replace files, or omit them if None. The argument for `wrong/x.py` is `wrong_x`."""
     changed = {_path(name): text for name, text in changes.items()}
     for name, text in (FILES | changed).items():
         path = course / folder / name

@@ -1,4 +1,4 @@
-"""Small programs run and recorded in the test itself, and the boxes of their pictures."""
+"""Recordings of small programs that run in the test itself, and the boxes of their pictures."""
 
 from __future__ import annotations
 

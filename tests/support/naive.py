@@ -1,8 +1,8 @@
 """The naive twin of microtape: scalars that know their derivatives, and numpy arrays of such scalars.
 
-Views and in-place writes need no rules here: a numpy view shares its cells with its base, and a write puts new scalars
-into them. Nothing is fast, nothing is freed, nothing can be stale. What microtape computes must be equal to this, or
-be refused.
+Views and in-place writes need no rules here: a numpy view shares its elements with its base, and a write puts new
+scalars into them. Nothing is fast, nothing is freed, nothing can be stale. microtape must compute the same values, or
+raise an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Number:
-    """A value and, for each number it was made from, the derivative with respect to that: a Number too."""
+    """A value, and its derivative with respect to each Number that it was computed from, as a Number too."""
 
     def __init__(self, value: float, made_from: Sequence[tuple[Number, Callable[[], Number]]] = ()) -> None:
         self.value = value
@@ -62,24 +62,24 @@ def number(value: Any) -> Number:
 
 
 def array(values: Any) -> np.ndarray:
-    """An array of Numbers, from an array of floats."""
+    """An array of Numbers with the values of an array of floats."""
     return np.vectorize(Number, otypes=[object])(np.asarray(values, float))
 
 
 def floats(numbers: Any) -> np.ndarray:
-    """The values of an array of Numbers, or of one."""
+    """The values of an array of Numbers, or of a single Number."""
     return np.vectorize(lambda cell: cell.value, otypes=[float])(np.asarray(numbers, object))
 
 
 def apply(name: str, numbers: np.ndarray) -> np.ndarray:
-    """One of Number's functions on each cell."""
+    """Apply a method of Number to each element."""
     return np.vectorize(lambda cell: getattr(cell, name)(), otypes=[object])(numbers)
 
 
-def fresh(numbers: Any, slope: float = 1.0) -> np.ndarray:
-    """The same values as Numbers of their own, through which derivatives pass times `slope`."""
+def fresh(numbers: Any, derivative: float = 1.0) -> np.ndarray:
+    """New Numbers with the same values, whose derivatives with respect to the given ones are `derivative`."""
     numbers = np.asarray(numbers, object)
-    copies = [Number(cell.value, [(cell, lambda: Number(slope))]) for cell in numbers.flat]
+    copies = [Number(cell.value, [(cell, lambda: Number(derivative))]) for cell in numbers.flat]
     result = np.empty(numbers.size, object)
     result[:] = copies
     return result.reshape(numbers.shape)
@@ -91,7 +91,7 @@ def constants(numbers: np.ndarray) -> np.ndarray:
 
 
 def grad(roots: Any, leaf: np.ndarray) -> np.ndarray:
-    """The derivative of the sum of `roots` with respect to each cell of `leaf`."""
+    """The derivative of the sum of `roots` with respect to each element of `leaf`."""
     root = np.asarray(roots, object).sum() + 0.0
     order: list[Number] = []
     seen: set[int] = set()

@@ -1,6 +1,6 @@
-"""Whether there is a Graphviz here, for tests that need one.
+"""Whether Graphviz is installed, for tests that need it.
 
-On a bare machine the wheel of pygraphviz may lack system libraries; that we cope is tested all the same.
+On a bare machine, pygraphviz's wheel may lack system libraries; other tests check how the program copes with that.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Waiting in tests of the terminal program: for a condition, never for a time."""
+"""Waiting in tests of the terminal program: for a condition, never for a fixed time."""
 
 
 async def until(pilot, condition):
-    """Wait for a worker: a script is recorded or checked in a process of its own, an array is searched in a thread."""
+    """Wait for background work: scripts are recorded and checked in other processes, arrays searched in threads."""
     for _ in range(4000):
         await pilot.pause(0.02)
         if condition():
             return
-    raise AssertionError("it never happened")
+    raise AssertionError("the condition never became true")

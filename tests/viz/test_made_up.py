@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 from microtape.recording.file.checks import check
 from microtape.recording.model.model import Recording
-from tests.support.made_up import recordings
+from tests.support.random_recordings import recordings
 from viz.basics.errors import DrawError
 from viz.basics.options import DETAILS
 from viz.drawing import draw

@@ -1,4 +1,4 @@
-"""The engine: what `backward` and `grad` promise."""
+"""The engine: the guarantees of `backward` and `grad`."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Whatever is done to tensors, in whichever order: their values and gradients are the naive twin's, or it is refused.
+"""In any sequence of operations, values and gradients are those of the naive twin, or microtape raises an error.
 
-A state machine does the same to a tensor of ours and to an array of Numbers. What microtape refuses, such as a write
-into a leaf, is done to neither; a wrong number is never given.
+A state machine applies the same operations to a tensor and to an array of Numbers. An operation that microtape refuses,
+such as a write into a leaf, is applied to neither; microtape must never compute a wrong number.
 
 Note [Whose gradient]
   A view shares its Numbers with its base, as it shares its memory, so a Number's derivative is that of the base. All
-  other results get Numbers of their own, and so does the whole base after a write: the gradient of the tensor as it was
-  is another one. Where the gradient of a result is asked for, it is therefore not a view's.
+  other results get new Numbers, and so does the whole base after a write, since the gradient of the tensor before the
+  write is a different one. The gradient with respect to a result is therefore compared only if it is not a view.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.support import naive
 
 
 class Product(mt.autograd.Function):
-    """x · y, saved."""
+    """x · y, with both saved."""
 
     @staticmethod
     def forward(ctx, x, y):
@@ -41,7 +41,7 @@ class Product(mt.autograd.Function):
 
 
 class Curve(mt.autograd.Function):
-    """tanh x, from its saved result."""
+    """tanh x, differentiated from its saved result."""
 
     @staticmethod
     def forward(ctx, x):
@@ -56,7 +56,7 @@ class Curve(mt.autograd.Function):
 
 
 class Both(mt.autograd.Function):
-    """3x and 5x; what is asked of the second is used thrice, so that three gradients add up behind one output."""
+    """3x and 5x; `used_thrice` uses the second output three times."""
 
     @staticmethod
     def forward(ctx, x):
@@ -68,11 +68,11 @@ class Both(mt.autograd.Function):
 
 
 class Overwrite(mt.autograd.Function):
-    """sin x, written over x."""
+    """sin x, in place."""
 
     @staticmethod
     def forward(ctx, x):
-        ctx.slope = x.cos()
+        ctx.derivative = x.cos()
         x.copy_(x.sin())
         ctx.mark_dirty(x)
         return x
@@ -80,11 +80,11 @@ class Overwrite(mt.autograd.Function):
     @staticmethod
     @mt.autograd.function.once_differentiable
     def backward(ctx, g):
-        return g * ctx.slope
+        return g * ctx.derivative
 
 
 class Forget(mt.autograd.Function):
-    """0, written over x, which has no gradient then."""
+    """0, in place; x gets no gradient."""
 
     @staticmethod
     def forward(ctx, x):
@@ -112,7 +112,7 @@ def base_of(cells: np.ndarray) -> np.ndarray:
 
 
 def with_hook(x: Any, register: Callable[[Any], Any]) -> Any:
-    """A copy of x, with a hook in between that `register` puts on its node."""
+    """A copy of a copy of x; `register` adds a hook to the first copy."""
     y = x * 1
     if y.requires_grad:
         register(y)
@@ -120,7 +120,7 @@ def with_hook(x: Any, register: Callable[[Any], Any]) -> Any:
 
 
 SEEN: list[tuple[Any, Any]] = []
-"""The gradients that hooks have held on to, and copies of what they were then."""
+"""The gradients that hooks have kept, and copies of their values at that time."""
 
 
 def hold(gradient: Any) -> None:
@@ -129,12 +129,12 @@ def hold(gradient: Any) -> None:
 
 
 def times(number: float) -> Callable[[Any], Any]:
-    """A tensor hook; what is undefined stays so."""
+    """A tensor hook; an undefined gradient stays undefined."""
     return lambda g: None if g is None else g * number
 
 
 def first_times(number: float) -> Callable[..., Any]:
-    """A node's hook, before or after it runs."""
+    """A hook on a node, called before or after it runs."""
     return lambda gs, *_: None if gs[0] is None else (gs[0] * number, *gs[1:])
 
 
@@ -159,7 +159,7 @@ UNARY: list[Pair] = [
     (Curve.apply, lambda x: naive.apply("tanh", x)),
     (lambda x: x[[0, -1, 0]], lambda x: x[[0, -1, 0]]),
 ]
-FANS: list[Pair] = [  # where several gradients arrive at one place
+FANS: list[Pair] = [  # several gradients add up at one input
     (lambda x: x + x.sin() + x * x + x, lambda x: x + naive.apply("sin", x) + x * x + x),
     (lambda x: mt.stack([x, x, x, x]).sum(0), lambda x: x * 4.0),
     (used_thrice, lambda x: x * 10.0 + naive.apply("sin", x * 5.0)),
@@ -226,23 +226,23 @@ REFUSED = (RuntimeError, IndexError)
 
 
 class Twins(NamedTuple):
-    """A tensor, and the same as an array of Numbers, which are a leaf's if there is one."""
+    """A tensor of microtape, and its twin: an array of Numbers."""
 
     ours: Any
     theirs: np.ndarray
 
 
 class Programs(RuleBasedStateMachine):
-    """What can be done to tensors."""
+    """The operations of the state machine."""
 
     tensors = Bundle("tensors")
 
     def __init__(self) -> None:
         super().__init__()
         self.all: list[Twins] = []
-        self.with_grad: list[Twins] = []  # leaves, and what retains its gradient
+        self.with_grad: list[Twins] = []  # leaves, and tensors that retain their gradient
         self.expected: list[np.ndarray | None] = []  # for each of them, what its .grad must be, as Numbers
-        self.written = self.freed = False  # whether something was written to, or may have been freed, at all
+        self.written = self.freed = False  # whether any tensor was written to; whether any graph may have been freed
         SEEN.clear()
         self.twice = True  # whether everything can be differentiated twice
 
@@ -306,7 +306,7 @@ class Programs(RuleBasedStateMachine):
         before, self.written = x.ours.detach().clone(), True
         try:
             pair[0](x.ours, y.ours)
-        except REFUSED:  # what a user's forward has written by then is the user's affair
+        except REFUSED:  # a Function's forward may already have written
             x.ours.data.copy_(before)
             return
         pair[1](x.theirs, y.theirs)
@@ -316,7 +316,7 @@ class Programs(RuleBasedStateMachine):
 
     @rule(x=tensors, y=tensors, views=VIEWS_OF_VIEWS, written=st.integers(0, 2), pair=THROUGH_A_VIEW)
     def write_through_a_view(self, x: Twins, y: Twins, views: list[Pair], written: int, pair: Pair) -> None:
-        """To a base, a view of it, or a view of that, and back from the first and the last of them."""
+        """Write to a base, a view of it, or a view of the view; then backward from the last view and from the base."""
         chain = [x]
         for view in views:
             window = self.computed(view, chain[-1])
@@ -339,9 +339,9 @@ class Programs(RuleBasedStateMachine):
     def backward(self, x: Twins, retain_graph: bool, create_graph: bool) -> None:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that a recorded backward pass makes a cycle
+                warnings.simplefilter("ignore")  # the warning that a recorded backward pass makes a cycle
                 x.ours.sum().backward(retain_graph=retain_graph, create_graph=create_graph)
-        except REFUSED as error:  # of what was accumulated before the error, nothing is known
+        except REFUSED as error:  # which gradients were accumulated before the error is unknown
             if not self.excused(error):
                 raise
             self.clear()
@@ -355,7 +355,7 @@ class Programs(RuleBasedStateMachine):
             self.expected[i] = found if before is None else before + found
 
     def excused(self, error: Exception) -> bool:
-        """Whether something has happened that can make backward refuse in this way."""
+        """Whether something has happened that can make backward raise this error."""
         if isinstance(error, FreedGraphError):
             return self.freed
         if isinstance(error, ModifiedInPlaceError | InPlaceError):
@@ -368,14 +368,14 @@ class Programs(RuleBasedStateMachine):
             one.ours.grad = self.expected[i] = None
 
     def forget_retained(self) -> None:
-        """`grad` leaves leaves alone, but adds to the `.grad` of what retains its gradient."""
+        """Reset the `.grad` of retaining tensors: `grad` adds to them, unlike to leaves."""
         for i, one in enumerate(self.with_grad):
             if not one.ours.is_leaf:
                 one.ours.grad = self.expected[i] = None
 
     @rule(x=tensors, y=tensors)
     def gradient_of_a_result(self, x: Twins, y: Twins) -> None:
-        """By `grad`, which stops there; see Note [Whose gradient]."""
+        """`grad` with respect to a result; see Note [Whose gradient]."""
         if not y.ours._is_view():
             with contextlib.suppress(*REFUSED):
                 (found,) = mt.autograd.grad(x.ours.sum(), y.ours, retain_graph=True, materialize_grads=True)
@@ -384,12 +384,12 @@ class Programs(RuleBasedStateMachine):
 
     @rule(x=tensors)
     def differentiate_twice(self, x: Twins) -> None:
-        slopes = [naive.grad(x.theirs, leaf.theirs) for leaf in self.leaves]
-        self.check_twice(lambda: self.slopes(x.ours.sum(), create_graph=True), slopes)
+        derivatives = [naive.grad(x.theirs, leaf.theirs) for leaf in self.leaves]
+        self.check_twice(lambda: self.leaf_gradients(x.ours.sum(), create_graph=True), derivatives)
 
     @rule(number=st.integers(0, 5))
     def differentiate_a_gradient(self, number: int) -> None:
-        """That in a leaf's `.grad`, where a recorded backward pass has left it."""
+        """Differentiate a leaf's `.grad` from a recorded backward pass."""
         number %= len(self.leaves)
         leaf = self.leaves[number]
         if leaf.ours.grad is not None and leaf.ours.grad.requires_grad:
@@ -397,11 +397,11 @@ class Programs(RuleBasedStateMachine):
             assert expected is not None
             self.check_twice(lambda: [leaf.ours.grad], [expected])
 
-    def check_twice(self, first_of: Callable[[], Any], slopes: list[np.ndarray]) -> None:
-        """First derivatives, and those of the first of them."""
+    def check_twice(self, first_of: Callable[[], Any], derivatives: list[np.ndarray]) -> None:
+        """Compare first derivatives, and the derivatives of the first of these."""
         try:
             first = first_of()
-            second = self.slopes(first[0].sum())
+            second = self.leaf_gradients(first[0].sum())
         except (ModifiedInPlaceError, FreedGraphError, NoGraphError):
             return
         except RuntimeError:
@@ -410,12 +410,12 @@ class Programs(RuleBasedStateMachine):
             return
         finally:
             self.forget_retained()
-        for found, slope in zip(first, slopes, strict=True):
-            self.equal(found, slope)
+        for found, derivative in zip(first, derivatives, strict=True):
+            self.equal(found, derivative)
         for found, leaf in zip(second, self.leaves if self.twice else (), strict=self.twice):
-            self.equal(found, naive.grad(slopes[0], leaf.theirs))
+            self.equal(found, naive.grad(derivatives[0], leaf.theirs))
 
-    def slopes(self, root: Any, create_graph: bool = False) -> Any:
+    def leaf_gradients(self, root: Any, create_graph: bool = False) -> Any:
         leaves = [leaf.ours for leaf in self.leaves]
         return mt.autograd.grad(
             root, leaves, retain_graph=True, create_graph=create_graph, allow_unused=True, materialize_grads=True

@@ -1,4 +1,4 @@
-"""Working with a graph from outside: nodes, hooks on several tensors, probes of the engine, counted writes."""
+"""Inspecting a graph from outside: nodes, hooks on several tensors, probes of the engine, version counters."""
 
 import threading
 
@@ -230,7 +230,7 @@ def test_an_error_in_a_callback_surfaces_and_the_mode_is_restored():
     assert x.grad.item() == 2.0
 
 
-# Writes that nobody saw
+# Writes that autograd cannot see
 
 
 def test_a_counted_write_is_found_by_backward_with_its_line():

@@ -1,4 +1,4 @@
-"""Several threads at once: each has its own modes and passes, and what they share is neither lost nor mixed up."""
+"""Several threads at once: each has its own modes and passes, and shared leaves get all gradients."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ def switching_often():
 
 
 def at_once(work):
-    """Run `work(number)` in several threads that start together; what it returned, by number."""
+    """Run `work(number)` in several threads that start together. Returns the results by number."""
     barrier, results, errors = threading.Barrier(THREADS), {}, []
 
     def run(number):
@@ -41,7 +41,7 @@ def at_once(work):
 
 
 def test_a_leaf_that_threads_share_gets_all_their_gradients():
-    x = mt.zeros(100_000, dtype=mt.float64, requires_grad=True)  # large, so that adding takes a while
+    x = mt.zeros(100_000, dtype=mt.float64, requires_grad=True)  # large, so that adding takes time
 
     def work(number):
         for _ in range(20):
@@ -61,9 +61,9 @@ def test_modes_and_passes_of_threads_are_their_own():
                 assert (x * 2).requires_grad == (number % 2 == 0)
                 with mt.enable_grad():
                     y = (x**3).sum()
-                (slope,) = mt.autograd.grad(y, x, create_graph=number % 2 == 0)
-                assert slope.requires_grad == (number % 2 == 0)
-                assert slope.tolist() == [3.0, 12.0]
+                (gradient,) = mt.autograd.grad(y, x, create_graph=number % 2 == 0)
+                assert gradient.requires_grad == (number % 2 == 0)
+                assert gradient.tolist() == [3.0, 12.0]
                 assert mt.is_grad_enabled() == (number % 2 == 0)
         return seen
 

@@ -1,4 +1,4 @@
-"""There is one device, and programs that ask for a better one find out."""
+"""There is one device, the CPU; a program that asks for another gets an error."""
 
 import pytest
 

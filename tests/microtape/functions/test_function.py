@@ -1,4 +1,4 @@
-"""`autograd.Function`: operations of the user's own."""
+"""`autograd.Function`: operations written by users."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def leaf(*values):
 
 
 class Linear(mt.autograd.Function):
-    """`x @ weight.T + bias`; the bias may be left out, and gradients nobody needs are not computed."""
+    """`x @ weight.T + bias`; the bias is optional, and only needed gradients are computed."""
 
     computed: ClassVar[list[str]] = []
 
@@ -42,7 +42,7 @@ class Linear(mt.autograd.Function):
 
 
 class MulConstant(mt.autograd.Function):
-    """A tensor times a number that is no tensor."""
+    """A tensor times a Python number."""
 
     @staticmethod
     def forward(ctx, tensor, constant):
@@ -208,7 +208,7 @@ def test_saved_tensors_are_freed_and_attributes_stay():
 
 
 class TwiceInPlace(mt.autograd.Function):
-    """2x, written over x."""
+    """2x, in place."""
 
     @staticmethod
     def forward(ctx, x):

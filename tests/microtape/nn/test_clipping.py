@@ -1,4 +1,4 @@
-"""`nn.utils`: gradients are shrunk together, or bounded one by one. What does not exist says what to do instead."""
+"""`nn.utils`: gradients are scaled together, or clamped one by one. Missing names are explained by the error."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Writing into tensors that are part of a graph: versions, views, and what is refused."""
+"""Writing to tensors that are part of a graph: versions, views, and the errors."""
 
 from __future__ import annotations
 

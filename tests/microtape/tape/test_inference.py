@@ -1,4 +1,4 @@
-"""Inference mode: what is made inside can never enter a graph."""
+"""Inference mode: tensors made inside can never enter a graph."""
 
 import asyncio
 import threading

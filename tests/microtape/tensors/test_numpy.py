@@ -1,4 +1,4 @@
-"""numpy's functions on tensors, and memory that is shared: gradients go through, or something says that they cannot."""
+"""numpy's functions on tensors, and shared memory: gradients pass through, or an error says that they cannot."""
 
 import numpy as np
 import pytest

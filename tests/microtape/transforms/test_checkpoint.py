@@ -1,4 +1,4 @@
-"""Checkpointing: the same gradients, from what is computed again instead of what was kept."""
+"""Checkpointing: the same gradients, from recomputed instead of saved tensors."""
 
 import gc
 import weakref
@@ -22,7 +22,7 @@ def again(function, *args, **options):
 
 
 def changing(first, then):
-    """A function that does something else from its second run on."""
+    """A function that calls `first` in its first run, and `then` in all others."""
     runs = iter([first])
     return lambda *args: next(runs, then)(*args)
 

@@ -1,4 +1,4 @@
-"""Forward-mode AD: tangents are what finite differences say, and travel with views, writes and gradients."""
+"""Forward-mode AD: tangents agree with finite differences, and follow views, in-place writes and gradients."""
 
 import threading
 

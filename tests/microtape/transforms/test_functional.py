@@ -1,4 +1,4 @@
-"""Products with Jacobians and Hessians, against the definition by differences."""
+"""Jacobians and Hessians and their products with vectors, compared with finite differences."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def number(x, y):
 
 
 def numerical_jacobian(function, inputs, eps=1e-6):
-    """One matrix: the flattened outputs by the flattened inputs."""
+    """The Jacobian as one matrix: a row for each element of the outputs, a column for each of the inputs."""
 
     def flat(tensors):
         tensors = tensors if isinstance(tensors, tuple) else (tensors,)
@@ -38,7 +38,7 @@ def numerical_jacobian(function, inputs, eps=1e-6):
 
 
 def matrix_of(blocks):
-    """A tuple of tuples of blocks as one matrix; the blocks are (output, input), the outputs of X's and Y's shapes."""
+    """A tuple of tuples of blocks as one matrix; `blocks[i][j]` is of output i, shaped like X or Y, by input j."""
     return np.block(
         [[block.numpy().reshape(-1, x.numel()) for block, x in zip(row, (X, Y), strict=True)] for row in blocks]
     )

@@ -1,4 +1,4 @@
-"""gradcheck finds the wrong backward, and nothing in the right one."""
+"""gradcheck finds wrong backward formulas, and accepts right ones."""
 
 import pytest
 
@@ -29,7 +29,7 @@ class Wrong(mt.autograd.Function):
 
 
 class Unscaled(mt.autograd.Function):
-    """A derivative that forgets what arrived."""
+    """A derivative that ignores the gradient that it receives."""
 
     @staticmethod
     def forward(ctx, x):
@@ -41,7 +41,7 @@ class Unscaled(mt.autograd.Function):
 
 
 class Fickle(mt.autograd.Function):
-    """A derivative that is never the same."""
+    """A derivative that is different in each call."""
 
     calls = 0
 
@@ -56,7 +56,7 @@ class Fickle(mt.autograd.Function):
 
 
 class TreatsNoneAsOne(mt.autograd.Function):
-    """A derivative that invents a gradient where none arrived."""
+    """A derivative that returns a gradient when it received none."""
 
     @staticmethod
     def forward(ctx, x):

@@ -1,4 +1,4 @@
-"""Saved tensors: their names, the hooks that pack them, files instead of memory, and writing to them."""
+"""Saved tensors: their names, hooks that pack them, saving to files, and writing to them."""
 
 import gc
 import threading

@@ -1,1 +1,1 @@
-"""Programs that run the same on torch and on microtape, by what they show."""
+"""Programs that behave the same on torch and on microtape, grouped by topic."""

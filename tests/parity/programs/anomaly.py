@@ -6,7 +6,7 @@ from tests.parity.rows import shows
 
 
 def told(see, function):
-    """What a call raises, and the first line of each of its warnings: the stacks are of different files."""
+    """The exception of a call, and the first line of each warning: the stacks contain different files."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with see.raising():
@@ -135,7 +135,7 @@ def what_was_overwritten_is_hinted_at(mt, see):
         loss = (y * y).sum()
         y.add_(1)
         with warnings.catch_warnings(), see.raising():
-            warnings.simplefilter("ignore")  # the backtrace
+            warnings.simplefilter("ignore")  # the one with the traceback
             loss.backward(retain_graph=True)
     with see.raising():
         loss.backward()

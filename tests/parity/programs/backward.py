@@ -729,7 +729,7 @@ def with_what_is_unused(mt, see):
     see.value(*mt.autograd.grad(y, [x, unused], mt.eye(2), materialize_grads=True, **options))
     with see.raising():
         mt.autograd.grad(y, x, mt.ones(3), **options)
-    with see.raising(text=False):  # torch names the shape of a row of a row
+    with see.raising(text=False):  # torch's message names another shape
         mt.autograd.grad(y, x, mt.ones(2, 3), **options)
     with see.raising():
         mt.autograd.grad((y, x.sum()), x, (mt.ones(3, 2), mt.ones(4)), **options)

@@ -11,7 +11,7 @@ def pair(mt):
 
 
 def counted(function):
-    """The function, which counts how often it begins and how often it ends."""
+    """The function, with counts of how often it began and how often it ended."""
 
     def run(*args, **kwargs):
         run.began += 1

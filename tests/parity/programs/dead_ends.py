@@ -62,7 +62,7 @@ def inference_tensors_beside_such_a_view(mt, see):
         u = w[0]
     with mt.inference_mode():
         a = mt.full((3,), 2.0)
-    for operation in (  # what several formulas share is saved in any case, and so it is refused
+    for operation in (  # a tensor that several formulas share is always saved, hence the error
         lambda: a * u,
         lambda: a @ u,
         lambda: mt.addcmul(u, a, a),

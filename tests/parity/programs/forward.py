@@ -16,7 +16,7 @@ def level(mt):
 
 
 def tangents(mt, see, *tensors):
-    """Values, dtypes and requires_grad of what each tensor carries."""
+    """Values, dtype and requires_grad of each tensor's tangent."""
     see.value(*[mt.autograd.forward_ad.unpack_dual(one).tangent for one in tensors])
 
 

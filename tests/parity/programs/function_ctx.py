@@ -1,4 +1,4 @@
-"""Section 3 of the semantics: what a custom Function keeps in its ctx, and says through it of its outputs."""
+"""Section 3 of the semantics: the ctx of a custom Function, saved tensors, and marks on inputs and outputs."""
 
 from tests.parity.programs.function import leaf
 from tests.parity.rows import shows

@@ -1,4 +1,4 @@
-"""Section 3 of the semantics: what a Function can be told beside its methods, and keyword arguments."""
+"""Section 3 of the semantics: class attributes of a Function that are options, and keyword arguments."""
 
 from tests.parity.rows import shows
 

@@ -17,7 +17,7 @@ def number(x, y):
 
 
 def see_values(see, result):
-    """Compare a nested result, but not the versions: torch adds gradients up in place."""
+    """Compare a nested result without versions: torch accumulates gradients in place."""
     see(structure(result))
     see.value(*leaves(result))
 
@@ -227,7 +227,7 @@ def columns_instead_of_rows(mt, see):
     outer = {"outer_jacobian_strategy": "forward-mode", "vectorize": True}
     for hessian in (f.hessian(number, (x, y), **outer), f.hessian(lambda x: (x**3).sum(), x, **outer)):
         see(structure(hessian))
-        see.value(*[leaf.detach() for leaf in leaves(hessian)])  # torch's come with a history
+        see.value(*[leaf.detach() for leaf in leaves(hessian)])  # torch's have a history
     for wrong in ({"strict": True}, {"create_graph": True}, {"vectorize": False}):
         with see.raising():
             f.jacobian(lambda x: x * x, x, **(forward | wrong))

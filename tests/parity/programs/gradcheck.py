@@ -169,7 +169,7 @@ def names_what_is_wrong_too(mt, see):
 
 
 def cube(mt, *, right):
-    """x³ with all three methods, of which `right` ones are right."""
+    """x³ with a right backward, and a jvp that is right or wrong."""
 
     class Cube(mt.autograd.Function):
         @staticmethod

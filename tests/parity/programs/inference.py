@@ -53,7 +53,7 @@ def writing(mt, see):
             write()
         with mt.no_grad(), see.raising():
             write()
-    n.add_(a)  # a's value differs: torch complains only when it has written
+    n.add_(a)  # a's value differs: torch raises after writing
     see(n._version, n.is_inference())
 
 

@@ -8,7 +8,7 @@ def pair(mt):
 
 
 def logging_hooks(mt, log):
-    """Hooks that keep a copy, and write down what they are given."""
+    """Hooks that keep a copy, and log their arguments."""
 
     def pack(tensor):
         log.append(("pack", tensor.tolist(), tensor.requires_grad, tensor.is_leaf, mt.is_grad_enabled()))

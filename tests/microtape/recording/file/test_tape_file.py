@@ -20,7 +20,7 @@ from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.moment import Timeline
 from microtape.recording.writing.recorder import record
-from tests.support.made_up import plain, recordings
+from tests.support.random_recordings import plain, recordings
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 

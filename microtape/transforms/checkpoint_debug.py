@@ -1,4 +1,4 @@
-"""What a checkpointed function did in each of its runs, to say where they differ."""
+"""`debug=True` of `checkpoint`: logs of the operations of both runs, to report where they differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from microtape.tape.watch import Watcher, watch
 
 
 class OperationLog(Watcher):
-    """A context that writes down this thread's operations, each with its shapes and the user's line."""
+    """A context that logs this thread's operations, each with its shapes and the user's line."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
@@ -34,26 +34,26 @@ class OperationLog(Watcher):
             return
         frame = user_frame(sys._getframe(1))
         place = CallSite(frame.f_code, frame.f_lasti).describe() if frame is not None else ""
-        results = [describe(one) for one in outputs if isinstance(one, TensorState)]
-        arguments = [describe(one) for one in operands if isinstance(one, TensorState)]
+        results = [_describe(one) for one in outputs if isinstance(one, TensorState)]
+        arguments = [_describe(one) for one in operands if isinstance(one, TensorState)]
         self.lines.append((f"{node.name()}({', '.join(arguments)}) -> {', '.join(results)}", place))
 
 
-def describe(tensor: TensorState) -> str:
+def _describe(tensor: TensorState) -> str:
     """`float32[2, 3]`."""
     return f"{tensor.array.dtype.name}{list(tensor.array.shape)}"
 
 
 def differing_operations(original: OperationLog, recomputed: OperationLog) -> str:
-    """The operations of both runs, and the first one in which they differ."""
+    """A text that lists the operations of both runs and names the first that differs."""
     text = ""
     for label, log in (("the original forward", original), ("the recomputation", recomputed)):
         text += f"\nOperations executed during {label}:\n"
         text += "".join(
-            f"  {i + 1} of {len(log.lines)}: {what}\n      at {place}\n" for i, (what, place) in enumerate(log.lines)
+            f"  {i + 1} of {len(log.lines)}: {call}\n      at {place}\n" for i, (call, place) in enumerate(log.lines)
         )
     nothing = ("nothing", "")
     for i, (first, again) in enumerate(zip_longest(original.lines, recomputed.lines, fillvalue=nothing)):
         if first[0] != again[0]:
             return f"{text}\nThe first difference is operation {i + 1}: {first[0]} became {again[0]}.\n"
-    return f"{text}\nThe recorded operations are the same; what they saved is not.\n"
+    return f"{text}\nThe recorded operations are the same, but the tensors that they saved differ.\n"

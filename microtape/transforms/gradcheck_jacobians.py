@@ -1,10 +1,11 @@
-"""Jacobians of a function in three ways: by finite differences, by backward, and by forward mode.
+"""The Jacobians that gradcheck compares: by finite differences, by backward, and by forward mode.
 
 Note [Numerical and analytical]
-  Both are Jacobians with a row for each element of an input and a column for each element of an output. A numerical
-  entry is (f(x + ε) - f(x - ε)) / 2ε for a step ε in one element; an analytical column is what backward gives for a
-  first gradient of 1 in one element. A complex element counts as two real ones: its entry is ∂/∂Re + i · ∂/∂Im, which
-  is torch's convention, and an output's imaginary part is checked by itself, with i as the first gradient.
+  Both are matrices with a row for each element of an input and a column for each element of an output. A numerical
+  entry is the central difference (f(x + ε) - f(x - ε)) / 2ε for a step ε in one element; an analytical column is the
+  gradient that backward computes for a first gradient of 1 in one element. A complex element counts as two real ones:
+  its entry is ∂/∂Re + i · ∂/∂Im, which is torch's convention. The imaginary part of an output is checked separately,
+  with i as the first gradient.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ Matrix: TypeAlias = Array
 
 
 class Jacobians:
-    """A function at the point where it is to be differentiated; `inputs` are those of its arguments that require grad,
-    `numbers` their places.
+    """A function and the arguments at which to differentiate it.
+
+    `inputs` are the arguments that require grad, `numbers` their positions.
     """
 
     def __init__(self, func: Callable[..., Any], arguments: tuple[Any, ...], eps: float) -> None:
         self.func, self.arguments, self.eps = func, arguments, eps
         self.inputs = [one for one in arguments if isinstance(one, Tensor) and one.requires_grad]
         self.numbers = [i for i, one in enumerate(arguments) if isinstance(one, Tensor) and one.requires_grad]
-        self.results = several(func(*arguments))
+        self.results = _as_tuple(func(*arguments))
         self.outputs = differentiable(self.results)
 
     def values(self) -> list[Matrix]:
@@ -39,7 +41,7 @@ class Jacobians:
         return [output.array.reshape(-1).copy() for output in differentiable(self.func(*self.arguments))]
 
     def numerical(self, tensor: Tensor, output_index: int) -> Matrix:
-        """The numerical Jacobian of one output's parts with respect to one input."""
+        """The numerical Jacobian of one output, as real numbers, with respect to one input."""
         rows = []
         for at in np.ndindex(tensor.array.shape):
             row = self.difference(tensor, at, self.eps, output_index)
@@ -49,7 +51,7 @@ class Jacobians:
         return np.array(rows)
 
     def difference(self, tensor: Tensor, at: tuple[int, ...], step: complex, output_index: int) -> Matrix:
-        """The central difference of an output for a step in one element."""
+        """The central difference of an output for a step in one element of an input."""
         before = tensor.array[at].copy()
         tensor.array[at] = before - step
         low = self.parts(output_index)
@@ -59,7 +61,7 @@ class Jacobians:
         return (high - low) / (2 * abs(step))
 
     def step(self, tensor: Tensor, v: Matrix) -> list[Matrix]:
-        """The central difference of the outputs for a step along v in one input."""
+        """The central differences of the outputs for a step along v in one input."""
         before = tensor.array.copy()
         tensor.array[...] = before - self.eps * v
         low = self.values()
@@ -69,11 +71,11 @@ class Jacobians:
         return [(b - a) / (2 * self.eps) for a, b in zip(low, high, strict=True)]
 
     def parts(self, output_index: int) -> Matrix:
-        """An output as real numbers."""
-        return as_parts(self.values()[output_index])
+        """An output of a new call of the function, as real numbers."""
+        return _as_parts(self.values()[output_index])
 
     def by_backward(self, output: Tensor) -> list[Matrix]:
-        """What backward says, for each input: a Jacobian with the same rows and columns as the numerical one."""
+        """By backward, the Jacobian of one output with respect to each input; its rows are those of `numerical`."""
         units = [1.0, 1j] if output.array.dtype.kind == "c" else [1.0]
         columns = [self.backward(output, at, unit) for unit in units for at in np.ndindex(output.array.shape)]
         return [
@@ -90,7 +92,7 @@ class Jacobians:
         return self.gradients(output, first)
 
     def gradients(self, output: Tensor, first: Matrix) -> list[Matrix]:
-        """The gradients of the inputs for this first gradient, flat; zeros where there are none."""
+        """The gradients of the inputs for this first gradient, flat; zeros for inputs without one."""
         found = grad(output, self.inputs, new_tensor(Tensor, first), retain_graph=True, allow_unused=True)
         return [
             np.zeros(tensor.array.size, tensor.array.dtype) if gradient is None else gradient.array.reshape(-1)
@@ -98,7 +100,7 @@ class Jacobians:
         ]
 
     def by_forward(self, number: int) -> list[Matrix]:
-        """What forward mode says of one input, for each output: as `numerical`."""
+        """By forward mode, the Jacobian of each output with respect to one input; its rows are those of `numerical`."""
         array = self.arguments[number].array
         rows: list[list[Matrix]] = [[] for _ in self.outputs]
         for at in np.ndindex(array.shape):
@@ -113,10 +115,10 @@ class Jacobians:
         """The tangents of the outputs, as real numbers, for a tangent of `unit` in one element of an input."""
         tangent = np.zeros_like(self.arguments[number].array)
         tangent[at] = unit
-        return [as_parts(one.reshape(-1)) for one in self.tangents({number: tangent})]
+        return [_as_parts(one.reshape(-1)) for one in self.tangents({number: tangent})]
 
     def tangents(self, given: Mapping[int, Matrix]) -> list[Matrix]:
-        """The tangents of the outputs for these tangents of the inputs, by their places; others have none."""
+        """The tangents of the outputs for tangents of some arguments, given by position; the others have none."""
         with dual_level():
             arguments = [
                 make_dual(one.detach(), new_tensor(Tensor, given[i].copy()))
@@ -126,7 +128,7 @@ class Jacobians:
                 else one
                 for i, one in enumerate(self.arguments)
             ]
-            results = several(self.func(*arguments))
+            results = _as_tuple(self.func(*arguments))
             found = []
             for output, result in zip(self.results, results, strict=True):
                 if isinstance(output, Tensor) and output.requires_grad:
@@ -135,19 +137,19 @@ class Jacobians:
         return found
 
 
-def as_parts(flat: Matrix) -> Matrix:
-    """Numbers as real ones: of complex ones, the real parts and then the imaginary parts."""
+def _as_parts(flat: Matrix) -> Matrix:
+    """The array as real numbers: of complex ones, the real parts and then the imaginary parts."""
     return np.concatenate([flat.real, flat.imag]) if flat.dtype.kind == "c" else flat
 
 
-def several(outputs: Any) -> tuple[Any, ...]:
-    """A function's results, also where there is only one."""
+def _as_tuple(outputs: Any) -> tuple[Any, ...]:
+    """A function's results as a tuple, also a single one."""
     return tuple(outputs) if isinstance(outputs, tuple | list) else (outputs,)
 
 
 def differentiable(outputs: Any) -> list[Tensor]:
-    """A function's results that require grad. Raises AttributeError, as torch does, for one that is no tensor."""
-    results = several(outputs)
+    """A function's results that require grad. Raises AttributeError, as torch does, for one that is not a tensor."""
+    results = _as_tuple(outputs)
     for one in results:
         if not isinstance(one, Tensor):
             raise AttributeError(f"'{type(one).__name__}' object has no attribute 'requires_grad'")
@@ -156,11 +158,11 @@ def differentiable(outputs: Any) -> list[Tensor]:
 
 def plain_values(outputs: Any) -> list[Matrix]:
     """Copies of the arrays of all tensors among a function's results."""
-    return [one.array.copy() for one in several(outputs) if isinstance(one, Tensor)]
+    return [one.array.copy() for one in _as_tuple(outputs) if isinstance(one, Tensor)]
 
 
 def random_like(tensor: Tensor, generator: np.random.Generator) -> Tensor:
-    """Numbers from a standard normal distribution in a tensor's shape and dtype."""
+    """Random numbers from a standard normal distribution, in the shape and dtype of `tensor`."""
     array = generator.standard_normal(tensor.array.shape)
     if tensor.array.dtype.kind == "c":
         array = array + 1j * generator.standard_normal(tensor.array.shape)

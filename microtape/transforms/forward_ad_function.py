@@ -1,4 +1,4 @@
-"""Forward-mode AD of a Function: its `jvp`, and what that must return."""
+"""Forward-mode AD of a Function: calling its `jvp`, and checking the tangents that it returns."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NOT_MODIFIED = (
 def function_tangents(
     node: Any, args: Sequence[Any], tangents: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]
 ) -> None:
-    """Call `jvp` with the tangents of the arguments and give the outputs what it returns.
+    """Call `jvp` with the tangents of the arguments and set the tangents that it returns on the outputs.
 
-    `raw` is what forward returned. Raises RuntimeError for a wrong number of tangents, for one of a wrong shape, and
-    where forward returned or wrote to an input, or a view of one, and `jvp` did not do the same to its tangent.
+    `raw` are the values that forward returned. Raises RuntimeError for a wrong number of tangents or a wrong shape, and
+    if forward returned an input or a view of it, or wrote to it, but `jvp` did not do the same with its tangent.
     """
     given = [
-        new_tensor(type(one), np.zeros_like(one.array)) if tangent is None and is_dual(node, one) else tangent
+        new_tensor(type(one), np.zeros_like(one.array)) if tangent is None and _gets_zeros(node, one) else tangent
         for one, tangent in zip(args, tangents, strict=True)
     ]
     versions = [version_number(one) if one is not None else 0 for one in given]
@@ -57,22 +57,22 @@ def function_tangents(
                 )
             continue
         if tangent is not None:
-            check_alias(node, args, given, versions, result, tangent)
+            _check_alias(node, args, given, versions, result, tangent)
             check_size(output, tangent)
             set_tangent(output, tangent)
 
 
-def is_dual(node: Any, argument: Any) -> bool:
-    """Whether `jvp` is to be given zeros for an argument that has no tangent."""
+def _gets_zeros(node: Any, argument: Any) -> bool:
+    """Whether `jvp` gets zeros as the tangent of this argument if it has none."""
     return (
         node.materialize_grads and isinstance(argument, TensorState) and bool(is_differentiable(argument.array.dtype))
     )
 
 
-def check_alias(
+def _check_alias(
     node: Any, args: Sequence[Any], given: Sequence[Any], versions: Sequence[int], result: Any, tangent: Any
 ) -> None:
-    """Raise RuntimeError where an output shares an input's memory and its tangent not the input's tangent."""
+    """Raise RuntimeError if an output shares memory with an input but its tangent not with the input's tangent."""
     place = next((i for i, one in enumerate(args) if one is result), None)
     if place is not None and any(one is result for one in node.dirty):
         if version_number(tangent) == versions[place]:
@@ -85,11 +85,11 @@ def check_alias(
         return
     if not is_view(tangent):
         raise RuntimeError(AS_IS)
-    sources = [g for one, g in zip(args, given, strict=True) if shares_memory(one, result)]
+    sources = [g for one, g in zip(args, given, strict=True) if _shares_memory(one, result)]
     if not any(tangent.version is ensure_version(source) for source in sources if source is not None):
         raise RuntimeError(NOT_A_VIEW)
 
 
-def shares_memory(argument: Any, result: TensorState) -> bool:
-    """Whether two tensors are of one family: a base and its views."""
+def _shares_memory(argument: Any, result: TensorState) -> bool:
+    """Whether one of the tensors is a view of the other, or both are views of one base."""
     return isinstance(argument, TensorState) and ensure_version(argument) is ensure_version(result)

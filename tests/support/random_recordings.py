@@ -1,4 +1,4 @@
-"""Recordings that no program made: every field drawn at random, but every reference to something that is there."""
+"""Random recordings: every field is random, but every reference is valid."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ PLACES = st.builds(Place, TEXT, LINE, LINE.map(lambda n: n + 99), SMALL, SMALL, 
 ERRORS = st.builds(ErrorRecord, TEXT, TEXT, st.lists(st.tuples(TEXT, PLACES), max_size=2).map(tuple), TEXT)
 
 
-def tuples(items: st.SearchStrategy[Any], size: int = 2) -> st.SearchStrategy[tuple[Any, ...]]:
+def _tuples(items: st.SearchStrategy[Any], size: int = 2) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.just(()) if items.is_empty else st.lists(items, max_size=size).map(tuple)
 
 
-def mappings(keys: st.SearchStrategy[Any], values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[Any, Any]]:
+def _mappings(keys: st.SearchStrategy[Any], values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[Any, Any]]:
     return st.just({}) if keys.is_empty else st.dictionaries(keys, values, max_size=2)
 
 
@@ -71,11 +71,11 @@ def recordings(draw: st.DrawFn) -> Recording:
     scope_count = draw(st.integers(0, 2))
     maybe_scope = st.none() | (st.integers(0, scope_count - 1) if scope_count else st.nothing())
     refs = st.builds(TensorRef, tensor_ids, SMALL)
-    saved_uses = tuples(st.builds(SavedUse, TEXT, refs, st.none() | VALUES, SMALL))
+    saved_uses = _tuples(st.builds(SavedUse, TEXT, refs, st.none() | VALUES, SMALL))
 
     def edges(before: int) -> st.SearchStrategy[tuple[EdgeRecord, ...]]:
         earlier = st.none() | (st.integers(0, before - 1) if before else st.nothing())
-        return tuples(st.builds(EdgeRecord, earlier, SMALL))
+        return _tuples(st.builds(EdgeRecord, earlier, SMALL))
 
     def tensor(number: int) -> st.SearchStrategy[TensorRecord]:
         shapes = npst.array_shapes(min_dims=0, max_dims=3, min_side=0)
@@ -88,8 +88,8 @@ def recordings(draw: st.DrawFn) -> Recording:
     def node(number: int) -> st.SearchStrategy[NodeRecord]:
         return st.builds(
             NodeRecord, st.just(number), TEXT, TEXT, st.sampled_from(["operation", "function", "accumulate"]), TEXT,
-            st.none() | PLACES, st.none() | st.integers(), tuples(st.builds(Operand, st.none() | refs, TEXT)),
-            tuples(st.none() | refs), edges(number), tuples(st.builds(SavedRecord, TEXT, refs)), maybe_tensor,
+            st.none() | PLACES, st.none() | st.integers(), _tuples(st.builds(Operand, st.none() | refs, TEXT)),
+            _tuples(st.none() | refs), edges(number), _tuples(st.builds(SavedRecord, TEXT, refs)), maybe_tensor,
             st.booleans(), st.none() | SMALL, maybe_node, TEXTS, maybe_scope,
         )  # fmt: skip
 
@@ -100,13 +100,13 @@ def recordings(draw: st.DrawFn) -> Recording:
         count = len(nodes[at].edges)
         outputs = st.integers(0, count - 1) if count else st.nothing()
         maybe = st.none() | VALUES
-        deliveries = tuples(st.builds(Delivery, outputs, node_ids, SMALL, maybe, maybe, maybe, SMALL))
+        deliveries = _tuples(st.builds(Delivery, outputs, node_ids, SMALL, maybe, maybe, maybe, SMALL))
         grad_inputs = st.just(()) | st.tuples(*[maybe] * count)
         return draw(
             st.builds(
-                BackwardStep, st.just(index), st.just(at), tuples(maybe), saved_uses, grad_inputs, deliveries,
-                maybe, maybe, st.booleans(), tuples(st.builds(HookCall, TEXT, TEXT, maybe, maybe)),
-                tuples(node_ids), st.none() | ERRORS,
+                BackwardStep, st.just(index), st.just(at), _tuples(maybe), saved_uses, grad_inputs, deliveries,
+                maybe, maybe, st.booleans(), _tuples(st.builds(HookCall, TEXT, TEXT, maybe, maybe)),
+                _tuples(node_ids), st.none() | ERRORS,
             )
         )  # fmt: skip
 
@@ -116,9 +116,9 @@ def recordings(draw: st.DrawFn) -> Recording:
             st.builds(
                 Pass, st.just(index), st.sampled_from(["backward", "grad"]), st.none() | PLACES, st.just(roots),
                 st.tuples(*[st.none() | refs for _ in roots]), st.tuples(*[st.none() | VALUES for _ in roots]),
-                st.booleans(), st.booleans(), tuples(st.builds(Capture, tensor_ids, st.none() | VALUES)),
-                st.integers(0, node_count), tuples(node_ids), mappings(node_ids, SMALL),
-                tuples(node_ids), mappings(tensor_ids, VALUES),
+                st.booleans(), st.booleans(), _tuples(st.builds(Capture, tensor_ids, st.none() | VALUES)),
+                st.integers(0, node_count), _tuples(node_ids), _mappings(node_ids, SMALL),
+                _tuples(node_ids), _mappings(tensor_ids, VALUES),
                 st.just(tuple(step(k) for k in range(draw(st.integers(0, 2)) if node_count else 0))),
                 st.none() | ERRORS,
             )
@@ -126,7 +126,7 @@ def recordings(draw: st.DrawFn) -> Recording:
 
     borders = st.builds(
         BorderRecord, st.sampled_from(["detach", "no_grad", "constant"]), TEXT, st.none() | PLACES,
-        tuples(st.builds(Operand, st.none() | refs, TEXT)), tuples(refs), st.booleans(), st.integers(0, node_count),
+        _tuples(st.builds(Operand, st.none() | refs, TEXT)), _tuples(refs), st.booleans(), st.integers(0, node_count),
     )  # fmt: skip
     first = draw(SMALL)
     scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
@@ -140,13 +140,13 @@ def recordings(draw: st.DrawFn) -> Recording:
         notes=draw(TEXTS),
         options=draw(st.dictionaries(TEXT, scalars | st.lists(scalars, max_size=2), max_size=2)),
         scopes=tuple(ScopeRecord(k, draw(TEXT), k - 1 if k else None) for k in range(scope_count)),
-        borders=draw(tuples(borders)),
-        freed=draw(tuples(node_ids)),
+        borders=draw(_tuples(borders)),
+        freed=draw(_tuples(node_ids)),
     )
 
 
 def plain(item: Any) -> Any:
-    """The data in a record, for comparing: arrays by dtype, shape and bits, so that NaN equals itself."""
+    """The data of a record, for comparisons: arrays as dtype, shape and bits, so that NaN equals itself."""
     if isinstance(item, np.ndarray):
         return "array", str(item.dtype), item.shape, item.tobytes()
     if isinstance(item, Mapping):

@@ -1,15 +1,15 @@
-"""Running a checkpointed function again, and giving what it saves to those who wait for it.
+"""Running a checkpointed function again, and handing the tensors that it saves to the graph of the first run.
 
 Note [Recomputation]
-  Inside of a checkpointed function, hooks put an empty `Slot` in the place of every tensor that is saved. When backward
-  unpacks the first of them, the function runs again, and other hooks give what is saved this time to the slots, in
-  the same order. A recomputed tensor belongs to one call of backward and goes as soon as it has been used. As only
-  the saved tensors are wanted, the second run is stopped, by an exception, once the last slot has been served.
+  While a checkpointed function runs, hooks replace every saved tensor by an empty `Placeholder`. When backward unpacks
+  the first of these, the function runs again; other hooks hand the tensors that this run saves to the placeholders, in
+  the same order. A recomputed tensor belongs to one call of backward and is dropped as soon as it has been used. As
+  only the saved tensors are needed, an exception stops the second run once the last placeholder has its tensor.
 
 Note [Nested checkpoints]
-  A saved tensor is the business of the innermost checkpoint alone. The inputs of a checkpoint are saved like those of
-  an operation, so an outer checkpoint puts slots in their place too: to run the inner function again, the outer one
-  is run again first, as far as it is needed.
+  Only the innermost checkpoint replaces a saved tensor. The inputs of a checkpoint are saved like the operands of an
+  operation, so an outer checkpoint replaces them by placeholders too: before the inner function can run again, the
+  outer one runs again as far as necessary.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from microtape.tape.grad_mode import _GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
 from microtape.tensors.tensor import Tensor
-from microtape.transforms.checkpoint_log import OperationLog, differing_operations
-from microtape.transforms.saved_hooks import pack_with_hooks_in_force, saved_tensors_hooks
+from microtape.transforms.checkpoint_debug import OperationLog, differing_operations
+from microtape.transforms.saved_hooks import pack_with_active_hooks, saved_tensors_hooks
 
 TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to\n"
@@ -41,7 +41,7 @@ TIP = (
 
 
 class Recipe:
-    """How to run the function again, on inputs given each time."""
+    """All that is needed to run the function again, except its arguments."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Recipe:
         self.random = default_generator.get_state() if preserve_rng_state else None
 
     def run(self, args: list[Any]) -> None:
-        """Run it, and leave the random state as it is now."""
+        """Run the function from the random state of its first run, and restore the present random state afterwards."""
         before = default_generator.get_state()
         try:
             if self.random is not None:
@@ -67,7 +67,7 @@ class Recipe:
 
 
 class _Inputs(Node):
-    """Keeps the tensors among a checkpoint's arguments as an operation keeps its operands; it is in no graph."""
+    """Saves the tensors among a checkpoint's arguments as an operation saves its operands; not part of any graph."""
 
     __slots__ = ("args", "places", "sources")
 
@@ -78,21 +78,21 @@ class _Inputs(Node):
         self.saved = tuple(args[i] for i in self.places)
         self.sources = (-1,) * len(self.saved)
         keep_versions(self)
-        pack_with_hooks_in_force(self)
+        pack_with_active_hooks(self)
         frame = user_frame(sys._getframe(1))
         if frame is not None:
             self.code, self.instruction = frame.f_code, frame.f_lasti
 
     def again(self) -> list[Any]:
-        """The arguments. Raises ModifiedInPlaceError if one has been written to since."""
+        """The arguments. Raises ModifiedInPlaceError if one has been overwritten since."""
         args = list(self.args)
         for index, place in enumerate(self.places):
             args[place] = unpack_tensor(self, index)
         return args
 
 
-class Frame:
-    """One checkpointed call: its inputs, and the slots of what it saved, in order."""
+class CheckpointedCall:
+    """One call of a checkpointed function: its inputs, and a placeholder for each tensor that it saved, in order."""
 
     def __init__(
         self,
@@ -107,20 +107,20 @@ class Frame:
         self.early_stop = early_stop
         self.describe = describe
         self.logs = logs
-        self.slots: list[weakref.ref[Slot]] = []  # the graph holds them, and lets go of them when it is freed
+        self.placeholders: list[weakref.ref[Placeholder]] = []  # owned by the graph, and freed with it
         self.described: list[Any] = []
         self.forward_completed = False
         self.recomputed_for: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def pack(self, tensor: Any) -> Slot:
-        """The pack hook of the first run."""
-        slot = Slot(self)
-        self.slots.append(weakref.ref(slot))
+    def pack(self, tensor: Any) -> Placeholder:
+        """The pack hook of the first run: keep a placeholder and not the tensor."""
+        placeholder = Placeholder(self)
+        self.placeholders.append(weakref.ref(placeholder))
         self.described.append(self.describe(tensor))
-        return slot
+        return placeholder
 
     def recompute(self, task: Any) -> None:
-        """Run the function again for this call of backward, and serve the slots."""
+        """Run the function again for this call of backward, and fill the placeholders."""
         args = self.inputs.again()
         run = _Recomputation(self, task)
         try:
@@ -137,45 +137,45 @@ class Frame:
 class _Recomputation:
     """One more run of a checkpointed function, for one call of backward."""
 
-    def __init__(self, frame: Frame, task: Any) -> None:
-        self.frame, self.task = frame, task
+    def __init__(self, call: CheckpointedCall, task: Any) -> None:
+        self.call, self.task = call, task
         self.count = 0
         self.differences: list[str] = []
         self.backward_inside = False
 
     def pack(self, tensor: Any) -> Any:
-        """The pack hook: serve the next slot, if the graph still holds it. The run's own graph gets the tensor too."""
-        frame, index = self.frame, self.count
+        """The pack hook: fill the next placeholder if the graph still holds it. This run's graph keeps the tensor."""
+        call, index = self.call, self.count
         tensor = tensor.detach() if tensor.requires_grad else tensor
         self.count += 1
-        if index >= len(frame.slots):
-            if not frame.forward_completed:  # a backward inside of the first run; what follows has no slot yet
+        if index >= len(call.placeholders):
+            if not call.forward_completed:  # a backward inside of the first run; what follows has no placeholder yet
                 self.backward_inside = True
                 return tensor
             raise CheckpointError(
                 "microtape.utils.checkpoint: trying to save more tensors during recomputation than during the original "
                 f"forward pass.\n{TIP}"
             )
-        slot = frame.slots[index]()
-        if slot is not None:
-            slot.values[self.task] = tensor
-            before, now = frame.described[index], frame.describe(tensor)
+        placeholder = call.placeholders[index]()
+        if placeholder is not None:
+            placeholder.values[self.task] = tensor
+            before, now = call.described[index], call.describe(tensor)
             if before != now:
                 self.differences.append(
                     f"tensor at position {index}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
                 )
-        if frame.early_stop and self.count == len(frame.slots):
+        if call.early_stop and self.count == len(call.placeholders):
             raise _Stop
         return tensor
 
     def check(self) -> None:
-        """Raise CheckpointError where this run has not saved what the first one did."""
+        """Raise CheckpointError if this run has not saved tensors like those of the first."""
         if self.backward_inside:
             return
-        if self.count != len(self.frame.slots):
+        if self.count != len(self.call.placeholders):
             raise CheckpointError(
                 "microtape.utils.checkpoint: A different number of tensors was saved during the original forward and "
-                f"recomputation.\nNumber of tensors saved during forward: {len(self.frame.slots)}\n"
+                f"recomputation.\nNumber of tensors saved during forward: {len(self.call.placeholders)}\n"
                 f"Number of tensors saved during recomputation: {self.count}.\n{TIP}"
             )
         if self.differences:
@@ -185,18 +185,18 @@ class _Recomputation:
             )
 
 
-class Slot:
-    """What stands in the graph for a saved tensor: a place that each call of backward finds filled once."""
+class Placeholder:
+    """Stands in the graph for a saved tensor, which each call of backward recomputes and may unpack once."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
+    def __init__(self, call: CheckpointedCall) -> None:
+        self.call = call
         self.values: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def unpack(self) -> Any:
-        """The unpack hook. Raises CheckpointError if it is asked twice in one call of backward."""
-        task = current_task() or _Once()
-        if task not in self.frame.recomputed_for:
-            self.frame.recompute(task)
+        """The unpack hook. Raises CheckpointError if it runs twice in one call of backward."""
+        task = current_task() or _OutsideBackward()
+        if task not in self.call.recomputed_for:
+            self.call.recompute(task)
         tensor = self.values.get(task)
         if tensor is None:
             raise CheckpointError(
@@ -208,9 +208,9 @@ class Slot:
         return tensor
 
 
-class _Once:
-    """Stands for a call of backward where a saved tensor is looked at outside of any."""
+class _OutsideBackward:
+    """Takes the place of the GraphTask if a saved tensor is unpacked while no backward runs."""
 
 
 class _Stop(Exception):  # noqa: N818 - not an error
-    """Everything that is needed has been recomputed."""
+    """Stops a recomputation once all that is needed has been recomputed."""

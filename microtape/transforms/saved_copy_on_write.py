@@ -1,9 +1,9 @@
-"""Writing to tensors that are saved for backward: the value is copied before it goes.
+"""Writing to tensors that are saved for backward: the saved value is copied before it is overwritten.
 
-Note [Copy before write]
-  While the context is in force, what an operation saves is kept in a holder, and the holders are listed by the memory
-  they look at: its version counter and the version. Before memory is overwritten, every holder of its present version
-  that is still alive gets a copy; the others never pay for one.
+Note [Copy on write]
+  While the context is active, every saved tensor is kept in a holder. Holders are listed by the memory that they refer
+  to, that is, by its version counter, and remember its version. Before memory is overwritten, the holders of its
+  present version that are still alive get a copy. Memory that is never overwritten is never copied.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ OUTSIDE = (
 
 
 class _Holder:
-    """A saved tensor: itself until it is overwritten, then a copy of what it was."""
+    """Holds a saved tensor: the tensor itself until it is overwritten, from then on a copy of its former value."""
 
     __slots__ = ("__weakref__", "context", "tensor", "version")
 
-    def __init__(self, tensor: TensorState, context: MutationContext) -> None:
+    def __init__(self, tensor: TensorState, context: _MutationContext) -> None:
         self.tensor, self.context = tensor, context
         self.version: int | None = ensure_version(tensor).number  # None: a copy
 
     def copy(self) -> None:
-        """Let go of the memory."""
+        """Replace the tensor by a copy."""
         self.tensor, self.version = new_tensor(type(self.tensor), self.tensor.array.copy()), None
 
 
-class MutationContext(Watcher):
-    """Who keeps what, while `allow_mutation_on_saved_tensors` is in force; see Note [Copy before write]."""
+class _MutationContext(Watcher):
+    """The saved tensors inside one `allow_mutation_on_saved_tensors`; see Note [Copy on write]."""
 
-    current: MutationContext | None = None
+    current: _MutationContext | None = None
 
     def __init__(self) -> None:
         self._holders: defaultdict[int, weakref.WeakSet[_Holder]] = defaultdict(weakref.WeakSet)
@@ -54,19 +54,19 @@ class MutationContext(Watcher):
 
     def unpack(self, holder: _Holder) -> TensorState:
         """The unpack hook. Raises AssertionError once the context has been left."""
-        if MutationContext.current is not holder.context:
+        if _MutationContext.current is not holder.context:
             raise AssertionError(OUTSIDE)
         return holder.tensor
 
     def clear(self) -> None:
-        """Let go of all that is kept: what has been recorded so far has no backward any more."""
-        nowhere = MutationContext()
+        """Drop all saved tensors: backward through the graph recorded so far raises AssertionError."""
+        nowhere = _MutationContext()
         for holder in [holder for holders in self._holders.values() for holder in holders]:
             holder.context = nowhere
         self._holders.clear()
 
     def writing(self, tensor: TensorState) -> None:
-        """Copy what is saved of the memory that is about to be overwritten."""
+        """Copy the saved values of the memory that is about to be overwritten."""
         version = ensure_version(tensor)
         for holder in list(self._holders.get(id(version), ())):
             if holder.version == version.number:
@@ -75,20 +75,21 @@ class MutationContext(Watcher):
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[Any]:
-    """A context in which tensors that are saved for backward may be written to: backward sees them as they were.
+    """A context in which tensors saved for backward may be written to: backward uses their former values.
 
-    Forward and backward must both run inside. Raises RuntimeError if it is entered inside of itself.
+    Forward and backward must both run inside; backward outside raises AssertionError. Raises RuntimeError if the
+    contexts are nested.
     """
-    if MutationContext.current is not None:
+    if _MutationContext.current is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    context = MutationContext.current = MutationContext()
+    context = _MutationContext.current = _MutationContext()
     watch.join(context)
     try:
         with saved_tensors_hooks(context.pack, context.unpack):
             yield context
     finally:
         watch.leave(context)
-        MutationContext.current = None
+        _MutationContext.current = None
 
 
 __all__ = ["allow_mutation_on_saved_tensors"]

@@ -1,30 +1,19 @@
 """numpy's functions on tensors, and memory shared with other libraries.
 
 Note [numpy and gradients]
-  `np.exp(x)` finds `x.__array_ufunc__`, which calls our own `exp`: it is recorded, and the result is a tensor. Others,
-  such as `np.sum`, call the method of that name. The rest ask for an array, which a tensor that requires grad refuses:
-  a gradient is never lost silently. NB: torch's tensors refuse in every case, and give arrays where they do not.
+  `np.exp(x)` finds `x.__array_ufunc__`, which calls the tensor's method `exp`: it is recorded, and the result is a
+  tensor. Functions that are not universal, such as `np.sum`, call the method of that name by themselves. The rest ask
+  for an array, which a tensor that requires grad refuses: a gradient is never lost silently. NB: torch's tensors
+  refuse in every case, and give arrays where they do not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from microtape.ops.elementwise import (
-    arithmetic,
-    comparison,
-    complex_numbers,
-    division,
-    exponential,
-    rounding,
-    selection,
-    trigonometric,
-)
-from microtape.ops.linear import product
 from microtape.ops.shared.arguments import dim_index
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad
@@ -41,9 +30,9 @@ class Interop(TensorState):
 
         Raises TypeError where that would lose a gradient, as it has no derivative here, or would write into a tensor.
         """
-        function = FUNCTIONS.get(ufunc.__name__)
+        like = type(self)
+        function = getattr(like, ANOTHER_NAME.get(ufunc.__name__, ufunc.__name__), None)
         if function is not None and method == "__call__" and not arguments:
-            like = type(self)
             return function(*[one if isinstance(one, TensorState) else operand(one, like) for one in inputs])
         name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
         targets = inputs[:1] if method == "at" else arguments.get("out", ())
@@ -105,68 +94,15 @@ def operand(value: Any, like: type[TensorState]) -> Any:
     return new_tensor(like, array)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": arithmetic.add,
-    "subtract": arithmetic.sub,
-    "multiply": arithmetic.mul,
-    "divide": division.div,
-    "floor_divide": division.floor_divide,
-    "remainder": division.remainder,
-    "fmod": division.fmod,
-    "power": exponential.pow,
-    "negative": arithmetic.neg,
-    "positive": arithmetic.positive,
-    "matmul": product.matmul,
-    "absolute": rounding.abs,
-    "fabs": rounding.abs,
-    "sign": rounding.sign,
-    "floor": rounding.floor,
-    "ceil": rounding.ceil,
-    "trunc": rounding.trunc,
-    "rint": rounding.round,
-    "exp": exponential.exp,
-    "exp2": exponential.exp2,
-    "expm1": exponential.expm1,
-    "log": exponential.log,
-    "log2": exponential.log2,
-    "log10": exponential.log10,
-    "log1p": exponential.log1p,
-    "logaddexp": exponential.logaddexp,
-    "sqrt": exponential.sqrt,
-    "square": exponential.square,
-    "reciprocal": exponential.reciprocal,
-    "sin": trigonometric.sin,
-    "cos": trigonometric.cos,
-    "tan": trigonometric.tan,
-    "arcsin": trigonometric.asin,
-    "arccos": trigonometric.acos,
-    "arctan": trigonometric.atan,
-    "arctan2": trigonometric.atan2,
-    "sinh": trigonometric.sinh,
-    "cosh": trigonometric.cosh,
-    "tanh": trigonometric.tanh,
-    "arcsinh": trigonometric.asinh,
-    "arccosh": trigonometric.acosh,
-    "arctanh": trigonometric.atanh,
-    "maximum": selection.maximum,
-    "minimum": selection.minimum,
-    "conjugate": complex_numbers.conj,
-    "isnan": comparison.isnan,
-    "isinf": comparison.isinf,
-    "isfinite": comparison.isfinite,
-    "logical_and": comparison.logical_and,
-    "logical_or": comparison.logical_or,
-    "logical_xor": comparison.logical_xor,
-    "logical_not": comparison.logical_not,
-    "bitwise_and": comparison.bitwise_and,
-    "bitwise_or": comparison.bitwise_or,
-    "bitwise_xor": comparison.bitwise_xor,
-    "invert": comparison.bitwise_not,
-    "equal": comparison.eq,
-    "not_equal": comparison.ne,
-    "less": comparison.lt,
-    "less_equal": comparison.le,
-    "greater": comparison.gt,
-    "greater_equal": comparison.ge,
+ANOTHER_NAME = {
+    "arccosh": "acosh",
+    "arcsinh": "asinh",
+    "arctanh": "atanh",
+    "conjugate": "conj",
+    "equal": "eq",
+    "fabs": "abs",
+    "invert": "bitwise_not",
+    "power": "pow",
+    "rint": "round",
 }
-"""What numpy's universal functions are here, by their names."""
+"""numpy's universal functions that are a tensor's method of another name. The others have the same name."""

@@ -206,7 +206,7 @@ def test_a_script_on_real_torch_is_told_what_to_import(record: Record) -> None:
         import sys
         sys.modules["torch"] = sys  # what `import torch` leaves
     """)
-    message = "used PyTorch's tensors, not microtape's: say `import microtape as torch` in the place of `import torch`"
+    message = "used PyTorch's tensors, not microtape's: write `import microtape as torch` instead of `import torch`"
     assert ended == (None, 3, f"script.py {message}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from microtape.recording.model.moment import Timeline
+from microtape.recording.model.moment import PassTimeline
 from microtape.recording.writing.recorder import Recorder, record, snapshot
 from microtape.tape.watch import Watcher, watch
 
@@ -85,7 +85,7 @@ def test_dependencies_count_down_to_ready():
         for delivery in step.deliveries:
             left[delivery.node] -= 1
             assert delivery.dependencies_left == left[delivery.node]
-        now = Timeline(recording).ready(step.index + 1)
+        now = PassTimeline(recording).ready(step.index + 1)
         assert set(now) == set(ready) | {d.node for d in step.deliveries if d.dependencies_left == 0}
         ready = list(now)
 
@@ -98,7 +98,7 @@ def test_a_node_whose_gradient_was_asked_for_leaves_the_ready_queue_without_runn
     queues: list[tuple[int, ...]] = []
     with record() as recorder:
         engine_queues(queues, recorder, lambda: mt.autograd.grad(loss, [x if inputs == "leaf" else middle]))
-    timeline = Timeline(recorder.recording)
+    timeline = PassTimeline(recorder.recording)
     assert [timeline.ready(i) for i in range(len(timeline.steps) + 1)] == queues
 
 
@@ -110,7 +110,7 @@ def test_ready_queues_are_those_of_the_engine():
     queues: list[tuple[int, ...]] = []
     with record() as recorder:
         engine_queues(queues, recorder, loss.backward)
-    timeline = Timeline(recorder.recording)
+    timeline = PassTimeline(recorder.recording)
     assert max(map(len, queues)) > 10
     assert [timeline.ready(i) for i in range(len(timeline.steps) + 1)] == queues
 

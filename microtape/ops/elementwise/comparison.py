@@ -20,24 +20,24 @@ _T = TypeVar("_T", bound=TensorState)
 
 
 def undifferentiable(function: Callable[..., Any], *tensors: TensorState, op: str = "") -> Any:
-    """A tensor without history around `function` of the tensors' arrays; `op` is what to call it."""
+    """A tensor without history that holds `function` of the tensors' arrays; `op` names the operation."""
     array = as_array(quietly().run(function, *[tensor.array for tensor in tensors]))
     return without_history(op or function.__name__, tensors, marked(new_tensor(type(tensors[0]), array)))
 
 
 def without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _T:
-    """Tell the observer, if there is one, of a result that never has a history."""
+    """`output`, which never has a history, after telling the watcher about it."""
     if watch.watcher is not None:
         watch.watcher.untracked(op, operands, output)
     return output
 
 
 ORDERINGS = {np.less: "lt_cpu", np.less_equal: "le_cpu", np.greater: "gt_cpu", np.greater_equal: "ge_cpu"}
-"""Comparisons that complex numbers have not, and torch's kernels for them."""
+"""Comparisons that are undefined for complex numbers, and torch's kernels for them."""
 
 
 def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
-    """Two operands, in one dtype; NotImplemented if `y` is neither tensor, number nor array."""
+    """`function` of both operands in one dtype; NotImplemented if `y` is neither tensor, number nor array."""
     if not isinstance(y, TensorState):
         y = number_operand(y, x)
         if y is NotImplemented:
@@ -113,7 +113,7 @@ def ge(input: TensorState, other: Any) -> Any:
 
 
 def bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any], Any]:
-    """The operator on bools and whole numbers. It raises NotImplementedError for others."""
+    """A bitwise operator on bools and integers. It raises NotImplementedError for other dtypes."""
 
     def operate(input: TensorState, other: Any) -> Any:
         other = other if isinstance(other, TensorState) else number_operand(other, input)
@@ -124,7 +124,7 @@ def bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any]
                 raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(operand.array.dtype)}'")
         return compared(function, input, other)
 
-    operate.__name__, operate.__doc__ = name, f"The operation `{name}` on bools and whole numbers, element by element."
+    operate.__name__, operate.__doc__ = name, f"`{name}` of bools or integers, elementwise."
     return operate
 
 
@@ -141,17 +141,17 @@ def bitwise_not(input: TensorState) -> Any:
 
 
 def logical_and(input: TensorState, other: TensorState) -> Any:
-    """Where both are other than zero."""
+    """Where both are nonzero."""
     return undifferentiable(np.logical_and, input, other)
 
 
 def logical_or(input: TensorState, other: TensorState) -> Any:
-    """Where one or both are other than zero."""
+    """Where one or both are nonzero."""
     return undifferentiable(np.logical_or, input, other)
 
 
 def logical_xor(input: TensorState, other: TensorState) -> Any:
-    """Where exactly one is other than zero."""
+    """Where exactly one is nonzero."""
     return undifferentiable(np.logical_xor, input, other)
 
 
@@ -161,7 +161,7 @@ def logical_not(input: TensorState) -> Any:
 
 
 def isnan(input: TensorState) -> Any:
-    """Where there is no number."""
+    """Where it is NaN."""
     return undifferentiable(np.isnan, input)
 
 
@@ -201,25 +201,25 @@ def check_one_dtype(x: TensorState, y: TensorState) -> None:
 
 
 def equal(input: TensorState, other: TensorState) -> bool:
-    """Whether they have one shape and the same elements."""
+    """Whether both have the same shape and the same elements."""
     return bool(np.array_equal(input.array, other.array))
 
 
 def any(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Whether any element is other than zero: of all, or along the dimensions `dim`."""
+    """Whether any element is nonzero: of all, or along the dimensions `dim`."""
     return truth(np.any, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def all(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Whether all elements are other than zero: of all, or along the dimensions `dim`."""
+    """Whether all elements are nonzero: of all, or along the dimensions `dim`."""
     return truth(np.all, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool) -> Any:
-    """`any` or `all`, as bools; of uint8 as uint8, which were torch's bools once."""
+    """`any` or `all`, as bools; for uint8, which torch once used for bools, as uint8."""
 
     def find(array: Any) -> Any:
-        dims = () if dim in ((), []) else dim_tuple(dim, array.ndim)  # no dimensions mean none here
+        dims = () if dim in ((), []) else dim_tuple(dim, array.ndim)  # an empty `dim` means no dimension here
         found = np.asarray(function(array, dims, keepdims=keepdim))
         return found.astype(np.uint8) if array.dtype == np.uint8 else found
 
@@ -227,12 +227,12 @@ def truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool)
 
 
 def count_nonzero(input: TensorState, dim: Any = None) -> Any:
-    """How many elements are other than zero."""
+    """How many elements are nonzero."""
     return undifferentiable(lambda x: np.count_nonzero(x, dim_tuple(dim, x.ndim)), input, op="count_nonzero")
 
 
 def nonzero(input: TensorState, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements other than zero: a row for each, or with `as_tuple` a tensor for each dimension."""
+    """The indices of the nonzero elements: a row for each, or with `as_tuple` a tensor for each dimension."""
     if as_tuple:
         return tuple([new_tensor(type(input), indices) for indices in np.nonzero(np.atleast_1d(input.array))])
     return undifferentiable(np.argwhere, input)

@@ -1,4 +1,4 @@
-"""Division: exact, rounded, and what is left of it."""
+"""Division: exact, rounded, and the remainder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.elementwise.arithmetic import given, pair
-from microtape.ops.shared.chunked import in_pieces
+from microtape.ops.shared.chunked import in_chunks
 from microtape.ops.shared.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.shared.undefined import UndefinedBackward, call_undefined
 from microtape.tape.in_place import call_
@@ -16,7 +16,7 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call
 from microtape.tape.tensor_state import TensorState
 
-MANY = 1000  # elements; of fewer, what a call of numpy costs decides
+MANY = 1000  # elements; below that, the cost of calling numpy dominates
 
 
 class DivBackward0(Binary):
@@ -36,7 +36,7 @@ class DivBackward0(Binary):
 
 @refusing(bc="div_{self.rounding}_cpu")
 class DivBackward2(Promoting):
-    """A quotient that is rounded."""
+    """The rounded quotient."""
 
     __slots__ = ("rounding",)
     operands = ("x", "y")
@@ -71,7 +71,7 @@ class RemainderBackward1(Binary):
 
     @staticmethod
     def rest(x: Any, y: Any, quotient: Any) -> Any:
-        """What is left of x / y; a 0 has the sign of x."""
+        """The remainder of x / y; a 0 has the sign of x."""
         rest = x - np.floor(quotient) * y
         return np.where(rest == 0, np.copysign(0, x), rest)
 
@@ -119,7 +119,7 @@ class FmodBackward0(WithNumber):
 
 
 class DivBackward1(WithNumber):
-    """In formulas, where torch's have a number too."""
+    """For derivative formulas: divided by a number, as in torch's."""
 
     formula = "z = x / n    ∂z/∂x = 1 / n"
     op = "div"
@@ -177,14 +177,14 @@ def floor_divide(input: Any, other: Any) -> Any:
 
 
 def remainder(input: Any, other: Any) -> Any:
-    """What is left of a division that rounds down: it has the sign of `other`, as Python's `%` has."""
+    """The remainder of a division that rounds down: it has the sign of `other`, like Python's `%`."""
     if isinstance(other, int | float):
         return call(RemainderBackward0(other), input)
     return given("remainder", binary(RemainderBackward1, input, other), other)
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """What is left of a division that rounds towards zero: it has the sign of `input`."""
+    """The remainder of a division that rounds towards zero: it has the sign of `input`."""
     if isinstance(other, int | float):
         return call(FmodBackward0(other), input)
     return given("fmod", binary(FmodBackward1, input, other), other)
@@ -201,14 +201,14 @@ def floor_divide_(x: TensorState, other: Any) -> Any:
 
 
 def remainder_(x: TensorState, other: Any) -> Any:
-    """Put what is left of a division by `other` in its place, rounding the quotient down."""
+    """`remainder`, in place."""
     if isinstance(other, int | float):
         return call_(RemainderBackward0(other), x)
     return call_(RemainderBackward1(), x, as_operand(other, x))
 
 
 def fmod_(x: TensorState, other: Any) -> Any:
-    """Put what is left of a division by `other` in its place, rounding the quotient towards zero."""
+    """`fmod`, in place."""
     if isinstance(other, int | float):
         return call_(FmodBackward0(other), x)
     return call_(FmodBackward1(), x, as_operand(other, x))
@@ -223,14 +223,14 @@ def divided_down(x: Any, y: Any) -> Any:
 
 
 def whole_quotient(x: Any, y: Any, rounding: str) -> Any:
-    """`div` for a formula, which gets arrays in the dtypes that they had."""
+    """`div` for a derivative formula, whose arrays have not been promoted."""
     if not isinstance(x, TensorState):
         x, y = promote_all([x, y])
     return div(x, y, rounding_mode=rounding)
 
 
 def rounded_down_rest(x: Any, y: Any) -> Any:
-    """What is left of x / y, rounded down. NB: numpy's remainder gives a 0 the sign of y, torch that of x."""
+    """The remainder of x / y, rounded down. NB: numpy gives a remainder of 0 the sign of y, torch that of x."""
     rest = np.remainder(x, y)
     if x.dtype.kind in "iu" or rest.all():
         return rest
@@ -238,14 +238,14 @@ def rounded_down_rest(x: Any, y: Any) -> Any:
 
 
 def from_quotient(exact: Any, x: Any, y: Any, formula: Any) -> Any:
-    """`exact(x, y)`: for many float32 numbers by a formula of their quotient in float64, in a third of the time.
+    """`exact(x, y)`; large float32 arrays by a formula of their quotient in float64, in a third of the time.
 
-    With 24 bits in x and in y, the quotient falls on the right side of each whole number there, and its product with y
-    is exact, as long as it is small and y is finite. `exact`, which computes bit by bit, does the others.
+    With 24 bits in x and in y, the float64 quotient falls on the right side of every integer, and its product with y is
+    exact, as long as the quotient is small and y finite. For other elements `exact`, which is slower, is called.
     """
     if x.dtype != np.float32 or np.size(x) + np.size(y) < MANY:
         return exact(x, y)
-    return in_pieces(partial(by_quotient, exact, formula), x, y)
+    return in_chunks(partial(by_quotient, exact, formula), x, y)
 
 
 def by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
@@ -260,7 +260,7 @@ def by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
 
 
 def divided_towards_zero(x: Any, y: Any) -> Any:
-    """x / y without its fraction."""
+    """x / y, rounded towards zero."""
     refuse_zero(x, y)
     quotient = np.floor_divide(x, y) if x.dtype.kind in "biu" else np.trunc(x / y)
     if x.dtype.kind in "iu":
@@ -269,6 +269,6 @@ def divided_towards_zero(x: Any, y: Any) -> Any:
 
 
 def refuse_zero(x: Any, y: Any) -> None:
-    """Raise RuntimeError where a whole number would be divided by 0."""
+    """Raise RuntimeError for an integer division by 0."""
     if y.dtype.kind in "biu" and not np.all(y) and x.size:
         raise RuntimeError("ZeroDivisionError")

@@ -1,4 +1,4 @@
-"""Operations where a mask of bools says which elements."""
+"""Operations on the elements that a boolean mask selects."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def masked_scatter_(x: TensorState, mask: Any, source: Any) -> Any:
 
 
 def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
-    """The common part of `masked_scatter` and `masked_scatter_`. Raises RuntimeError for a source of another dtype."""
+    """The common part of `masked_scatter` and `masked_scatter_`. Raises RuntimeError if the dtypes differ."""
     if source.dtype != x.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
@@ -160,7 +160,7 @@ def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
 
 
 def as_mask(mask: Any, x: Any, complaint: str) -> Any:
-    """The mask as x is: an array or a Tensor. Raises RuntimeError with that complaint if it is not of dtype bool."""
+    """The mask as an array or a Tensor, whichever x is. Raises RuntimeError with the complaint if not of bools."""
     mask = as_tensor(mask, type(x)) if isinstance(x, TensorState) else np.asarray(mask)
     if mask.dtype.kind != "b":
         raise RuntimeError(complaint.format(scalar_name(mask.dtype), cpp=cpp_name(mask.dtype)))

@@ -1,4 +1,4 @@
-"""Picking and adding elements by an index tensor along one dimension."""
+"""Picking, writing and adding elements by an index tensor along one dimension."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GatherBackward0(AlongDim):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         if x.ndim and x.flags.c_contiguous:
-            return x.reshape(-1).take(places_of(self.pointwise, x.shape))  # half of the time
+            return x.reshape(-1).take(places_of(self.pointwise, x.shape))  # in half of the time
         return (x if x.ndim else x.reshape(1))[self.pointwise]
 
     def grad_x(self, g: Any, index: Any) -> Any:
@@ -70,7 +70,7 @@ class ScatterBackward0(AlongDim):
 
 
 class ScatterBackward1(AlongDim):
-    """One number."""
+    """`scatter` of one number."""
 
     __slots__ = ("number",)
     formula = "z = x, with n at index[i]    ∂x = g, 0 at the indices"
@@ -87,9 +87,9 @@ class ScatterBackward1(AlongDim):
 
 
 def gather(input: Any, dim: int, index: Any) -> Any:
-    """For each element of `index`, the element of `input` that it names along `dim`, at its own place otherwise.
+    """For each entry of `index`, the element of `input` at that index along `dim`, elsewhere at the entry's position.
 
-    `index` has as many dimensions as `input`. Raises RuntimeError where it does not fit.
+    `index` has as many dimensions as `input`. Raises RuntimeError if it does not fit.
     """
     dim, index = checked("gather", input, dim, index)
     return call(GatherBackward0(dim, index), input)
@@ -127,7 +127,7 @@ def scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
-    """`gather`, with `indices` broadcast; without `dim`, from all elements in one row."""
+    """`gather` with broadcasting; without `dim`, from the flattened `input`."""
     if dim is None:
         return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
     dim = dim_index(dim, input.ndim)

@@ -1,8 +1,9 @@
-"""`x[...]`, read and written: basic indexing is a chain of views, as in torch; index tensors and masks pick copies.
+"""`x[...]`, read and written: basic indexing makes a chain of views, as in torch; index tensors and masks make copies.
 
 Note [What a key becomes]
-  Integers, slices, None and `...` are applied first, one view each. What is left is an index tensor (or nothing) for
-  each dimension, and those pick elements: `x[0, :, i]` is `x[0][:, i]`. NB: numpy would count the 0 as an index array.
+  Integers, slices, None and `...` are applied first, as one view each. For each remaining dimension there is an index
+  tensor or None, and the index tensors pick elements: `x[0, :, i]` is `x[0][:, i]`. NB: numpy would treat the 0 as an
+  index array.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from microtape.tape.views import view_call
 
 
 class IndexBackward0(Operation):
-    """`key` has an array or a full slice for each dimension; `indices` is the first tensor that it was made from.
+    """`key` has an array or a full slice for each dimension; `indices` is the first index tensor it was made from.
 
-    That is saved, so that writing to it before backward is noticed; the key itself is a copy.
+    `indices` is saved, so that backward notices if it is overwritten; the key itself holds copies.
     """
 
     __slots__ = ("indices", "key", "x_shape")
@@ -50,7 +51,7 @@ class IndexBackward0(Operation):
         zeros = zeros_like(g, self.x_shape, g.dtype)
         if isinstance(g, TensorState):
             return call(IndexPutImplBackward0(self.key, None, accumulate=True), zeros, g)
-        add_at(zeros, self.key, g)  # the same, without the copy that an operation has to make
+        add_at(zeros, self.key, g)  # the same without the copy that an operation makes
         return zeros
 
 
@@ -97,7 +98,7 @@ class IndexPutBackward0(Operation):
 
 
 class IndexPutImplBackward0(IndexPutBackward0):
-    """Adding up: the transpose of picking. An element that was picked twice gets both gradients."""
+    """The transpose of picking: an element that was picked twice gets the sum of both gradients."""
 
     __slots__ = ()
     formula = "z = x with y added at [indices]    ∂x = g,  ∂y = g[indices]"
@@ -113,7 +114,7 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
     """`x[key]` for an array. Raises IndexError in torch's words."""
     try:
         if x.flags.c_contiguous and whole_rows(key):
-            return x.take(key[0], 0)  # a fourth of the time
+            return x.take(key[0], 0)  # in a quarter of the time
         return x[key]
     except IndexError as error:
         text = re.sub(r"broadcast together with shapes (.*) $", broadcast_shapes, str(error)).replace(
@@ -127,7 +128,7 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
 
 
 def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
-    """`z[key] += y`, with every repetition counted. numpy is quickest at it with numbers of elements in one row."""
+    """`z[key] += y`, counting every repetition. numpy is fastest at this with flat indices."""
     if z.size and whole_rows(key):
         add_rows(z, key[0], y)
     else:
@@ -136,7 +137,7 @@ def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
 
 
 def places_of(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """The places of what a key picks from an array of that shape, counted along its rows."""
+    """The flat indices of the elements that a key picks from an array of that shape."""
     if len(key) < len(shape) or any([isinstance(one, slice) for one in key]):
         return np.arange(math.prod(shape)).reshape(shape)[key]
     places: Any = 0
@@ -146,31 +147,31 @@ def places_of(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
 
 
 PAIRS = {"f": "F", "d": "D"}
-"""The complex numbers that two floats make."""
+"""Float dtypes, and the complex dtypes of the same pairs of numbers."""
 
 
 def add_rows(z: Any, rows: Any, y: Any) -> None:
-    """`z[rows] += y`, with every repetition counted; negative ones count from the end."""
+    """`z[rows] += y`, counting every repetition; negative rows count from the end."""
     shape = rows.shape + z.shape[1:]
     if y.shape != shape:
         y = np.broadcast_to(y, shape)
     pair = PAIRS.get(z.dtype.char) if z.ndim > 1 and z.shape[-1] % 2 == 0 and z.flags.c_contiguous else None
-    if pair is not None:  # they are added in the time of one
+    if pair is not None:  # pairs are added in the time of one
         z, y = z.view(pair), np.ascontiguousarray(y).view(pair)
     width = z.size // len(z)
     add_flat(z, (rows * width)[..., None] + np.arange(width), y)
 
 
 def add_flat(z: Any, places: Any, y: Any) -> None:
-    """Add each element of y to the element of z at its place, which is counted along the rows of z."""
+    """Add each element of y to the element of z at its flat index."""
     flat = z.reshape(-1)
     np.add.at(flat, places.reshape(-1), y.reshape(-1))
-    if not z.flags.c_contiguous:  # that was a copy
+    if not z.flags.c_contiguous:  # then `flat` is a copy
         z[...] = flat.reshape(z.shape)
 
 
 def whole_rows(key: tuple[Any, ...]) -> bool:
-    """Whether the key picks along the first dimension alone: one array, and full slices behind it."""
+    """Whether the key picks along the first dimension alone: one array, followed by full slices."""
     return isinstance(key[0], np.ndarray) and all([isinstance(one, slice) for one in key[1:]])
 
 
@@ -183,7 +184,7 @@ def index(x: TensorState, key: Any) -> Any:
 
 
 def set_index(x: TensorState, key: Any, value: Any) -> None:
-    """`x[key] = value`, in place: through a view, so that autograd sees a CopySlices, and by index tensors."""
+    """`x[key] = value`, in place: written through a view, which autograd records as CopySlices, or by index tensors."""
     part, indices = sliced(x, key, for_writing=True)
     if isinstance(value, int | float | complex):
         value = np.asarray(value, x.array.dtype)
@@ -202,13 +203,13 @@ def set_index(x: TensorState, key: Any, value: Any) -> None:
 
 
 def without_leading_ones(x: TensorState) -> TensorState:
-    """x, or a view of it without the dimensions of size 1 that stand in front."""
+    """x, or a view of it without its leading dimensions of size 1."""
     shape = leading_ones_cut(x.array.shape)
     return x if shape == x.array.shape else view(x, shape)
 
 
 def leading_ones_cut(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without the ones that it begins with."""
+    """A shape without its leading ones."""
     count = len(list(itertools.takewhile(lambda size: size == 1, shape)))
     return shape[count:]
 
@@ -225,10 +226,10 @@ def index_put_(x: TensorState, indices: Sequence[Any], values: Any, accumulate: 
 
 
 def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
-    """What basic indexing leaves of x, and an index tensor or None for each of its dimensions; no list without tensors.
+    """x after basic indexing, and an index tensor or None for each of its dimensions; an empty list without tensors.
 
-    `x[:]` alone is a view of its own, but not for writing. See Note [What a key becomes]. Raises IndexError or
-    ValueError for a key that does not fit.
+    `x[:]` makes a view of its own, except for writing. See Note [What a key becomes]. Raises IndexError or ValueError
+    for a key that does not fit.
     """
     parts: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
     if sum([consumed(one) for one in parts]) > x.array.ndim:
@@ -261,7 +262,7 @@ def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
 
 
 def too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
-    """The error for a key that is for more dimensions than there are."""
+    """The error for a key with too many dimensions."""
     if ndim == 0 and len(parts) == 1:
         if isinstance(parts[0], slice):
             return IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -277,12 +278,12 @@ def too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
 
 
 def position(parts: tuple[Any, ...]) -> int:
-    """Where the `...` stands."""
+    """The position of the `...`."""
     return next(i for i, one in enumerate(parts) if one is ...)
 
 
 def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
-    """A range of x along a dimension; x itself where that is obviously everything, unless `always`."""
+    """A range of x along a dimension; x itself if that is obviously the whole range, unless `always`."""
     size = x.array.shape[dim]
     if not always and not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1):
         return x
@@ -293,22 +294,22 @@ def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
 
 
 def is_bool(one: Any) -> bool:
-    """Whether a part of a key is True or False, which keeps or drops everything."""
+    """Whether a part of a key is True or False, which keep or drop everything."""
     if isinstance(one, TensorState):
         return one.array.ndim == 0 and one.array.dtype.kind == "b"
     return isinstance(one, bool | np.bool_)
 
 
 def is_integer(one: Any) -> bool:
-    """Whether a part of a key is one whole number."""
+    """Whether a part of a key is a single integer."""
     if isinstance(one, TensorState):
         return one.array.ndim == 0 and one.array.dtype.kind in "iu"
     return isinstance(one, int | np.integer)
 
 
 def consumed(one: Any) -> int:
-    """How many dimensions a part of a key takes up. Raises IndexError for what cannot be one."""
-    if type(one) is slice or type(one) is int:  # as nearly always
+    """How many dimensions a part of a key uses up. Raises IndexError if it cannot be part of a key."""
+    if type(one) is slice or type(one) is int:  # the usual case
         return 1
     if one is None or one is ... or is_bool(one):
         return 0

@@ -1,5 +1,5 @@
-"""Products of tensors that are recorded as those they come down to: einsum, tensordot and inner as matrix products,
-kron and cross as products of elements.
+"""Products that are recorded as simpler ones: einsum, tensordot and inner as matrix products, kron and cross as
+products of elements.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from microtape.tape.tensor_state import TensorState
 
 
 def einsum(equation: str, *operands: Any) -> Any:
-    """Einstein's sum: "ij,jk->ik" multiplies matrices. A label that is not behind the arrow is summed over.
+    """Einstein summation: "ij,jk->ik" multiplies matrices. A label that is not after the arrow is summed over.
 
-    Without an arrow, labels that occur once remain, in the order of the alphabet; `...` stands for further dimensions,
-    which broadcast. Raises RuntimeError where equation and operands do not fit.
+    Without an arrow, labels that occur once remain, in alphabetical order; `...` stands for further dimensions, which
+    broadcast. Raises RuntimeError if equation and operands do not fit.
     """
     tensors = operands[0] if len(operands) == 1 and not isinstance(operands[0], TensorState) else operands
     inputs, output = parsed(equation, [tensor.ndim for tensor in tensors])
@@ -39,7 +39,7 @@ def einsum(equation: str, *operands: Any) -> Any:
 
 
 def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
-    """The labels of each operand and of the result; the dimensions of `...` are given capital letters of their own."""
+    """The labels of each operand and of the result; each dimension of `...` gets a label outside of ASCII."""
     for i, character in enumerate(equation):
         if not (character.isascii() and character.isalpha()) and character not in " .,->":
             raise RuntimeError(
@@ -82,7 +82,7 @@ def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
 
 
 def check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
-    """Raise RuntimeError where a label stands for two sizes, neither of them 1."""
+    """Raise RuntimeError if a label stands for two different sizes, neither of them 1."""
     seen: dict[str, int] = {}
     for i, (labels, tensor) in enumerate(zip(inputs, tensors, strict=True)):
         for label, size in zip(labels, tensor.shape, strict=True):
@@ -94,7 +94,7 @@ def check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
 
 
 def without_repeats(x: Any, labels: str) -> tuple[Any, str]:
-    """The diagonal, where a label occurs twice."""
+    """x and its labels, reduced to the diagonal for a label that occurs twice."""
     for label in labels:
         while labels.count(label) > 1:
             first, second = labels.index(label), labels.rindex(label)
@@ -104,13 +104,13 @@ def without_repeats(x: Any, labels: str) -> tuple[Any, str]:
 
 
 def summed(x: Any, labels: str, needed: set[str]) -> tuple[Any, str]:
-    """x summed over the labels that nobody needs any more."""
+    """x summed over the labels that are no longer needed."""
     dims = tuple([i for i, label in enumerate(labels) if label not in needed])
     return (sum(x, dims), "".join(label for label in labels if label in needed)) if dims else (x, labels)
 
 
 def product(x: Any, xs: str, y: Any, ys: str, needed: set[str]) -> tuple[Any, str]:
-    """x times y, summed over the labels that only these two have: a stack of matrix products."""
+    """x times y, summed over the labels that only these two have: a batch of matrix products."""
     x, xs = summed(x, xs, needed | set(ys))
     y, ys = summed(y, ys, needed | set(xs))
     inner = [label for label in xs if label in ys and label not in needed]
@@ -129,7 +129,7 @@ def product(x: Any, xs: str, y: Any, ys: str, needed: set[str]) -> tuple[Any, st
 
 
 def aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
-    """x with its dimensions in that order, and new ones of size 1 for the labels that it does not have."""
+    """x with its dimensions in that order, and new ones of size 1 for labels that it lacks."""
     x = permute(x, tuple([labels.index(label) for label in order if label in labels]))
     for dim, label in enumerate(order):
         if label not in labels:
@@ -138,16 +138,16 @@ def aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
 
 
 def widened(x: Any, labels: str, order: Sequence[str], size_of: dict[str, int]) -> Any:
-    """x with its dimensions in that order and of those sizes."""
+    """x with its dimensions in that order, expanded to those sizes."""
     x = permute(x, tuple([labels.index(label) for label in order]))
     shape = tuple([size_of[label] for label in order])
     return x if tuple(x.shape) == shape else expand(x, shape)
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over those that it names.
+    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over those named.
 
-    One of size 1 goes with any. Raises RuntimeError where other sizes differ.
+    A dimension of size 1 fits any other. Raises RuntimeError if other sizes differ.
     """
     if isinstance(dims, int):
         if dims < 0:
@@ -192,7 +192,7 @@ def inner(input: Any, other: Any) -> Any:
 
 
 def kron(input: Any, other: Any) -> Any:
-    """Every element of `input` times all of `other`, side by side."""
+    """The Kronecker product: each element of `input` is replaced by that element times `other`."""
     ndim = max(input.ndim, other.ndim)
     a, b = (reshape(one, (1,) * (ndim - one.ndim) + tuple(one.shape)) for one in (input, other))
     pairs_a = tuple([size for pair in zip(a.shape, (1,) * ndim, strict=True) for size in pair])
@@ -202,9 +202,9 @@ def kron(input: Any, other: Any) -> Any:
 
 
 def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """The vector that is orthogonal to both, in three dimensions: those along `dim`.
+    """The cross product of the vectors along `dim`.
 
-    Raises RuntimeError where that has another size than 3.
+    Raises RuntimeError if `dim` does not have size 3.
     """
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

@@ -1,9 +1,9 @@
 """Convolutions of any number of dimensions.
 
 Note [Three of a kind]
-  A convolution is linear in its input and in its weight: Σ z · conv(x, w) is one sum of products of three. The
-  derivative by x takes z and w, that by w takes x and z, and the derivatives of those are again one of the three. So
-  each of the three operations below has the other two for its derivatives, to any order.
+  A convolution is linear in its input and in its weight, so Σ g · conv(x, w) is a sum of products of three factors. Its
+  derivative with respect to x is computed from g and w, the one with respect to w from x and g. So each of the three
+  operations below has the other two as its derivatives, to any order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from microtape.tape.operation import call
 
 
 class Convolving(Promoting):
-    """Common to the three; see Note [Three of a kind]."""
+    """Common to the three operations; see Note [Three of a kind]."""
 
     __slots__ = ("geometry",)
     operands: ClassVar[tuple[str, ...]] = ("x", "w")
@@ -88,13 +88,13 @@ class ConvolutionWeightBackward0(Convolving):
 
 @named("ConvolutionBackward0")
 class TransposedConvolution(ConvolutionInputBackward0):
-    """`conv_transpose`, with its bias: a convolution's derivative used as an operation."""
+    """`conv_transpose` with its bias: the derivative of a convolution, used as an operation."""
 
     __slots__ = ()
     operands = ("x", "w", "b")
     formula = "z = x spread by w, + b    ∂x = g ∗ w,  ∂w = Σ x · g where they met,  ∂b = Σ g"
 
-    def forward(self, x: Any, w: Any, b: Any) -> Any:  # type: ignore[override]  # it has a bias, too
+    def forward(self, x: Any, w: Any, b: Any) -> Any:  # type: ignore[override]  # it also has a bias
         z = super().forward(x, w)
         return z + b.reshape((-1,) + (1,) * (z.ndim - 2))
 
@@ -103,7 +103,7 @@ class TransposedConvolution(ConvolutionInputBackward0):
 
 
 def convolved(geometry: Geometry, x: Any, w: Any, bias: Any = None) -> Any:
-    """The convolution; without a bias there is one of zeros."""
+    """The convolution; a missing bias is zeros."""
     return call(ConvolutionBackward0(geometry), x, w, np.zeros(geometry.w_shape[0], x.dtype) if bias is None else bias)
 
 
@@ -148,7 +148,7 @@ def meeting(
     dilation: tuple[int, ...],
     groups: int,
 ) -> Geometry:
-    """Where the kernel meets the input. Raises RuntimeError where they do not fit."""
+    """The geometry of kernel and input. Raises RuntimeError if they do not fit."""
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     outputs, channels, *kernel = w_shape
@@ -171,7 +171,7 @@ def meeting(
 
 
 def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
-    """Raise RuntimeError where input or weight has the wrong number of dimensions."""
+    """Raise RuntimeError if input or weight has the wrong number of dimensions."""
     if input.ndim == dims + 2 == weight.ndim:
         return
     ranks = f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input"
@@ -184,7 +184,7 @@ def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
 
 
 def moves(name: str, value: Any, dims: int) -> tuple[int, ...]:
-    """A stride, padding or dilation for each direction. Raises RuntimeError where there are too many or too few."""
+    """A stride, padding or dilation for each dimension. Raises RuntimeError if there are too many or too few."""
     values = int_tuple(value, dims)
     if len(values) != dims:
         raise RuntimeError(
@@ -195,7 +195,7 @@ def moves(name: str, value: Any, dims: int) -> tuple[int, ...]:
 
 
 def check_bias(bias: Any, outputs: int, given: str) -> None:
-    """Raise RuntimeError for a bias that does not have a number for each output."""
+    """Raise RuntimeError for a bias that does not have one element for each output."""
     if bias is not None and tuple(bias.shape) != (outputs,):
         raise RuntimeError(
             f"{given}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
@@ -204,7 +204,7 @@ def check_bias(bias: Any, outputs: int, given: str) -> None:
 
 
 def check_dtypes(input: Any, weight: Any, bias: Any) -> None:
-    """Raise RuntimeError where weight or bias has another dtype than the input: convolutions do not promote."""
+    """Raise RuntimeError if weight or bias has another dtype than the input: convolutions do not promote."""
     if bias is not None and bias.dtype != input.dtype:
         types = cpp_name(input.dtype), cpp_name(bias.dtype)
         raise RuntimeError(f"Input type ({types[0]}) and bias type ({types[1]}) should be the same")
@@ -274,7 +274,7 @@ def check_transposed(
     extras: tuple[int, ...],
     dilations: tuple[int, ...],
 ) -> None:
-    """Raise RuntimeError for what cannot be the arguments of a transposed convolution."""
+    """Raise RuntimeError for invalid arguments of a transposed convolution."""
     for values, least, name in (
         (paddings, 0, "negative padding"),
         (extras, 0, "negative output_padding"),
@@ -297,7 +297,7 @@ def check_transposed(
         )
     check_bias(bias, shape[1] * groups, f"Given transposed=1, weight of size {shape}")
     if any([extra >= step and extra >= gap for extra, step, gap in zip(extras, steps, dilations, strict=True)]):
-        above = 2 - len(steps)  # a row counts as a picture
+        above = 2 - len(steps)  # a row counts as an image
         (a, b), (p, q), (i, j) = (0,) * above + extras, (1,) * above + steps, (1,) * above + dilations
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "

@@ -1,4 +1,4 @@
-"""The largest and smallest, sorted and ranked: a value *and* where it stood, which is where its gradient goes."""
+"""Maxima, minima, sorting and ranking: each gives values *and* their indices, which is where the gradients go."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from microtape.tape.tensor_state import Array, TensorState
 
 
 class Choice(Several):
-    """Common: elements of x chosen along `dim`, and the indices that they had there."""
+    """Common: elements of x chosen along `dim`, and their indices there."""
 
     __slots__ = ("dim", "keepdim", "x_shape")
     results = ("values", "indices")
@@ -127,7 +127,7 @@ class KthvalueBackward0(Choice):
 
 @refusing(bc="median_out")
 class MedianBackward1(Choice):
-    """Of an even number of elements, the lower of the middle two; NaN where there is one."""
+    """Of an even number of elements, the lower of the middle two; NaN if there is one."""
 
     __slots__ = ()
     formula = "z = the middle one along a dimension    ∂x = g where it stood, 0 elsewhere"
@@ -155,7 +155,7 @@ class MedianBackward0(MaxBackward1):
 
 
 def order(x: Array, dim: int, descending: bool) -> Any:
-    """The indices along `dim` that sort x; equal elements stay in their order, NaN counts as the largest."""
+    """The indices along `dim` that sort x stably; NaN counts as the largest."""
     if not descending:
         return np.argsort(x, dim, kind="stable")
     backwards = np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
@@ -163,10 +163,12 @@ def order(x: Array, dim: int, descending: bool) -> Any:
 
 
 def ranked(x: Array, rank: int, dim: int) -> Any:
-    """Where along `dim` the element is that sorting would bring to the place `rank`, counted from 0; see `order`."""
+    """The index along `dim` of the element at position `rank`, counted from 0, after sorting; see `order`."""
     parted = np.partition(x, rank, dim)
     value = parted.take([rank], dim)
-    before = np.sum(alike(parted.take(range(rank), dim), value), dim, keepdims=True)  # so many equal ones
+    before = np.sum(
+        alike(parted.take(range(rank), dim), value), dim, keepdims=True
+    )  # how many equal elements rank before it
     return np.argmax(np.cumsum(alike(x, value), dim) > before, dim, keepdims=True)
 
 
@@ -176,7 +178,7 @@ def alike(a: Array, b: Array) -> Any:
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """The largest of all elements; with `dim` also where it stood, as (values, indices); with a tensor, `maximum`.
+    """The largest of all elements; with `dim`, (values, indices) along it; with a tensor, `maximum`.
 
     At ties the gradient of the largest of all is shared; along a dimension the first of them gets it.
     """
@@ -189,7 +191,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
 
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """The smallest of all elements; with `dim` also where it stood, as (values, indices); with a tensor, `minimum`.
+    """The smallest of all elements; with `dim`, (values, indices) along it; with a tensor, `minimum`.
 
     At ties the gradient of the smallest of all is shared; along a dimension the first of them gets it.
     """
@@ -202,12 +204,12 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
 
 
 def argmax(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Where the largest element is, as int64: among all in one row, or along `dim`."""
+    """The index of the largest element, as int64: in the flattened `input`, or along `dim`."""
     return position("argmax", np.argmax, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def argmin(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Where the smallest element is, as int64: among all in one row, or along `dim`."""
+    """The index of the smallest element, as int64: in the flattened `input`, or along `dim`."""
     return position("argmin", np.argmin, input, *torch_style(dim, keepdim, **numpy_style))
 
 
@@ -228,7 +230,7 @@ def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: boo
 
 
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
-    """The elements in order along `dim`, and the indices that they had, as (values, indices)."""
+    """The elements in order along `dim`, and their indices in `input`, as (values, indices)."""
     cls = SortBackward0 if stable is None else SortBackward1
     return call_several(cls(dim_index(dim, input.ndim), descending), input)
 

@@ -1,4 +1,4 @@
-"""Softmax and its relatives, computed without overflow."""
+"""Softmax, its logarithm and logsumexp, computed without overflow."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
 
-class AlongDim(Operation):
-    """Common to softmax and its logarithm: the dimension, in a tuple; none for a scalar."""
+class SoftmaxAlongDim(Operation):
+    """Common to softmax and its logarithm: the dimension, as a tuple, which is empty for a scalar."""
 
     __slots__ = ("dim", "kernel")
 
     def __init__(self, dim: tuple[int, ...] | None, ndim: int) -> None:
         super().__init__()
         self.dim = dim
-        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch has two, which messages name
+        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch's messages name one of two
 
 
 @refusing(biuc="softmax_{self.kernel}_impl")
-class SoftmaxBackward0(AlongDim):
+class SoftmaxBackward0(SoftmaxAlongDim):
     __slots__ = ()
     formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
 
@@ -41,7 +41,7 @@ class SoftmaxBackward0(AlongDim):
 
 
 class SoftmaxBackwardDataBackward0(Promoting):
-    """The derivative of softmax, as an operation of its own; x is what arrived, y the softmax."""
+    """The derivative of softmax as an operation of its own: x is the gradient that arrived, y the softmax."""
 
     __slots__ = ("dim",)
     operands = ("x", "y")
@@ -63,7 +63,7 @@ class SoftmaxBackwardDataBackward0(Promoting):
 
 
 @refusing(biuc="log_softmax_{self.kernel}_impl")
-class LogSoftmaxBackward0(AlongDim):
+class LogSoftmaxBackward0(SoftmaxAlongDim):
     __slots__ = ()
     formula = "z = x - ln Σ eˣ    ∂x = g - eᶻ · Σ g"
     op = "log_softmax"
@@ -78,7 +78,7 @@ class LogSoftmaxBackward0(AlongDim):
 
 
 class LogSoftmaxBackwardDataBackward0(Promoting):
-    """The derivative of log_softmax, as an operation of its own; x is what arrived, y the log_softmax."""
+    """The derivative of log_softmax as an operation of its own: x is the gradient that arrived, y the log_softmax."""
 
     __slots__ = ("dim",)
     operands = ("x", "y")
@@ -116,7 +116,7 @@ class LogsumexpBackward0(Reduction):
 
 
 def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
-    """x with its largest element along `dim` at 0: eˣ cannot overflow, and softmax is the same."""
+    """x minus its largest element along `dim`: then eˣ cannot overflow, and softmax does not change."""
     return x - reduced_along(np.maximum, x, dim, initial=-np.inf)
 
 
@@ -138,5 +138,5 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:
-    """x, cast first where a dtype was asked for."""
+    """x, cast if a dtype was asked for."""
     return cast(x, dtype) if dtype is not None and isinstance(x, TensorState) else x

@@ -19,7 +19,7 @@ from microtape.tape.tensor_state import TensorState
 class CatBackward0(Promoting):
     __slots__ = ("dim", "shapes")
     operands = ()
-    formula = "z = x₀, x₁, … one behind the other    ∂xᵢ = its part of g"
+    formula = "z = x₀, x₁, … concatenated    ∂xᵢ = its part of g"
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class CatBackward0(Promoting):
         before, stop = (slice(None),) * self.dim, 0
         parts: list[Any] = []
         for shape, receiver in zip(self.shapes, self.next_nodes, strict=True):
-            size = 0 if shape == (0,) else shape[self.dim]  # the empty vector goes with anything
+            size = 0 if shape == (0,) else shape[self.dim]  # an empty vector may be joined with anything
             stop += size
             if receiver is None:
                 parts.append(None)
@@ -49,7 +49,7 @@ class CatBackward0(Promoting):
 class StackBackward0(Promoting):
     __slots__ = ("dim",)
     operands = ()
-    formula = "z = x₀, x₁, … along a new dimension    ∂xᵢ = its part of g"
+    formula = "z = x₀, x₁, … stacked along a new dimension    ∂xᵢ = its part of g"
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -68,15 +68,15 @@ JOINABLE = (TensorState, np.ndarray, np.generic)
 
 
 def check_tensor(i: int, x: Any) -> None:
-    """Raise TypeError for what cannot be joined."""
+    """Raise TypeError for anything that is not a tensor or array."""
     if not isinstance(x, JOINABLE):
         raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors one behind the other along `dim`; their other sizes are equal.
+    """The tensors concatenated along `dim`; their other sizes are equal.
 
-    Raises ValueError for no tensors, RuntimeError where the sizes do not fit.
+    Raises ValueError for no tensors, RuntimeError if the sizes do not match.
     """
     tensors = tuple(tensors)
     if not tensors:
@@ -90,7 +90,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     dim = dim_index(dim, len(full))
     for i, shape in enumerate(shapes):
         if shape == (0,) or shape[:dim] + shape[dim + 1 :] == full[:dim] + full[dim + 1 :]:
-            continue  # the empty vector goes with anything
+            continue  # an empty vector may be joined with anything
         if len(shape) != len(full):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(full)} and {len(shape)}")
         sizes = enumerate(zip(full, shape, strict=True))
@@ -103,7 +103,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors, all of one shape, along a new dimension. Raises RuntimeError for none, or other shapes."""
+    """The tensors, all of one shape, along a new dimension. Raises RuntimeError for none, or for different shapes."""
     tensors = tuple(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -159,7 +159,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions, matrices as the front of one; several as a tuple."""
+    """Each tensor with at least three dimensions, matrices with a new last one; several as a tuple."""
 
     def raised(x: Any) -> Any:
         if x.ndim > 2:
@@ -172,7 +172,7 @@ def atleast_3d(*tensors: Any) -> Any:
 
 
 def each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
-    """`function` of one tensor, or of each of several, which may be given as one sequence."""
+    """`function` of one tensor, or of each of several, which may also be given as one sequence."""
     if len(tensors) == 1 and isinstance(tensors[0], TensorState):
         return function(tensors[0])
     several = tensors[0] if len(tensors) == 1 else tensors
@@ -180,9 +180,9 @@ def each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """The coordinates of a grid: one tensor for each of the vectors, all of the grid's shape.
+    """The coordinates of a grid: one tensor for each vector, all of the grid's shape.
 
-    `indexing="xy"` swaps the first two dimensions, as for a picture.
+    `indexing="xy"` swaps the first two dimensions, as for an image.
     """
     vectors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], TensorState) else tensors
     for vector in vectors:

@@ -1,4 +1,4 @@
-"""Reading arguments: dimensions, sizes, and what may be a tensor or not."""
+"""Reading arguments: dimensions, sizes, and values that may or may not be tensors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def plain(value: Any) -> Any:
 
 
 def dim_index(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; a scalar counts as having one dimension. Raises IndexError if out of range.
+    """`dim` counted from the front; a scalar counts as having one dimension.
 
-    Raises TypeError for what is no whole number.
+    Raises IndexError if it is out of range, TypeError if it is not an int.
     """
     size = ndim or 1
     if not isinstance(dim, INTEGERS):
@@ -30,9 +30,9 @@ def dim_index(dim: int, ndim: int) -> int:
 
 
 def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
-    """`dim`, a number or several, counted from the front; None or nothing means all of them.
+    """`dim`, one dimension or several, counted from the front. None, or an empty tuple, means all and gives None.
 
-    Raises IndexError if out of range, RuntimeError if one is named twice.
+    Raises IndexError if one is out of range, RuntimeError if one occurs twice.
     """
     if dim is None:
         return None
@@ -52,7 +52,7 @@ def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
 def torch_style(
     dim: Any, keepdim: bool, axis: Any = None, keepdims: Any = None, out: None = None, **others: Any
 ) -> tuple[Any, bool]:
-    """`dim` and `keepdim`, which may also be given by numpy's names; so that `np.sum(x)` works, too.
+    """`dim` and `keepdim`, which may also be given by numpy's names, so that `np.sum(x)` works.
 
     Raises TypeError for an `out`, or any other argument.
     """
@@ -63,7 +63,7 @@ def torch_style(
 
 
 def refuse_out(out: None) -> None:
-    """Raise TypeError for an `out`, which numpy's functions give as None."""
+    """Raise TypeError for an `out` other than None, which numpy's functions pass."""
     if out is not None:
         raise TypeError("out= does not exist here: assign the result, or write it with copy_()")
 

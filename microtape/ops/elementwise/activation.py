@@ -44,12 +44,12 @@ class SigmoidBackwardBackward0(Binary):
         return g * x * (1 - 2 * y)
 
 
-NO_COMPLEX = NotImplementedError("clamp is not supported for complex types")
-RELU_REFUSES: dict[str, str | NotImplementedError] = {
+_NO_COMPLEX = NotImplementedError("clamp is not supported for complex types")
+_RELU_REFUSES: dict[str, str | NotImplementedError] = {
     "b": "Boolean inputs not supported for relu",
-    "c": NO_COMPLEX,
+    "c": _NO_COMPLEX,
 }  # not by `refusing`, for speed
-AS_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
+_AS_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 
 
 class ReluBackward0(Unary):
@@ -59,7 +59,7 @@ class ReluBackward0(Unary):
     @staticmethod
     def forward(x: Any) -> Any:
         if x.dtype.kind in "bc":
-            raise refusal_of(x.dtype, RELU_REFUSES[x.dtype.kind])
+            raise refusal_of(x.dtype, _RELU_REFUSES[x.dtype.kind])
         return x.clip(0, np.inf) if x.dtype.kind == "f" else np.maximum(x, 0)  # clip takes a third of the time
 
     def grad_x(self, g: Any, z: Any) -> Any:
@@ -76,7 +76,7 @@ class ThresholdBackwardBackward0(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "f":
             return np.where(y <= 0, 0, x)
-        bits = (y != 0).astype(AS_BITS[x.dtype.itemsize])  # y is not negative; a NaN lets the gradient through
+        bits = (y != 0).astype(_AS_BITS[x.dtype.itemsize])  # y is not negative; a NaN lets the gradient through
         bits *= x.view(bits.dtype)  # bits times 0 are +0, whatever x is, in a third of np.where's time
         return bits.view(x.dtype)
 
@@ -109,7 +109,7 @@ class LeakyReluBackward1(LeakyReluBackward0):
     __slots__ = ()
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        check_slope("leakyReLu", self.slope)
+        _check_slope("leakyReLu", self.slope)
         return where(z > 0, g, g * self.slope)
 
 
@@ -137,7 +137,7 @@ class EluBackward1(EluBackward0):
     formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where z > 0, else z + s · a"
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        check_slope("elu", self.alpha)
+        _check_slope("elu", self.alpha)
         return g * where(z <= 0, z + self.scale * self.alpha, self.scale)
 
 
@@ -185,7 +185,7 @@ class LogSigmoidBackward0(Unary):
         return g * sigmoid(-x)
 
 
-@refusing(b="Bool inputs not supported for hardtanh", c=NO_COMPLEX)
+@refusing(b="Bool inputs not supported for hardtanh", c=_NO_COMPLEX)
 class HardtanhBackward0(Operation):
     __slots__ = ("highest", "lowest")
     formula = "z = x within [min, max]    ∂z/∂x = 1 between the bounds, else 0"
@@ -208,7 +208,7 @@ def sigmoid(input: Any) -> Any:
     return unary(SigmoidBackward0, input)
 
 
-def check_slope(name: str, slope: float) -> None:
+def _check_slope(name: str, slope: float) -> None:
     """Raise RuntimeError for a negative slope, with which the sign of z does not tell the sign of x."""
     if slope < 0:
         raise RuntimeError(

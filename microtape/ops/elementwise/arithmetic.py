@@ -35,7 +35,7 @@ class SubBackward0(Binary):
     @staticmethod
     def promoted(x: Any, y: Any) -> Any:
         """See Binary.promoted."""
-        refuse_mask(x, y)
+        _refuse_mask(x, y)
         return promoted(x, y)
 
     def grad_x(self, g: Any) -> Any:
@@ -58,7 +58,7 @@ class ScaledAdd(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        check_alpha(self.alpha, x, y)
+        _check_alpha(self.alpha, x, y)
         return (x + self.alpha * y).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any) -> Any:
@@ -76,7 +76,7 @@ class ScaledSub(ScaledAdd):
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
 
     def forward(self, x: Any, y: Any) -> Any:
-        check_alpha(self.alpha, x, y)
+        _check_alpha(self.alpha, x, y)
         return x - np.asarray(-self.alpha).astype(x.dtype) * y
 
 
@@ -93,7 +93,7 @@ class RsubBackward0(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        check_alpha(self.alpha, x, y)
+        _check_alpha(self.alpha, x, y)
         return y - np.asarray(self.alpha).astype(x.dtype) * x
 
     def grad_x(self, g: Any) -> Any:
@@ -181,7 +181,7 @@ def minus_from(x: Any, y: Any) -> Any:
     """`y - x`, where y is a number."""
     if not isinstance(y, int | float | complex):
         return NotImplemented
-    refuse_mask(x.array)
+    _refuse_mask(x.array)
     return call(RsubBackward1(y), x)
 
 
@@ -206,7 +206,7 @@ def times_number(x: Any, number: Any) -> Any:
 # Functions, with torch's argument names
 
 
-def refuse_mask(*arrays: Any) -> None:
+def _refuse_mask(*arrays: Any) -> None:
     """Raise RuntimeError for a bool operand next to another dtype, or alone; two bools numpy refuses itself."""
     kinds = [array.dtype.kind for array in arrays]
     if ("b" in kinds and set(kinds) != {"b"}) or kinds == ["b"]:
@@ -216,7 +216,7 @@ def refuse_mask(*arrays: Any) -> None:
         )
 
 
-def check_alpha(alpha: Any, *arrays: Any) -> None:
+def _check_alpha(alpha: Any, *arrays: Any) -> None:
     """Raise RuntimeError for a float `alpha` if all operands are bools or integers."""
     if not isinstance(alpha, int) and all(array.dtype.kind in "biu" for array in arrays):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")

@@ -110,7 +110,7 @@ class LerpByTensor(Promoting):
         return g * (y - x)
 
 
-def check_ends(x: Any, y: Any, w: Any) -> None:
+def _check_ends(x: Any, y: Any, w: Any) -> None:
     """Raise RuntimeError if end or weight has another dtype: lerp does not promote."""
     for name, one in (("end", y), ("weight", w)):
         if isinstance(one, TensorState) and one.array.dtype != x.dtype and (name == "end" or one.array.ndim):
@@ -130,7 +130,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """`input + weight · (end - input)`, computed from the nearer end; the weight is a number or a tensor."""
-    check_ends(input, end, weight)
+    _check_ends(input, end, weight)
     if isinstance(weight, TensorState):
         return call(LerpByTensor(), input, end, weight)
     return call(LerpBackward0(weight), input, end)
@@ -148,7 +148,7 @@ def addcdiv_(x: TensorState, tensor1: Any, tensor2: Any, *, value: float = 1) ->
 
 def lerp_(x: TensorState, end: Any, weight: Any) -> Any:
     """Move towards `end`, `weight` of the way, in place."""
-    check_ends(x, end, weight)
+    _check_ends(x, end, weight)
     if isinstance(weight, TensorState):
         return call_(LerpByTensor(), x, end, weight)
     return call_(LerpBackward0(weight), x, end)

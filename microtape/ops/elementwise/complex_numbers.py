@@ -144,11 +144,11 @@ def angle(input: Any) -> Any:
 
 def complex(real: Any, imag: Any) -> Any:
     """`real + i · imag`."""
-    check_real(real, imag)
+    _check_real(real, imag)
     return binary(ComplexBackward0, real, imag)
 
 
-def check_real(x: Any, y: Any) -> None:
+def _check_real(x: Any, y: Any) -> None:
     """Raise RuntimeError for a Tensor that is not of floats."""
     for one in (x, y):
         if isinstance(one, TensorState) and one.array.dtype.kind != "f":
@@ -160,5 +160,5 @@ def check_real(x: Any, y: Any) -> None:
 
 def polar(abs: Any, angle: Any) -> Any:
     """`abs · (cos angle + i · sin angle)`."""
-    check_real(abs, angle)
+    _check_real(abs, angle)
     return binary(PolarBackward0, abs, angle)

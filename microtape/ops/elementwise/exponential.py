@@ -16,7 +16,7 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
-NUMBERS = (int, float, complex)
+_NUMBERS = (int, float, complex)
 
 
 class ExpBackward0(Unary):
@@ -289,7 +289,7 @@ def reciprocal(input: Any) -> Any:
 
 def divides(x: Any, y: Any) -> Any:
     """`y / x`, where y is a number: recorded as 1 / x, times y."""
-    return reciprocal(x) * y if isinstance(y, (*NUMBERS, np.ndarray)) else NotImplemented
+    return reciprocal(x) * y if isinstance(y, (*_NUMBERS, np.ndarray)) else NotImplemented
 
 
 def square(input: Any) -> Any:
@@ -299,9 +299,9 @@ def square(input: Any) -> Any:
 
 def power(x: Any, y: Any) -> Any:
     """`x ** y`, of tensors or numbers; NotImplemented for anything else."""
-    if isinstance(y, NUMBERS):
+    if isinstance(y, _NUMBERS):
         return call(PowBackward0(y), x)
-    if isinstance(x, NUMBERS):
+    if isinstance(x, _NUMBERS):
         return call(PowBackward2(x), y)
     return binary(PowBackward1, x, y)
 
@@ -318,7 +318,7 @@ def pow(input: Any, exponent: Any) -> Any:
 
 def pow_(x: TensorState, exponent: Any) -> Any:
     """Raise to a power in place."""
-    if isinstance(exponent, NUMBERS):
+    if isinstance(exponent, _NUMBERS):
         return call_(PowBackward0(exponent), x)
     return call_(PowBackward1(), x, as_operand(exponent, x))
 

@@ -15,26 +15,26 @@ from microtape.ops.shared.chunked import in_chunks
 from microtape.ops.shared.kinds import in_place, named, refusing
 from microtape.tape.operation import Unary, unary
 
-STEPS = 32  # points of the table for each unit of x
-PLACES: dict[Callable[..., float], dict[int, int]] = {  # of Gauss's rule, by itemsize
+_STEPS = 32  # points of the table for each unit of x
+_PLACES: dict[Callable[..., float], dict[int, int]] = {  # of Gauss's rule, by itemsize
     math.erf: {4: 2, 8: 3},
     math.erfc: {4: 3, 8: 5},  # steeper, and needed to the last bits where it is small
 }
-FURTHEST: dict[Callable[..., float], int] = {
+_FURTHEST: dict[Callable[..., float], int] = {
     math.erf: 6,
     math.erfc: 28,
 }  # beyond this |x| they are constant to the last bit
 
 
 @functools.cache
-def table(function: Callable[..., float], dtype: Any) -> Any:
+def _table(function: Callable[..., float], dtype: Any) -> Any:
     """erf or erfc at the points of the table, in ascending order."""
-    last = FURTHEST[function] * STEPS
-    return np.array([function(i / STEPS) for i in range(-last, last + 1)], dtype)
+    last = _FURTHEST[function] * _STEPS
+    return np.array([function(i / _STEPS) for i in range(-last, last + 1)], dtype)
 
 
 @functools.cache
-def gauss(places: int) -> Any:
+def _gauss(places: int) -> Any:
     """Gauss's rule: places within [-1, 1] and their weights."""
     return [(float(place), float(share)) for place, share in zip(*np.polynomial.legendre.leggauss(places), strict=True)]
 
@@ -45,14 +45,14 @@ def looked_up(function: Callable[..., float], x: Any) -> Any:
     Over so short a distance s from the point p, Gauss's rule is exact to the last bits, and so is e⁻ᵗ² computed as
     e⁻ᵖ² · e⁻⁽²ᵖ⁺ˢ⁾ˢ. NaN stays NaN.
     """
-    last = FURTHEST[function]
+    last = _FURTHEST[function]
     inside = (x.astype(np.float32) if x.dtype == np.float16 else x).clip(-last, last)
-    nearest = np.rint(inside * STEPS)
-    point = nearest / STEPS
+    nearest = np.rint(inside * _STEPS)
+    point = nearest / _STEPS
     half = (inside - point) / 2
-    ways = [(half * (1 + place), share) for place, share in gauss(PLACES[function][inside.itemsize])]
+    ways = [(half * (1 + place), share) for place, share in _gauss(_PLACES[function][inside.itemsize])]
     integral = half * np.exp(-point * point) * sum([np.exp(-(2 * point + s) * s) * share for s, share in ways])
-    start = table(function, inside.dtype).take((nearest + last * STEPS).astype(np.intp), mode="clip")
+    start = _table(function, inside.dtype).take((nearest + last * _STEPS).astype(np.intp), mode="clip")
     factor = 2 / math.sqrt(math.pi) * (1 if function is math.erf else -1)
     return (start + integral * factor).astype(x.dtype, copy=False)
 

@@ -115,7 +115,7 @@ def bernoulli_(x: TensorState, p: float = 0.5, *, generator: Generator | None = 
     """Write 1 with probability `p`, else 0."""
 
     def draw(array: Array) -> Array:
-        return coins(array.shape, p, generator).astype(array.dtype)
+        return _coins(array.shape, p, generator).astype(array.dtype)
 
     return call_(BernoulliBackward2(draw), x)
 
@@ -132,12 +132,12 @@ def dropout(
     if not training or p == 0:
         return input
     dtype = input.dtype
-    kept = (coins(input.shape, 1 - p, generator) if p < 1 else np.zeros(input.shape)).astype(dtype)
+    kept = (_coins(input.shape, 1 - p, generator) if p < 1 else np.zeros(input.shape)).astype(dtype)
     factors = new_tensor(type(input), (kept / (1 - p) if p < 1 else kept).astype(dtype))
     return input.mul_(factors) if inplace else input * factors
 
 
-def coins(shape: tuple[int, ...], chance: float, generator: Generator | None) -> Array:
+def _coins(shape: tuple[int, ...], chance: float, generator: Generator | None) -> Array:
     """True with that probability, for each element; see Note [torch's random numbers]."""
     uniform = (generator or default_generator).uniform(math.prod(shape), np.float64)
     return np.reshape(uniform < chance, shape)
@@ -145,10 +145,10 @@ def coins(shape: tuple[int, ...], chance: float, generator: Generator | None) ->
 
 def exponential_(x: TensorState, lambd: float = 1.0, *, generator: Generator | None = None) -> Any:
     """Write random numbers, exponentially distributed with mean 1 / `lambd`."""
-    return call_(ExponentialBackward0(lambda array: waiting_times(array.shape, generator) / lambd), x)
+    return call_(ExponentialBackward0(lambda array: _waiting_times(array.shape, generator) / lambd), x)
 
 
-def waiting_times(shape: tuple[int, ...], generator: Generator | None) -> Array:
+def _waiting_times(shape: tuple[int, ...], generator: Generator | None) -> Array:
     """Random numbers, exponentially distributed with mean 1."""
     uniform: Array = drawn("uniform", shape, np.float64, generator)
     return -np.log1p(-uniform)
@@ -163,11 +163,11 @@ def multinomial(
     replacement.
     """
     return undifferentiable(
-        lambda weights: drawn_places(weights, num_samples, replacement, generator), input, op="multinomial"
+        lambda weights: _drawn_places(weights, num_samples, replacement, generator), input, op="multinomial"
     )
 
 
-def drawn_places(weights: Array, num_samples: int, replacement: bool, generator: Generator | None) -> Any:
+def _drawn_places(weights: Array, num_samples: int, replacement: bool, generator: Generator | None) -> Any:
     """`multinomial` for an array of weights."""
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
@@ -189,5 +189,5 @@ def drawn_places(weights: Array, num_samples: int, replacement: bool, generator:
         pairs = zip(cumulated / cumulated[:, -1:], chances, strict=True)
         places = np.stack([np.searchsorted(row, chance) for row, chance in pairs])
         return np.reshape(places, (*weights.shape[:-1], num_samples)).astype(np.int64)
-    races = weights / waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
+    races = weights / _waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
     return np.argsort(-races, -1, kind="stable")[..., :num_samples]

@@ -84,7 +84,7 @@ class TruncBackward0(Flat):
 
 @refusing(b="round_vml_cpu", c="round_vml_cpu")
 class RoundBackward0(Flat):
-    formula = "z = the nearest whole number, at ties the even one    ∂z/∂x = 0"
+    formula = "z = the nearest integer, at ties the even one    ∂z/∂x = 0"
 
     @staticmethod
     def forward(x: Any) -> Any:

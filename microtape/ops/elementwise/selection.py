@@ -32,7 +32,7 @@ class WhereBackward0(Promoting):
             return choose(condition, x, y)
         except ValueError as error:
             for one in (x, y):
-                if fits(condition.shape, one.shape):
+                if _fits(condition.shape, one.shape):
                     continue
                 raise refusal(error, condition, one) from None
             raise
@@ -174,15 +174,15 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             f"where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{scalar_name(condition.array.dtype)}"
         )
-    return call(WhereBackward0(condition), *beside_each_other(input, other, type(tensor)))
+    return call(WhereBackward0(condition), *_beside_each_other(input, other, type(tensor)))
 
 
-def fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+def _fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether two shapes broadcast."""
     return all(m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
 
 
-def beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
+def _beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
     """Both as tensors; a number takes the other's dtype."""
     if isinstance(x, TensorState):
         return x, as_operand(y, x)
@@ -207,43 +207,43 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: None = None) -> 
     """
     refuse_out(out)
     if isinstance(min, TensorState) or isinstance(max, TensorState):
-        return call(ClampBackward0(), input, *bounds(input, min, max))
+        return call(ClampBackward0(), input, *_bounds(input, min, max))
     return call(ClampBackward1(min, max), input)
 
 
 def clamp_(x: TensorState, min: Any = None, max: Any = None) -> Any:
     """Clamp to [min, max], in place."""
     if isinstance(min, TensorState) or isinstance(max, TensorState):
-        return call_(ClampBackward0(), x, *bounds(x, min, max))
+        return call_(ClampBackward0(), x, *_bounds(x, min, max))
     return call_(ClampBackward1(min, max), x)
 
 
 def clamp_min(input: Any, min: Any) -> Any:
     """`input`, but at least `min`."""
-    return clamped_below(call, input, min)
+    return _clamped_below(call, input, min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
     """`input`, but at most `max`."""
-    return clamped_above(call, input, max)
+    return _clamped_above(call, input, max)
 
 
 def clamp_min_(x: TensorState, min: Any) -> Any:
     """Clamp to at least `min`, in place."""
-    return clamped_below(call_, x, min)
+    return _clamped_below(call_, x, min)
 
 
 def clamp_max_(x: TensorState, max: Any) -> Any:
     """Clamp to at most `max`, in place."""
-    return clamped_above(call_, x, max)
+    return _clamped_above(call_, x, max)
 
 
-def clamped_below(run: Any, x: Any, min: Any) -> Any:
+def _clamped_below(run: Any, x: Any, min: Any) -> Any:
     """The common part of `clamp_min` and `clamp_min_`."""
     return run(ClampMinBackward1(), x, min) if isinstance(min, TensorState) else run(ClampMinBackward0(min, None), x)
 
 
-def clamped_above(run: Any, x: Any, max: Any) -> Any:
+def _clamped_above(run: Any, x: Any, max: Any) -> Any:
     """The common part of `clamp_max` and `clamp_max_`."""
     return run(ClampMaxBackward1(), x, max) if isinstance(max, TensorState) else run(ClampMaxBackward0(None, max), x)
 
@@ -283,7 +283,7 @@ def heaviside(input: Any, values: Any) -> Any:
     return call_undefined("heaviside", step, input, values)
 
 
-def bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
+def _bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
     """Both bounds as tensors; None becomes a bound beyond every number."""
     dtype = x.array.dtype
     whole = dtype.kind in "iu"

@@ -71,10 +71,10 @@ class Atan2Backward0(Binary):
         return np.arctan2(floating(x), floating(y))
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
-        return g * (y / square_length(x, y))
+        return g * (y / _square_length(x, y))
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return g * (-x / square_length(x, y))
+        return g * (-x / _square_length(x, y))
 
 
 @refusing(biuc="hypot_cpu")
@@ -90,7 +90,7 @@ class HypotBackward0(Binary):
         return g * (y / z)
 
 
-def square_length(x: Any, y: Any) -> Any:
+def _square_length(x: Any, y: Any) -> Any:
     """x² + y², but 1 where it is 0: at the origin, which has no angle, the derivative is 0."""
     length = x * x + y * y
     return where(length == 0, 1.0, length)

@@ -63,14 +63,14 @@ def grid(shape: tuple[int, ...]) -> list[Any]:
     return [np.arange(size).reshape((-1,) + (1,) * i) for i, size in zip(range(len(shape))[::-1], shape, strict=True)]
 
 
-def as_index(index: Any, x: Any) -> Any:
+def _as_index(index: Any, x: Any) -> Any:
     """The index as an array or a Tensor, whichever x is."""
     return as_tensor(index, type(x)) if isinstance(x, TensorState) else np.asarray(index)
 
 
 def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
     """`dim` and an index with one entry for each picked or written element. Raises RuntimeError if it does not fit."""
-    dim, index = dim_index(dim, x.ndim), as_index(index, x)
+    dim, index = dim_index(dim, x.ndim), _as_index(index, x)
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.ndim != x.ndim and x.ndim and math.prod(index.shape):
@@ -98,7 +98,7 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
     return dim, index
 
 
-OF_ONE_DTYPE = {
+_OF_ONE_DTYPE = {
     "index_add_": "index_add_(): self ({}) and source ({}) must have the same scalar type",
     "index_copy_": "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}",
 }
@@ -107,13 +107,13 @@ OF_ONE_DTYPE = {
 
 def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
     """`dim` and an index with one entry for each slice. Raises IndexError or RuntimeError if it does not fit."""
-    dim, index = dim_index(dim, x.ndim), as_index(index, x)
+    dim, index = dim_index(dim, x.ndim), _as_index(index, x)
     if index.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if y is not None and x.dtype != y.dtype:
-        raise RuntimeError(OF_ONE_DTYPE[name].format(scalar_name(x.dtype), scalar_name(y.dtype)))
+        raise RuntimeError(_OF_ONE_DTYPE[name].format(scalar_name(x.dtype), scalar_name(y.dtype)))
     count = math.prod(index.shape)
     shapes = [tuple(one.shape[:dim]) + tuple(one.shape[dim + 1 :]) for one in (x, x if y is None else y)]
     if x.ndim and y is not None and y.ndim and shapes[0] != shapes[1]:

@@ -99,26 +99,26 @@ class TraceBackward0(Operation):
 
 
 def tril(input: Any, diagonal: int = 0) -> Any:
-    """`input` with zeros above the diagonal `diagonal`, counted upwards from the main one."""
-    return call(TrilBackward0(check_matrix("tril", input, diagonal)), input)
+    """`input` with zeros above its diagonal number `diagonal`, counted upwards from the main one."""
+    return call(TrilBackward0(_check_matrix("tril", input, diagonal)), input)
 
 
 def triu(input: Any, diagonal: int = 0) -> Any:
-    """`input` with zeros below the diagonal `diagonal`, counted upwards from the main one."""
-    return call(TriuBackward0(check_matrix("triu", input, diagonal)), input)
+    """`input` with zeros below its diagonal number `diagonal`, counted upwards from the main one."""
+    return call(TriuBackward0(_check_matrix("triu", input, diagonal)), input)
 
 
 def tril_(x: TensorState, diagonal: int = 0) -> Any:
     """Write zeros above the diagonal."""
-    return call_(TrilBackward0(check_matrix("tril", x, diagonal)), x)
+    return call_(TrilBackward0(_check_matrix("tril", x, diagonal)), x)
 
 
 def triu_(x: TensorState, diagonal: int = 0) -> Any:
     """Write zeros below the diagonal."""
-    return call_(TriuBackward0(check_matrix("triu", x, diagonal)), x)
+    return call_(TriuBackward0(_check_matrix("triu", x, diagonal)), x)
 
 
-def check_matrix(name: str, x: Any, diagonal: int) -> int:
+def _check_matrix(name: str, x: Any, diagonal: int) -> int:
     """`diagonal`. Raises RuntimeError if x has fewer than two dimensions."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")

@@ -42,14 +42,14 @@ class ScatterAddBackward0(AlongDim):
 
     def forward(self, x: Any, y: Any) -> Any:
         self.x_shape = y.shape
-        part = within(y, plain(self.index).shape)
+        part = _within(y, plain(self.index).shape)
         return self.changed(x, lambda z: add_at(z, self.pointwise, part))
 
     def grad_x(self, g: Any, _index: Any) -> Any:
         return g
 
     def grad_y(self, g: Any, index: Any) -> Any:
-        return padded(gather(g, self.dim, index), self.x_shape)
+        return _padded(gather(g, self.dim, index), self.x_shape)
 
 
 class ScatterBackward0(AlongDim):
@@ -59,14 +59,14 @@ class ScatterBackward0(AlongDim):
 
     def forward(self, x: Any, y: Any) -> Any:
         self.x_shape = y.shape
-        part = within(y, plain(self.index).shape)
+        part = _within(y, plain(self.index).shape)
         return self.changed(x, lambda z: self.put(z, self.pointwise, part))
 
     def grad_x(self, g: Any, index: Any) -> Any:
         return scatter(g, self.dim, index, 0)
 
     def grad_y(self, g: Any, index: Any) -> Any:
-        return padded(gather(g, self.dim, index), self.x_shape)
+        return _padded(gather(g, self.dim, index), self.x_shape)
 
 
 class ScatterBackward1(AlongDim):
@@ -109,15 +109,15 @@ def scatter_add_(x: Any, dim: int, index: Any, src: Any) -> Any:
 
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
     """`input` with each element of `src`, or the number `value`, where `index` says along `dim`."""
-    return scattered(call, input, dim, index, value if src is None else src)
+    return _scattered(call, input, dim, index, value if src is None else src)
 
 
 def scatter_(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
     """Write each element of `src`, or the number `value`, where `index` says along `dim`."""
-    return scattered(call_, x, dim, index, value if src is None else src)
+    return _scattered(call_, x, dim, index, value if src is None else src)
 
 
-def scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
+def _scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
     """The common part of `scatter` and `scatter_`."""
     if isinstance(src, int | float | complex):
         dim, index = checked("scatter", x, dim, index)
@@ -138,13 +138,13 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     return gather(wide, dim, index)
 
 
-def within(y: Any, shape: tuple[int, ...]) -> Any:
+def _within(y: Any, shape: tuple[int, ...]) -> Any:
     """The part of y that an index of that shape covers."""
     return y[tuple([slice(size) for size in shape])] if y.shape != shape else y
 
 
-def padded(part: Any, shape: tuple[int, ...]) -> Any:
-    """The gradient of `within`: zeros around the part."""
+def _padded(part: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of `_within`: zeros around the part."""
     if part.shape == shape:
         return part
     for dim, size in enumerate(shape):

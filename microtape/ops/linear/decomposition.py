@@ -48,24 +48,24 @@ class LinalgSvdBackward0(Several):
         g_u = None if g[0] is None else g[0][..., :k]
         g_vh = None if g[2] is None else g[2][..., :k, :]
         core = None if g[1] is None else diag_embed(g[1])
-        gaps = square_gaps(s)
-        turn_u = None if g_u is None else skew(matmul(adjoint(u), g_u))
-        turn_v = None if g_vh is None else skew(matmul(vh, adjoint(g_vh)))
+        gaps = _square_gaps(s)
+        turn_u = None if g_u is None else _skew(matmul(_adjoint(u), g_u))
+        turn_v = None if g_vh is None else _skew(matmul(vh, _adjoint(g_vh)))
         if turn_u is not None:
-            core = added(core, turn_u / gaps * unsqueeze(s, -2))
+            core = _added(core, turn_u / gaps * unsqueeze(s, -2))
         if turn_v is not None:
-            core = added(core, unsqueeze(s, -1) * (turn_v / gaps))
+            core = _added(core, unsqueeze(s, -1) * (turn_v / gaps))
         if turn_u is not None and turn_v is not None and u.dtype.kind == "c":
             core = core + diag_embed(diagonal(turn_u, 0, -2, -1) / (2 * s))
         core = core * np.ones((), u.dtype)  # complex if the vectors are
         left = matmul(u, core)
         if g_u is not None and u.shape[-2] > k:
             outside = g_u / unsqueeze(s, -2)
-            left = left + outside - matmul(u, matmul(adjoint(u), outside))
+            left = left + outside - matmul(u, matmul(_adjoint(u), outside))
         result = matmul(left, vh)
         if g_vh is not None and vh.shape[-1] > k:
             outside = g_vh / unsqueeze(s, -1)
-            result = result + matmul(u, outside - matmul(matmul(outside, adjoint(vh)), vh))
+            result = result + matmul(u, outside - matmul(matmul(outside, _adjoint(vh)), vh))
         return result
 
 
@@ -88,33 +88,33 @@ class LinalgEighBackward0(Several):
         core = None if g[0] is None else diag_embed(g[0])
         if g[1] is not None:
             gaps = unsqueeze(values, -2) - unsqueeze(values, -1)
-            turn = skew(matmul(adjoint(vectors), g[1])) / 2  # vectors of length 1 can only rotate
-            core = added(core, off_diagonal(turn, gaps))
-        return matmul(vectors, matmul(core * np.ones((), vectors.dtype), adjoint(vectors)))
+            turn = _skew(matmul(_adjoint(vectors), g[1])) / 2  # vectors of length 1 can only rotate
+            core = _added(core, _off_diagonal(turn, gaps))
+        return matmul(vectors, matmul(core * np.ones((), vectors.dtype), _adjoint(vectors)))
 
 
-def adjoint(x: Any) -> Any:
+def _adjoint(x: Any) -> Any:
     """The conjugate transpose."""
     return transposed(x).conj()
 
 
-def skew(x: Any) -> Any:
+def _skew(x: Any) -> Any:
     """The matrix minus its adjoint."""
-    return x - adjoint(x)
+    return x - _adjoint(x)
 
 
-def added(total: Any, term: Any) -> Any:
+def _added(total: Any, term: Any) -> Any:
     """The sum of both; `total` may be None."""
     return term if total is None else total + term
 
 
-def square_gaps(s: Any) -> Any:
+def _square_gaps(s: Any) -> Any:
     """sⱼ² - sᵢ², and 1 on the diagonal, where the dividend is 0."""
     squares = s * s
     return unsqueeze(squares, -2) - unsqueeze(squares, -1) + np.eye(s.shape[-1], dtype=s.dtype)
 
 
-def off_diagonal(x: Any, gaps: Any) -> Any:
+def _off_diagonal(x: Any, gaps: Any) -> Any:
     """x / gaps, with 0 on the diagonal, where the gaps are 0."""
     ones = np.eye(x.shape[-1], dtype=gaps.dtype)
     return x / (gaps + ones) * (1 - ones)

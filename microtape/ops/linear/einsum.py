@@ -26,19 +26,19 @@ def einsum(equation: str, *operands: Any) -> Any:
     broadcast. Raises RuntimeError if equation and operands do not fit.
     """
     tensors = operands[0] if len(operands) == 1 and not isinstance(operands[0], TensorState) else operands
-    inputs, output = parsed(equation, [tensor.ndim for tensor in tensors])
-    check_sizes(inputs, tensors)
-    labelled = [without_repeats(tensor, labels) for tensor, labels in zip(tensors, inputs, strict=True)]
+    inputs, output = _parsed(equation, [tensor.ndim for tensor in tensors])
+    _check_sizes(inputs, tensors)
+    labelled = [_without_repeats(tensor, labels) for tensor, labels in zip(tensors, inputs, strict=True)]
     total, labels = labelled[0]
     for i, (tensor, its_labels) in enumerate(labelled[1:], 1):
         needed = set(output).union(*inputs[i + 1 :])
-        total, labels = product(total, labels, tensor, its_labels, needed)
-    total, labels = summed(total, labels, set(output))
+        total, labels = _product(total, labels, tensor, its_labels, needed)
+    total, labels = _summed(total, labels, set(output))
     order = tuple([labels.index(label) for label in output])
     return total if order == tuple(range(len(order))) else permute(total, order)
 
 
-def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
+def _parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     """The labels of each operand and of the result; each dimension of `...` gets a label outside of ASCII."""
     for i, character in enumerate(equation):
         if not (character.isascii() and character.isalpha()) and character not in " .,->":
@@ -81,7 +81,7 @@ def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     return inputs, output
 
 
-def check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
+def _check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
     """Raise RuntimeError if a label stands for two different sizes, neither of them 1."""
     seen: dict[str, int] = {}
     for i, (labels, tensor) in enumerate(zip(inputs, tensors, strict=True)):
@@ -93,7 +93,7 @@ def check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
                 )
 
 
-def without_repeats(x: Any, labels: str) -> tuple[Any, str]:
+def _without_repeats(x: Any, labels: str) -> tuple[Any, str]:
     """x and its labels, reduced to the diagonal for a label that occurs twice."""
     for label in labels:
         while labels.count(label) > 1:
@@ -103,32 +103,32 @@ def without_repeats(x: Any, labels: str) -> tuple[Any, str]:
     return x, labels
 
 
-def summed(x: Any, labels: str, needed: set[str]) -> tuple[Any, str]:
+def _summed(x: Any, labels: str, needed: set[str]) -> tuple[Any, str]:
     """x summed over the labels that are no longer needed."""
     dims = tuple([i for i, label in enumerate(labels) if label not in needed])
     return (sum(x, dims), "".join(label for label in labels if label in needed)) if dims else (x, labels)
 
 
-def product(x: Any, xs: str, y: Any, ys: str, needed: set[str]) -> tuple[Any, str]:
+def _product(x: Any, xs: str, y: Any, ys: str, needed: set[str]) -> tuple[Any, str]:
     """x times y, summed over the labels that only these two have: a batch of matrix products."""
-    x, xs = summed(x, xs, needed | set(ys))
-    y, ys = summed(y, ys, needed | set(xs))
+    x, xs = _summed(x, xs, needed | set(ys))
+    y, ys = _summed(y, ys, needed | set(xs))
     inner = [label for label in xs if label in ys and label not in needed]
     lead = [label for label in xs if label in ys and label in needed]
     rows, columns = [label for label in xs if label not in ys], [label for label in ys if label not in xs]
     if not inner:
         order = lead + rows + columns
-        return aligned(x, xs, order) * aligned(y, ys, order), "".join(order)
+        return _aligned(x, xs, order) * _aligned(y, ys, order), "".join(order)
     size_of = dict(zip(ys, y.shape, strict=True))
     size_of |= {label: size for label, size in zip(xs, x.shape, strict=True) if size != 1 or label not in size_of}
     n, r, k, c = (math.prod([size_of[label] for label in group]) for group in (lead, rows, inner, columns))
-    a = reshape(widened(x, xs, lead + rows + inner, size_of), (n, r, k))
-    b = reshape(widened(y, ys, lead + inner + columns, size_of), (n, k, c))
+    a = reshape(_widened(x, xs, lead + rows + inner, size_of), (n, r, k))
+    b = reshape(_widened(y, ys, lead + inner + columns, size_of), (n, k, c))
     labels = lead + rows + columns
     return reshape(bmm(a, b), tuple([size_of[label] for label in labels])), "".join(labels)
 
 
-def aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
+def _aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
     """x with its dimensions in that order, and new ones of size 1 for labels that it lacks."""
     x = permute(x, tuple([labels.index(label) for label in order if label in labels]))
     for dim, label in enumerate(order):
@@ -137,7 +137,7 @@ def aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
     return x
 
 
-def widened(x: Any, labels: str, order: Sequence[str], size_of: dict[str, int]) -> Any:
+def _widened(x: Any, labels: str, order: Sequence[str], size_of: dict[str, int]) -> Any:
     """x with its dimensions in that order, expanded to those sizes."""
     x = permute(x, tuple([labels.index(label) for label in order]))
     shape = tuple([size_of[label] for label in order])

@@ -41,7 +41,7 @@ class LinalgInvExBackward0(Operation):
         try:
             return np.linalg.inv(x)
         except np.linalg.LinAlgError:
-            raise failure("linalg.inv", np.linalg.inv, x, singular) from None
+            raise _failure("linalg.inv", np.linalg.inv, x, _singular) from None
 
     def grad_x(self, g: Any, z: Any) -> Any:
         return -matmul(transposed(z), matmul(g, transposed(z)))
@@ -54,8 +54,8 @@ class LinalgDetBackward0(Operation):
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         if np.all(z.array if isinstance(z, TensorState) else z):
-            return as_matrix(g * z) * transposed(inv(x))
-        return as_matrix(g) * (cofactors_by_minors(x) if isinstance(x, TensorState) else cofactors(x))
+            return _as_matrix(g * z) * transposed(inv(x))
+        return _as_matrix(g) * (_cofactors_by_minors(x) if isinstance(x, TensorState) else _cofactors(x))
 
 
 class LinalgSlogdetBackward0(Several):
@@ -75,7 +75,7 @@ class LinalgSlogdetBackward0(Several):
             factor = factor + imag(of_sign * sign) * 1j  # the sign of a complex determinant rotates
         elif of_logarithm is None:
             return None
-        return as_matrix(factor) * transposed(inv(x))
+        return _as_matrix(factor) * transposed(inv(x))
 
 
 class LinalgSolveExBackward0(Promoting):
@@ -95,7 +95,7 @@ class LinalgSolveExBackward0(Promoting):
             z = np.linalg.solve(x, y[..., None] if self.vector else y)
         except np.linalg.LinAlgError:
             reason = "The solver failed because the input matrix is singular."
-            raise failure("microtape.linalg.solve", np.linalg.inv, x, lambda _: reason) from None
+            raise _failure("microtape.linalg.solve", np.linalg.inv, x, lambda _: reason) from None
         return z[..., 0] if self.vector else z
 
     def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
@@ -121,7 +121,7 @@ class LinalgCholeskyExBackward0(Operation):
         try:
             return np.linalg.cholesky(x, upper=self.upper)
         except np.linalg.LinAlgError:
-            raise failure("linalg.cholesky", np.linalg.cholesky, x, indefinite) from None
+            raise _failure("linalg.cholesky", np.linalg.cholesky, x, _indefinite) from None
 
     def grad_x(self, g: Any, z: Any) -> Any:
         if self.upper:
@@ -137,12 +137,12 @@ def transposed(x: Any) -> Any:
     return transpose(x, -2, -1)
 
 
-def as_matrix(x: Any) -> Any:
+def _as_matrix(x: Any) -> Any:
     """A number for each matrix, with dimensions that broadcast over the matrix."""
     return unsqueeze(unsqueeze(x, -1), -1)
 
 
-def failure(name: str, function: Callable[..., Any], x: Array, reason: Callable[[Array], str]) -> LinAlgError:
+def _failure(name: str, function: Callable[..., Any], x: Array, reason: Callable[[Array], str]) -> LinAlgError:
     """The error to raise where `function` fails: it names the first matrix of a batch for which it does."""
     for i, matrix in enumerate(x.reshape((-1, *x.shape[-2:]))):
         try:
@@ -152,7 +152,7 @@ def failure(name: str, function: Callable[..., Any], x: Array, reason: Callable[
     raise AssertionError("the batch failed, but none of its matrices")
 
 
-def singular(matrix: Array) -> str:
+def _singular(matrix: Array) -> str:
     """Why there is no inverse: which diagonal element of the triangular factor is zero, counted from 1."""
     ranks = [np.linalg.matrix_rank(matrix[:, :size]) for size in range(1, len(matrix) + 1)]
     pivot = next((size for size, rank in enumerate(ranks, 1) if rank < size), len(matrix))
@@ -162,7 +162,7 @@ def singular(matrix: Array) -> str:
     )
 
 
-def indefinite(matrix: Array) -> str:
+def _indefinite(matrix: Array) -> str:
     """Why there is no Cholesky factor: the order of the first leading minor that is not positive."""
     minors = [np.linalg.det(matrix[:size, :size]).real for size in range(1, len(matrix) + 1)]
     order = next((size for size, minor in enumerate(minors, 1) if minor <= 0), len(matrix))
@@ -172,7 +172,7 @@ def indefinite(matrix: Array) -> str:
     )
 
 
-def cofactors(x: Array) -> Array:
+def _cofactors(x: Array) -> Array:
     """The derivatives of the determinant, from singular values, so that the matrix may be singular."""
     u, s, vh = np.linalg.svd(x)
     others = np.stack([np.prod(np.delete(s, i, -1), -1) for i in range(s.shape[-1])], -1)
@@ -181,7 +181,7 @@ def cofactors(x: Array) -> Array:
     return result
 
 
-def cofactors_by_minors(x: Any) -> Any:
+def _cofactors_by_minors(x: Any) -> Any:
     """The derivatives of the determinant as smaller determinants, which can be differentiated again."""
     size = x.shape[-1]
     kept = np.array([[j for j in range(size) if j != i] for i in range(size)], np.int64).reshape(size, size - 1)

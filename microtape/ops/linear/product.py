@@ -85,13 +85,13 @@ class AddmmBackward0(Promoting):
         return product + (x if self.beta == 1 else x * product.dtype.type(self.beta))
 
     def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
-        return scaled(g, self.beta)
+        return _scaled(g, self.beta)
 
     def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
-        return scaled(mm(g, t(w)), self.alpha)
+        return _scaled(mm(g, t(w)), self.alpha)
 
     def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
-        return scaled(mm(t(y), g), self.alpha)
+        return _scaled(mm(t(y), g), self.alpha)
 
 
 @refusing(b="baddbmm")
@@ -101,13 +101,13 @@ class BaddbmmBackward0(AddmmBackward0):
     __slots__ = ()
 
     def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
-        return scaled(bmm(g, transpose(w, 1, 2)), self.alpha)
+        return _scaled(bmm(g, transpose(w, 1, 2)), self.alpha)
 
     def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
-        return scaled(bmm(transpose(y, 1, 2), g), self.alpha)
+        return _scaled(bmm(transpose(y, 1, 2), g), self.alpha)
 
 
-def scaled(g: Any, factor: float) -> Any:
+def _scaled(g: Any, factor: float) -> Any:
     """`g · factor`; g itself if the factor is 1."""
     return g if factor == 1 else g * factor
 
@@ -241,10 +241,10 @@ def matmul(input: Any, other: Any) -> Any:
         product = mm(unsqueeze(input, 0), other)
         return call(SqueezeInPlace(product.shape[1:]), product)
     if left >= 3 and right <= 2:
-        return folded(input, other)
+        return _folded(input, other)
     if left <= 2 and right >= 3:
-        return folded_right(input, other)
-    return batched(input, other)
+        return _folded_right(input, other)
+    return _batched(input, other)
 
 
 def times_matrix(x: Any, y: Any) -> Any:
@@ -261,15 +261,15 @@ def matrix_times(x: Any, y: Any) -> Any:
     return matmul(as_operand(y, x), x) if isinstance(y, np.ndarray) else NotImplemented
 
 
-def folded(x: Any, y: Any) -> Any:
+def _folded(x: Any, y: Any) -> Any:
     """A batch of matrices times one matrix or vector: the batch becomes one tall matrix."""
     tall = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
     product = mm(tall, y) if y.ndim == 2 else mv(tall, y)
     return unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
 
 
-def folded_right(x: Any, y: Any) -> Any:
-    """One matrix or vector times a batch of matrices: `folded`, with everything transposed."""
+def _folded_right(x: Any, y: Any) -> Any:
+    """One matrix or vector times a batch of matrices: `_folded`, with everything transposed."""
     tall = reshape(transpose(y, -2, -1), (math.prod(y.shape[:-2]) * y.shape[-1], y.shape[-2]))
     if x.ndim == 1:
         return unsafe_view(mv(tall, x), (*y.shape[:-2], y.shape[-1]))
@@ -277,15 +277,15 @@ def folded_right(x: Any, y: Any) -> Any:
     return contiguous(transpose(product, -2, -1))
 
 
-def batched(x: Any, y: Any) -> Any:
+def _batched(x: Any, y: Any) -> Any:
     """The product of batches of matrices, whose leading dimensions broadcast against each other."""
-    lead = broadcast_lead(x.shape[:-2], y.shape[:-2])
+    lead = _broadcast_lead(x.shape[:-2], y.shape[:-2])
     count = math.prod(lead)
     stacks = [reshape(expand(one, (*lead, *one.shape[-2:])), (count, *one.shape[-2:])) for one in (x, y)]
     return unsafe_view(bmm(*stacks), (*lead, x.shape[-2], y.shape[-1]))
 
 
-def broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+def _broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that two shapes broadcast to. Raises RuntimeError if they do not."""
     try:
         return np.broadcast_shapes(a, b)

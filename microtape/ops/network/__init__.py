@@ -1,4 +1,4 @@
 """Layers and losses of neural networks: convolution, pooling, normalization, embeddings, losses.
 
-Imports `ops.linear` and what is below it.
+Imports `ops.linear` and the rooms below it.
 """

@@ -43,11 +43,11 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
         )
     if wanted == [1, 1]:
         return mean(input, (-1, -2), True)
-    rows, columns = (averaging(size, parts) for size, parts in zip(input.shape[-2:], wanted, strict=True))
+    rows, columns = (_averaging(size, parts) for size, parts in zip(input.shape[-2:], wanted, strict=True))
     return call(AdaptiveAvgPool2DBackward0(rows, columns), input)
 
 
-def averaging(size: int, parts: int) -> Array:
+def _averaging(size: int, parts: int) -> Array:
     """The matrix that maps a vector to the means of its parts; uneven parts share elements."""
     matrix = np.zeros((parts, size))
     for i in range(parts):

@@ -62,7 +62,7 @@ class EuclideanDistBackward0(Binary):
         return y * sum(shares, -1, True) - matmul(shares, x)
 
 
-MANY = 25  # rows; for more, torch multiplies matrices
+_MANY = 25  # rows; for more, torch multiplies matrices
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
@@ -86,7 +86,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     something = x1.shape[-1] and x1.shape[-2] and x2.shape[-2]
-    if something and p == 2 and max(x1.shape[-2], x2.shape[-2]) > MANY:
+    if something and p == 2 and max(x1.shape[-2], x2.shape[-2]) > _MANY:
         check_one_dtype(x1, x2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}")
         return binary(EuclideanDistBackward0, x1, x2)
     if something and x1.dtype == np.float16:

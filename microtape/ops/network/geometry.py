@@ -11,7 +11,7 @@ import numpy as np
 
 from microtape.tape.tensor_state import Array
 
-ALL = slice(None)
+_ALL = slice(None)
 
 
 class Geometry:
@@ -46,7 +46,7 @@ class Geometry:
     def inside(self) -> Any:
         """The key of x in its padded array."""
         sizes = zip(self.padding, self.x_shape[2:], strict=True)
-        return (ALL, ALL, *(slice(p, p + size) for p, size in sizes))
+        return (_ALL, _ALL, *(slice(p, p + size) for p, size in sizes))
 
     @cached_property
     def places(self) -> int:
@@ -77,7 +77,7 @@ class Geometry:
         for offset in itertools.product(*[range(k) for k in self.w_shape[2:]]):
             each = zip(offset, self.dilation, self.stride, self.out_size, strict=True)
             met = [slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in each]
-            found.append(((ALL, ALL, *offset), (ALL, ALL, *met)))
+            found.append(((_ALL, _ALL, *offset), (_ALL, _ALL, *met)))
         return found
 
     def columns(self, x: Array) -> Array:

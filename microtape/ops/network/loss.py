@@ -191,7 +191,7 @@ class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The mean squared difference. `reduction` is "mean", "sum" or "none"; raises ValueError for any other."""
-    return call(MseLossBackward0(reduction), *same_shape(input, target))
+    return call(MseLossBackward0(reduction), *_same_shape(input, target))
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
@@ -203,7 +203,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     """The mean of d² / 2β where |d| < β = `beta`, else of |d| - β/2, for the differences d."""
     if beta == 0:
         return l1_loss(input, target, reduction)
-    return call(SmoothL1LossBackward0(reduction, beta), *same_shape(input, target))
+    return call(SmoothL1LossBackward0(reduction, beta), *_same_shape(input, target))
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
@@ -211,7 +211,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return call(HuberLossBackward0(reduction, delta), *same_shape(input, target))
+    return call(HuberLossBackward0(reduction, delta), *_same_shape(input, target))
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
@@ -260,7 +260,7 @@ def reduced(losses: Any, reduction: str) -> Any:
     return mean(losses) if reduction == "mean" else sum(losses)
 
 
-def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
+def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
     """Both broadcast to one shape, with torch's warning if the shapes differ."""
     if tuple(x.shape) == tuple(y.shape):
         return x, y

@@ -155,12 +155,12 @@ def layer_norm(
 
     Source: Ba, Kiros and Hinton (2016). Raises RuntimeError if the shape is not that of the last dimensions.
     """
-    shape, dims = last_dims(input, normalized_shape, weight=weight, bias=bias)
+    shape, dims = _last_dims(input, normalized_shape, weight=weight, bias=bias)
     node = NativeLayerNormBackward0(dims, eps)
-    return call(node, input, *parameters(shape, input.dtype, weight, bias))
+    return call(node, input, *_parameters(shape, input.dtype, weight, bias))
 
 
-def last_dims(
+def _last_dims(
     input: Any, normalized_shape: Sequence[int], **parameters: Any
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes of the normalized dimensions, and their indices. Raises RuntimeError if a shape does not fit."""
@@ -204,7 +204,7 @@ def batch_norm(
     channels = input.shape[dim_index(1, input.ndim)]
     node: Operation
     if training:
-        check_several(input.shape)
+        _check_several(input.shape)
         node = NativeBatchNormBackward0(dims, eps)
     else:
         if running_mean is None or running_var is None:
@@ -215,27 +215,27 @@ def batch_norm(
     for name, one in given.items():
         if one is not None and tuple(one.shape) != (channels,):
             raise RuntimeError(f"{name} should contain {channels} elements not {math.prod(one.shape)}")
-    z = call(node, input, *parameters((channels,), input.dtype, weight, bias))
+    z = call(node, input, *_parameters((channels,), input.dtype, weight, bias))
     x = input.array
     if training and running_mean is not None and x.size:
         count = x.size // channels
-        move(running_mean, x.mean(dims), momentum)
-        move(running_var, x.var(dims) * (count / (count - 1)), momentum)
+        _move(running_mean, x.mean(dims), momentum)
+        _move(running_var, x.var(dims) * (count / (count - 1)), momentum)
     return z
 
 
-def check_several(shape: Sequence[int]) -> None:
+def _check_several(shape: Sequence[int]) -> None:
     """Raise ValueError for a shape (n, channels, ...) with only one value for each channel."""
     if shape[0] * math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
 
 
-def move(running: Any, value: Any, momentum: float) -> None:
+def _move(running: Any, value: Any, momentum: float) -> None:
     """Move a running statistic a little towards `value`."""
     write(running, (1 - momentum) * running.array + momentum * value)
 
 
-def parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
+def _parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
     """Weight and bias; ones and zeros if they are missing."""
     return np.ones(shape, dtype) if weight is None else weight, np.zeros(shape, dtype) if bias is None else bias
 
@@ -245,7 +245,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.shape[1]
-    check_several([input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]])
+    _check_several([input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]])
     if channels % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -258,7 +258,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
                 f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"
             )
     node = NativeGroupNormBackward0(num_groups, eps)
-    return call(node, input, *parameters((channels,), input.dtype, weight, bias))
+    return call(node, input, *_parameters((channels,), input.dtype, weight, bias))
 
 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
@@ -267,7 +267,7 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     `normalized_shape` are the sizes of these dimensions; `eps`, which is added to the mean, is by default that of
     the dtype.
     """
-    _, dims = last_dims(input, normalized_shape, weight=weight)
+    _, dims = _last_dims(input, normalized_shape, weight=weight)
     if input.dtype.kind not in "fc":
         raise refusal_of(input.dtype, "rms_norm")
     x = input.float() if input.dtype == np.float16 else input  # the squares of halves would overflow

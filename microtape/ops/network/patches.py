@@ -70,7 +70,7 @@ class Window(NamedTuple):
         )
 
 
-def window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Window:
+def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Window:
     """The arguments for both dimensions. Raises RuntimeError if one is not positive; the padding may be 0."""
     read = Window(*[int_tuple(value, 2) for value in (kernel_size, dilation, padding, stride)])
     for name, short, (height, width), least in (
@@ -92,7 +92,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 
     The first dimension may be left out. Raises RuntimeError if no patch fits.
     """
-    moves = window(kernel_size, dilation, padding, stride)
+    moves = _window(kernel_size, dilation, padding, stride)
     if input.ndim == 3:
         return squeeze(unfold(unsqueeze(input, 0), kernel_size, dilation, padding, stride), 0)
     if input.ndim != 4:
@@ -116,7 +116,7 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
 
     The first dimension may be left out. Raises RuntimeError if the sizes do not fit.
     """
-    moves, size = window(kernel_size, dilation, padding, stride), int_tuple(output_size, 2)
+    moves, size = _window(kernel_size, dilation, padding, stride), int_tuple(output_size, 2)
     if input.ndim == 2:
         return squeeze(fold(unsqueeze(input, 0), output_size, kernel_size, dilation, padding, stride), 0)
     if input.ndim != 3:

@@ -40,11 +40,11 @@ class Pooling(Operation):
         size = tuple([self.count(dim) for dim in (0, 1)])
         if min(size) <= 0:
             raise RuntimeError(
-                f"Given input size: ({by(self.x_shape[-3:])}). Calculated output size: "
-                f"({by((*self.x_shape[-3:-2], *size))}). Output size is too small"
+                f"Given input size: ({_by(self.x_shape[-3:])}). Calculated output size: "
+                f"({_by((*self.x_shape[-3:-2], *size))}). Output size is too small"
             )
-        pictures = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
-        return geometry_of(self.stride, self.padding, self.dilation, 1, pictures, (1, 1, *self.kernel), size)
+        images = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
+        return geometry_of(self.stride, self.padding, self.dilation, 1, images, (1, 1, *self.kernel), size)
 
     def count(self, dim: int) -> int:
         """How many windows there are along a dimension; with `ceil`, a last one need only begin inside."""
@@ -122,16 +122,16 @@ class MaxPool2DWithIndicesBackwardBackward0(Operation):
         self.places, self.x_shape = places, x_shape
 
     def forward(self, x: Any) -> Any:
-        pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
-        z = np.zeros(pictures * size, x.dtype)
+        images, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
+        z = np.zeros(images * size, x.dtype)
         np.add.at(z, self.in_one_row(), x.reshape(-1))
         return z.reshape(self.x_shape)
 
     def in_one_row(self) -> Array:
         """The flat indices of the largest, among all elements of all images."""
-        pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
+        images, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
         within: Array = (
-            self.places.reshape(pictures, math.prod(self.places.shape[-2:])) + np.arange(pictures)[:, None] * size
+            self.places.reshape(images, math.prod(self.places.shape[-2:])) + np.arange(images)[:, None] * size
         )
         return within.reshape(-1)
 
@@ -318,6 +318,6 @@ def avg_pool1d(
     return squeeze(avg_pool2d(unsqueeze(input, -2), kernel, steps, paddings, ceil_mode, count_include_pad), -2)
 
 
-def by(sizes: Sequence[int]) -> str:
+def _by(sizes: Sequence[int]) -> str:
     """Sizes as torch's messages write them: 1x4x4."""
     return "x".join(map(str, sizes))

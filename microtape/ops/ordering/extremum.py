@@ -82,7 +82,7 @@ class SortBackward0(Choice):
         self.descending = descending
 
     def chosen(self, x: Array) -> Any:
-        return order(x, self.dim, self.descending)
+        return _order(x, self.dim, self.descending)
 
 
 class SortBackward1(SortBackward0):
@@ -122,7 +122,7 @@ class KthvalueBackward0(Choice):
         self.k = k
 
     def chosen(self, x: Array) -> Any:
-        return ranked(x, self.k - 1, self.dim)
+        return _ranked(x, self.k - 1, self.dim)
 
 
 @refusing(bc="median_out")
@@ -135,7 +135,7 @@ class MedianBackward1(Choice):
 
     def chosen(self, x: Array) -> Any:
         check_not_empty("median", x, (self.dim,))
-        middle = ranked(x, (x.shape[self.dim] - 1) // 2, self.dim)
+        middle = _ranked(x, (x.shape[self.dim] - 1) // 2, self.dim)
         return np.where(np.isnan(x).any(self.dim, keepdims=True), np.argmax(x, self.dim, keepdims=True), middle)
 
 
@@ -154,7 +154,7 @@ class MedianBackward0(MaxBackward1):
         return largest if np.isnan(largest) else np.partition(x, (x.size - 1) // 2, None)[(x.size - 1) // 2]
 
 
-def order(x: Array, dim: int, descending: bool) -> Any:
+def _order(x: Array, dim: int, descending: bool) -> Any:
     """The indices along `dim` that sort x stably; NaN counts as the largest."""
     if not descending:
         return np.argsort(x, dim, kind="stable")
@@ -162,17 +162,17 @@ def order(x: Array, dim: int, descending: bool) -> Any:
     return x.shape[dim] - 1 - backwards
 
 
-def ranked(x: Array, rank: int, dim: int) -> Any:
-    """The index along `dim` of the element at position `rank`, counted from 0, after sorting; see `order`."""
+def _ranked(x: Array, rank: int, dim: int) -> Any:
+    """The index along `dim` of the element at position `rank`, counted from 0, after sorting; see `_order`."""
     parted = np.partition(x, rank, dim)
     value = parted.take([rank], dim)
     before = np.sum(
-        alike(parted.take(range(rank), dim), value), dim, keepdims=True
+        _alike(parted.take(range(rank), dim), value), dim, keepdims=True
     )  # how many equal elements rank before it
-    return np.argmax(np.cumsum(alike(x, value), dim) > before, dim, keepdims=True)
+    return np.argmax(np.cumsum(_alike(x, value), dim) > before, dim, keepdims=True)
 
 
-def alike(a: Array, b: Array) -> Any:
+def _alike(a: Array, b: Array) -> Any:
     """Where two arrays are equal, or both NaN."""
     return (a == b) | (a != a) & (b != b)
 
@@ -205,15 +205,15 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
 
 def argmax(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
     """The index of the largest element, as int64: in the flattened `input`, or along `dim`."""
-    return position("argmax", np.argmax, input, *torch_style(dim, keepdim, **numpy_style))
+    return _position("argmax", np.argmax, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def argmin(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
     """The index of the smallest element, as int64: in the flattened `input`, or along `dim`."""
-    return position("argmin", np.argmin, input, *torch_style(dim, keepdim, **numpy_style))
+    return _position("argmin", np.argmin, input, *torch_style(dim, keepdim, **numpy_style))
 
 
-def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bool) -> Any:
+def _position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bool) -> Any:
     """The common part of `argmax` and `argmin`. Raises RuntimeError for bools and complex numbers."""
     if x.array.dtype.kind in "bc":
         kind = "bool" if x.array.dtype.kind == "b" else "complex"
@@ -242,7 +242,7 @@ def argsort(input: TensorState, dim: int = -1, descending: bool = False, *, stab
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
 
     def ranked(x: Array) -> Any:
-        return order(x, counted, descending) if x.ndim else np.zeros((), np.int64)
+        return _order(x, counted, descending) if x.ndim else np.zeros((), np.int64)
 
     return undifferentiable(ranked, input, op="argsort")
 

@@ -19,7 +19,7 @@ from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState
 
-FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
+_FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
 """The dtype in which cumulative sums and products are accumulated."""
 
 
@@ -35,7 +35,7 @@ class Scan(Operation):
     def run(self, ufunc: Any, x: Any) -> Any:
         """`ufunc` accumulated along the dimension; integers become int64."""
         dtype = np.dtype(self.to_dtype or (np.int64 if x.dtype.kind in "biu" else x.dtype))
-        return accumulated(ufunc, x, self.dim, FINER.get(dtype, dtype)).astype(dtype) if x.ndim else x.astype(dtype)
+        return accumulated(ufunc, x, self.dim, _FINER.get(dtype, dtype)).astype(dtype) if x.ndim else x.astype(dtype)
 
     def sums_from(self, x: Any) -> Any:
         """For each element the sum of it and all after it."""
@@ -126,8 +126,8 @@ class ProdBackward1(Reduction):
         dim = self.dim[0] if self.dim else 0
         if not row.ndim or not row.shape[dim]:
             return x * 0 + 1
-        before = products_before(row, dim)
-        after = flip(products_before(flip(row, dim), dim), dim)
+        before = _products_before(row, dim)
+        after = flip(_products_before(flip(row, dim), dim), dim)
         return reshape(before * after, x.shape)
 
 
@@ -137,7 +137,7 @@ class ProdBackward0(ProdBackward1):
     __slots__ = ()
 
 
-def products_before(x: Any, dim: int) -> Any:
+def _products_before(x: Any, dim: int) -> Any:
     """For each element along `dim` the product of those before it."""
     one = zeros_like(x, (*x.shape[:dim], 1, *x.shape[dim + 1 :]), x.dtype) + 1
     return cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
@@ -145,15 +145,15 @@ def products_before(x: Any, dim: int) -> Any:
 
 def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, **numpy_style: Any) -> Any:
     """The sum of all elements up to each one along `dim`."""
-    return call(CumsumBackward0(one_dim("cumsum", input, dim, **numpy_style), dtype), input)
+    return call(CumsumBackward0(_one_dim("cumsum", input, dim, **numpy_style), dtype), input)
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, **numpy_style: Any) -> Any:
     """The product of all elements up to each one along `dim`."""
-    return call(CumprodBackward0(one_dim("cumprod", input, dim, **numpy_style), dtype), input)
+    return call(CumprodBackward0(_one_dim("cumprod", input, dim, **numpy_style), dtype), input)
 
 
-def one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
+def _one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
     """`dim`, or numpy's `axis`, counted from the front. Raises TypeError if both are missing."""
     dim, _ = torch_style(dim, False, **numpy_style)
     if dim is None:
@@ -163,15 +163,15 @@ def one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
 
 def cumsum_(x: TensorState, dim: int) -> Any:
     """`cumsum`, in place."""
-    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), in_itself("cumsum", x)), x)
+    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), _in_itself("cumsum", x)), x)
 
 
 def cumprod_(x: TensorState, dim: int) -> Any:
     """`cumprod`, in place."""
-    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), in_itself("cumprod", x)), x)
+    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), _in_itself("cumprod", x)), x)
 
 
-def in_itself(name: str, x: TensorState) -> Any:
+def _in_itself(name: str, x: TensorState) -> Any:
     """The dtype of x, for writing in place. Raises NotImplementedError for bools."""
     if x.array.dtype.kind == "b":
         raise refusal_of(x.array.dtype, f"{name}_out_cpu")

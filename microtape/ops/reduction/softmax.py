@@ -33,7 +33,7 @@ class SoftmaxBackward0(SoftmaxAlongDim):
     formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
 
     def forward(self, x: Any) -> Any:
-        e = np.exp(shifted(x, self.dim))
+        e = np.exp(_shifted(x, self.dim))
         return e / reduced_along(np.add, e, self.dim)
 
     def grad_x(self, g: Any, z: Any) -> Any:
@@ -69,7 +69,7 @@ class LogSoftmaxBackward0(SoftmaxAlongDim):
     op = "log_softmax"
 
     def forward(self, x: Any) -> Any:
-        z = shifted(x, self.dim)
+        z = _shifted(x, self.dim)
         z -= np.log(reduced_along(np.add, np.exp(z), self.dim))
         return z
 
@@ -115,7 +115,7 @@ class LogsumexpBackward0(Reduction):
         return self.spread(g) * exp(x - self.spread(z))
 
 
-def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
+def _shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
     """x minus its largest element along `dim`: then eˣ cannot overflow, and softmax does not change."""
     return x - reduced_along(np.maximum, x, dim, initial=-np.inf)
 
@@ -123,13 +123,13 @@ def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """`eˣ / Σ eˣ` along `dim`: positive numbers that add up to 1."""
     ndim = input.ndim
-    return call(SoftmaxBackward0(dim_tuple(dim, ndim), ndim), in_dtype(input, dtype))
+    return call(SoftmaxBackward0(dim_tuple(dim, ndim), ndim), _in_dtype(input, dtype))
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The logarithm of softmax along `dim`."""
     ndim = input.ndim
-    return call(LogSoftmaxBackward0(dim_tuple(dim, ndim), ndim), in_dtype(input, dtype))
+    return call(LogSoftmaxBackward0(dim_tuple(dim, ndim), ndim), _in_dtype(input, dtype))
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
@@ -137,6 +137,6 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     return call(LogsumexpBackward0(dim_tuple(dim, input.ndim), keepdim), input)
 
 
-def in_dtype(x: Any, dtype: Any) -> Any:
+def _in_dtype(x: Any, dtype: Any) -> Any:
     """x, cast if a dtype was asked for."""
     return cast(x, dtype) if dtype is not None and isinstance(x, TensorState) else x

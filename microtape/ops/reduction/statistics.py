@@ -56,7 +56,7 @@ class VarBackward0(Deviation):
     formula = "z = Σ (x - x̄)² / (n - c)    ∂z/∂x = 2 (x - x̄) / (n - c)"
 
     def forward(self, x: Any) -> Any:
-        return rounded(self.variance(x), x)
+        return _rounded(self.variance(x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return self.through_variance(g, x)
@@ -67,7 +67,7 @@ class StdBackward0(Deviation):
     formula = "z = √(Σ (x - x̄)² / (n - c))    ∂z/∂x = (x - x̄) / (z · (n - c)),  0 where z = 0"
 
     def forward(self, x: Any) -> Any:
-        return rounded(np.sqrt(self.variance(x)), x)
+        return _rounded(np.sqrt(self.variance(x)), x)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         return self.through_variance(masked_fill(g / (z * 2), z == 0, 0), x)
@@ -122,7 +122,7 @@ class LinalgVectorNormBackward0(Reduction):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         x = x if self.to_dtype is None else x.astype(self.to_dtype)
-        return rounded(self.norm(np.abs(x.astype(np.float32) if x.dtype == np.float16 else x)), x)
+        return _rounded(self.norm(np.abs(x.astype(np.float32) if x.dtype == np.float16 else x)), x)
 
     def norm(self, size: Any) -> Any:
         """The norm, given the absolute values of the elements."""
@@ -159,7 +159,7 @@ class LinalgVectorNormBackward0(Reduction):
         return powers * self.spread(masked_fill(g / z ** (p - 1), z == 0, 0))
 
 
-def rounded(z: Any, x: Any) -> Any:
+def _rounded(z: Any, x: Any) -> Any:
     """z, cast back to half precision if x has it."""
     return z.astype(x.dtype) if x.dtype == np.float16 else z
 
@@ -177,8 +177,8 @@ def var(
 
     The sum of squares is divided by n - `correction`, which is 1 (or with `unbiased=False` 0).
     """
-    dim, keepdim, correction = torch_deviation(dim, keepdim, correction, **numpy_style)
-    return call(deviation_node(VarBackward0, input, dim, unbiased, keepdim, correction), input)
+    dim, keepdim, correction = _torch_deviation(dim, keepdim, correction, **numpy_style)
+    return call(_deviation_node(VarBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
 def std(
@@ -191,11 +191,11 @@ def std(
     **numpy_style: Any,
 ) -> Any:
     """The standard deviation of all elements, or over the dimensions `dim`; the arguments are those of `var`."""
-    dim, keepdim, correction = torch_deviation(dim, keepdim, correction, **numpy_style)
-    return call(deviation_node(StdBackward0, input, dim, unbiased, keepdim, correction), input)
+    dim, keepdim, correction = _torch_deviation(dim, keepdim, correction, **numpy_style)
+    return call(_deviation_node(StdBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
-def torch_deviation(
+def _torch_deviation(
     dim: Any, keepdim: bool, correction: float | None, dtype: None = None, ddof: float | None = None, **style: Any
 ) -> tuple[Any, bool, float | None]:
     """`dim`, `keepdim` and `correction`, which may also be given by numpy's names, as `np.std(x)` does."""
@@ -204,11 +204,11 @@ def torch_deviation(
     return *torch_style(dim, keepdim, **style), correction if ddof is None else ddof
 
 
-def deviation_node(
+def _deviation_node(
     cls: type[Deviation], x: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None = None
 ) -> Any:
     """The node for these arguments. Raises RuntimeError for integers."""
-    check_floating("std and var", x)
+    _check_floating("std and var", x)
     if isinstance(dim, bool):  # `x.var(False)`
         dim, unbiased = None, dim
     if correction is None:
@@ -216,7 +216,7 @@ def deviation_node(
     return cls(dim_tuple(dim, x.ndim), keepdim, correction)
 
 
-def check_floating(name: str, x: Any) -> None:
+def _check_floating(name: str, x: Any) -> None:
     """Raise RuntimeError for integers."""
     if x.dtype.kind not in "fc":
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
@@ -224,17 +224,17 @@ def check_floating(name: str, x: Any) -> None:
 
 def var_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The variance and the mean, as a pair; the arguments are those of `var`."""
-    check_floating("var_mean", input)
+    _check_floating("var_mean", input)
     return call_several(
-        VarMeanBackward0(deviation_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input
+        VarMeanBackward0(_deviation_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input
     )
 
 
 def std_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The standard deviation and the mean, as a pair; the arguments are those of `std`."""
-    check_floating("std_mean", input)
+    _check_floating("std_mean", input)
     return call_several(
-        StdMeanBackward0(deviation_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input
+        StdMeanBackward0(_deviation_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input
     )
 
 

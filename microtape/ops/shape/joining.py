@@ -64,12 +64,12 @@ class StackBackward0(Promoting):
         return [gradient[(*before, i)] if receiver is not None else None for i, receiver in enumerate(self.next_nodes)]
 
 
-JOINABLE = (TensorState, np.ndarray, np.generic)
+_JOINABLE = (TensorState, np.ndarray, np.generic)
 
 
-def check_tensor(i: int, x: Any) -> None:
+def _check_tensor(i: int, x: Any) -> None:
     """Raise TypeError for anything that is not a tensor or array."""
-    if not isinstance(x, JOINABLE):
+    if not isinstance(x, _JOINABLE):
         raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
@@ -82,7 +82,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     if not tensors:
         raise ValueError("microtape.cat(): expected a non-empty list of Tensors")
     for i, tensor in enumerate(tensors):
-        check_tensor(i, tensor)
+        _check_tensor(i, tensor)
         if not tensor.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     shapes = [plain(tensor).shape for tensor in tensors]
@@ -107,10 +107,10 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     tensors = tuple(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    check_tensor(0, tensors[0])
+    _check_tensor(0, tensors[0])
     shape = tensors[0].shape
     for i, tensor in enumerate(tensors):
-        check_tensor(i, tensor)
+        _check_tensor(i, tensor)
         if tensor.shape != shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
@@ -150,12 +150,12 @@ def column_stack(tensors: Sequence[Any]) -> Any:
 
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with at least one dimension; several as a tuple."""
-    return each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
+    return _each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with at least two dimensions, vectors as rows; several as a tuple."""
-    return each(lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1)), tensors)
+    return _each(lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1)), tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -168,10 +168,10 @@ def atleast_3d(*tensors: Any) -> Any:
             return unsqueeze(x, -1)
         return unsqueeze(unsqueeze(x, 0), -1) if x.ndim else reshape(x, (1, 1, 1))
 
-    return each(raised, tensors)
+    return _each(raised, tensors)
 
 
-def each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+def _each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
     """`function` of one tensor, or of each of several, which may also be given as one sequence."""
     if len(tensors) == 1 and isinstance(tensors[0], TensorState):
         return function(tensors[0])

@@ -152,18 +152,18 @@ def reshape(input: Any, *sizes_: Any, shape: Any = None) -> Any:
 
     Raises RuntimeError if the number of elements differs.
     """
-    wanted = resolved(sizes(sizes_ if shape is None else (shape,)), input)
+    wanted = _resolved(sizes(sizes_ if shape is None else (shape,)), input)
     if not isinstance(input, TensorState):
         return input.reshape(wanted)
-    if is_viewable(input.array, wanted):
+    if _is_viewable(input.array, wanted):
         return view_call(input, ViewBackward0 if input.array.flags.c_contiguous else ReshapeAliasBackward0, wanted)
     return call(UnsafeViewBackward0(wanted), call(ContiguousCopy(), input))
 
 
 def view(x: Any, *shape: Any) -> Any:
     """x in another shape without a copy. Raises RuntimeError if that is impossible."""
-    wanted = resolved(sizes(shape), x)
-    if not is_viewable(x.array, wanted):
+    wanted = _resolved(sizes(shape), x)
+    if not _is_viewable(x.array, wanted):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
@@ -171,7 +171,7 @@ def view(x: Any, *shape: Any) -> Any:
     return view_call(x, ViewBackward0, wanted)
 
 
-def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
+def _resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
     """The shape with its -1 replaced. Raises RuntimeError if x has another number of elements."""
     size = plain(x).size
     if math.prod(shape) == size and min(shape, default=0) >= 0:
@@ -190,7 +190,7 @@ def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
 
 
-def is_viewable(array: Array, shape: tuple[int, ...]) -> bool:
+def _is_viewable(array: Array, shape: tuple[int, ...]) -> bool:
     """Whether an array can be viewed in that shape without a copy."""
     if array.flags.c_contiguous:
         return True

@@ -15,7 +15,7 @@ from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
 
-WHOLE = (slice(None),)  # one dimension of a key
+_WHOLE = (slice(None),)  # one dimension of a key
 
 
 class PlaceBackward(Unary):
@@ -30,13 +30,13 @@ class PlaceBackward(Unary):
         self.step = step
 
     def forward(self, x: Any) -> Any:
-        return placed(self.step, x, type(self))
+        return _placed(self.step, x, type(self))
 
     def grad_x(self, g: Any) -> Any:
         return replay((self.step,), g)
 
 
-def placed(step: ViewOperation, g: Any, operation: type[PlaceBackward]) -> Any:
+def _placed(step: ViewOperation, g: Any, operation: type[PlaceBackward]) -> Any:
     """Zeros with g in the part that `step` views. For a Tensor this is recorded as an `operation`."""
     if isinstance(g, TensorState):
         return call(operation(step), g)
@@ -66,10 +66,10 @@ class SelectBackward0(ViewOperation):
         self.dim, self.index = dim, index
 
     def forward(self, x: Any) -> Any:
-        return x[(*WHOLE * self.dim, self.index, ...)]
+        return x[(*_WHOLE * self.dim, self.index, ...)]
 
     def grad_x(self, g: Any) -> Any:
-        return placed(self, g, SelectBackwardBackward0)
+        return _placed(self, g, SelectBackwardBackward0)
 
 
 class SliceBackward0(ViewOperation):
@@ -81,10 +81,10 @@ class SliceBackward0(ViewOperation):
         self.dim, self.part = dim, part
 
     def forward(self, x: Any) -> Any:
-        return x[(*WHOLE * self.dim, self.part)]
+        return x[(*_WHOLE * self.dim, self.part)]
 
     def grad_x(self, g: Any) -> Any:
-        return placed(self, g, SliceBackwardBackward0)
+        return _placed(self, g, SliceBackwardBackward0)
 
 
 class DiagonalBackward0(ViewOperation):
@@ -105,7 +105,7 @@ class DiagonalBackward0(ViewOperation):
         return as_strided(start, shape, strides)
 
     def grad_x(self, g: Any) -> Any:
-        return placed(self, g, DiagonalBackwardBackward0)
+        return _placed(self, g, DiagonalBackwardBackward0)
 
 
 class UnbindBackward0(MultiViewOperation):
@@ -215,15 +215,15 @@ def tensor_split(input: Any, indices_or_sections: int | Sequence[int], dim: int 
 
 def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
     """`tensor_split` from left to right: along the second dimension, or the first where there is only one."""
-    return split_evenly("hsplit", input, indices_or_sections, min(input.ndim - 1, 1), 1)
+    return _split_evenly("hsplit", input, indices_or_sections, min(input.ndim - 1, 1), 1)
 
 
 def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
     """`tensor_split` from top to bottom, along the first of at least two dimensions."""
-    return split_evenly("vsplit", input, indices_or_sections, 0, 2)
+    return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
-def split_evenly(name: str, x: Any, indices_or_sections: int | Sequence[int], dim: int, least: int) -> tuple[Any, ...]:
+def _split_evenly(name: str, x: Any, indices_or_sections: int | Sequence[int], dim: int, least: int) -> tuple[Any, ...]:
     """The common part of `hsplit` and `vsplit`. Raises RuntimeError if the parts would not be of one size."""
     if x.ndim < least:
         raise RuntimeError(

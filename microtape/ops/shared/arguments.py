@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.tape.tensor_state import TensorState
 
-INTEGERS = (int, np.integer)
+_INTEGERS = (int, np.integer)
 
 
 def plain(value: Any) -> Any:
@@ -22,7 +22,7 @@ def dim_index(dim: int, ndim: int) -> int:
     Raises IndexError if it is out of range, TypeError if it is not an int.
     """
     size = ndim or 1
-    if not isinstance(dim, INTEGERS):
+    if not isinstance(dim, _INTEGERS):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
@@ -70,7 +70,7 @@ def refuse_out(out: None) -> None:
 
 def int_tuple(value: Any, count: int) -> tuple[int, ...]:
     """`value` for each of `count` dimensions: `f(2)` and `f((2, 2))` mean the same."""
-    if isinstance(value, INTEGERS):
+    if isinstance(value, _INTEGERS):
         return (int(value),) * count
     values = tuple(int(one) for one in value)
     return values * count if len(values) == 1 else values
@@ -78,6 +78,6 @@ def int_tuple(value: Any, count: int) -> tuple[int, ...]:
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(shape) == 1 and not isinstance(shape[0], INTEGERS):
+    if len(shape) == 1 and not isinstance(shape[0], _INTEGERS):
         shape = tuple(shape[0])
     return tuple([int(size) for size in shape])

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.tape.tensor_state import Array
 
-CHUNK = 1 << 15  # elements; the intermediate results of a formula for so many fit into a processor's cache
+_CHUNK = 1 << 15  # elements; the intermediate results of a formula for so many fit into a processor's cache
 
 
 def in_chunks(formula: Callable[..., Array], *arrays: Any) -> Any:
@@ -19,7 +19,7 @@ def in_chunks(formula: Callable[..., Array], *arrays: Any) -> Any:
     them between memory and cache.
     """
     first = arrays[0]
-    count = first.size // CHUNK
+    count = first.size // _CHUNK
     if count < 2 or any([array.shape != first.shape for array in arrays]):
         return formula(*arrays)
     chunks = zip(*[np.array_split(array.ravel(), count) for array in arrays], strict=True)

@@ -27,7 +27,7 @@ from microtape.recording.model.model import (
     TensorRef,
 )
 
-MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
+_MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
 
 
 def check_integrity(recording: Recording) -> None:
@@ -59,7 +59,7 @@ class _Checks:
             self._check(found, f"check {number}")
         before = -1
         for one in self.recording.passes:  # numbered as in the program; a pass that was not asked for is missing
-            _within(one.index - before - 1, MOST, f"pass {before + 1}")
+            _within(one.index - before - 1, _MOST, f"pass {before + 1}")
             before = one.index
             self._one_pass(one)
         self._error(self.recording.error)
@@ -69,9 +69,9 @@ class _Checks:
         _same(tensor.id, number, where)
         self._node_id(tensor.node, where)
         self._tensor_id(tensor.base, where)
-        _within(tensor.output_nr, MOST, where)
+        _within(tensor.output_nr, _MOST, where)
         if tensor.shape:
-            _all_within(tensor.shape, MOST, where)
+            _all_within(tensor.shape, _MOST, where)
 
     def _scope(self, number: int, scope: ScopeRecord) -> None:
         """An outer scope comes before an inner one, so that going outwards ends."""
@@ -93,7 +93,7 @@ class _Checks:
         if node.scope is not None and not 0 <= node.scope < len(self.recording.scopes):
             raise Damaged(f"{where} refers to a scope that does not exist")
         if node.pass_ is not None:
-            _within(node.pass_, MOST, where)
+            _within(node.pass_, _MOST, where)
 
     def _border(self, border: BorderRecord, where: str) -> None:
         self._place(border.place, where)
@@ -103,10 +103,10 @@ class _Checks:
         _within(border.tape, self.nodes + 1, where)
 
     def _check(self, one: FiniteDifferences, where: str) -> None:
-        _within(one.pass_, MOST, where)
+        _within(one.pass_, _MOST, where)
         _within(one.node, self.nodes, where)
         _within(one.output, self.edges[one.node], where)
-        _all_within(one.elements, MOST, where)
+        _all_within(one.elements, _MOST, where)
         if not one.analytical.shape == one.numerical.shape == (len(one.elements),):
             raise Damaged(f"{where} has different numbers of elements and results")
 
@@ -137,8 +137,8 @@ class _Checks:
         for delivery in step.deliveries:
             _within(delivery.output, edges, where)
             _within(delivery.node, self.nodes, where)
-            _within(delivery.input_nr, MOST, where)
-            _within(delivery.dependencies_left, MOST, where)
+            _within(delivery.input_nr, _MOST, where)
+            _within(delivery.dependencies_left, _MOST, where)
         _all_within(step.made, self.nodes, where)
         self._error(step.error)
 
@@ -155,7 +155,7 @@ class _Checks:
             self._ref(one.ref, where)
 
     def _ref(self, ref: TensorRef | None, where: str) -> None:
-        if ref is not None and not (0 <= ref.tensor < self.tensors and 0 <= ref.version < MOST):
+        if ref is not None and not (0 <= ref.tensor < self.tensors and 0 <= ref.version < _MOST):
             raise Damaged(f"{where} refers to a tensor that does not exist")
 
     def _edge_list(self, edges: tuple[EdgeRecord, ...], before: int, where: str) -> None:
@@ -163,7 +163,7 @@ class _Checks:
         for node, input_nr in edges:
             if node is not None and not 0 <= node < before:
                 raise Damaged(f"an edge of {where} leads to a node that does not come before it")
-            _within(input_nr, MOST, where)
+            _within(input_nr, _MOST, where)
 
     def _node_id(self, node: int | None, where: str) -> None:
         if node is not None and not 0 <= node < self.nodes:
@@ -175,7 +175,7 @@ class _Checks:
 
     def _place(self, place: Place | None, where: str) -> None:
         if place is not None and not (
-            1 <= place.line <= place.end_line < MOST and 0 <= place.column < MOST and 0 <= place.end_column < MOST
+            1 <= place.line <= place.end_line < _MOST and 0 <= place.column < _MOST and 0 <= place.end_column < _MOST
         ):
             raise Damaged(f"{where} has an impossible position")
 

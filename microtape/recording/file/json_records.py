@@ -1,8 +1,8 @@
 """Reads single records of the model from JSON, without trusting the file.
 
 A record is stored as the list of its fields. How each field is read follows from the annotations in `model.py`, so the
-two cannot drift apart: a `reader` is built once from the types. Stored like this are summaries, what a recording has
-only one of, and everything in files of formats 1 and 2; for the many records of today's format see `json_columns`.
+two cannot drift apart: a `reader` is built once from the types. Summaries are stored like this, records that occur once
+in a recording, and all records of formats 1 and 2; format 3 stores the others as `json_columns`.
 """
 
 from __future__ import annotations

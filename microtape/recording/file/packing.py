@@ -24,8 +24,8 @@ _KINDS = {"bool": (), "uint": (8, 16, 32, 64), "int": (8, 16, 32, 64), "float": 
 _NAMES = [f"{kind}{bits}" for kind, sizes in _KINDS.items() for bits in sizes or ("",)]
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES}
 _NAME_OF = {np.dtype(name).newbyteorder(order): name for name in _NAMES for order in ("<", ">")}
-HEADER = 128  # bytes before the data of a member
-ALWAYS_KEPT = 64  # elements; for so few, a summary would take more room than the array
+_HEADER = 128  # bytes before the data of a member
+_ALWAYS_KEPT = 64  # elements; for so few, a summary would take more room than the array
 
 _Array: TypeAlias = npt.NDArray[Any]
 
@@ -110,7 +110,7 @@ class Packer:
         sizes = [(-len(one.data), number) for number, one in enumerate(self.values) if isinstance(one, _Packed)]
         for size, number in sorted(sizes):
             value = self.values[number]
-            if excess <= 0 or not isinstance(value, _Packed) or math.prod(value.shape) <= ALWAYS_KEPT:
+            if excess <= 0 or not isinstance(value, _Packed) or math.prod(value.shape) <= _ALWAYS_KEPT:
                 break
             array: _Array = np.frombuffer(value.data, DTYPES[value.dtype]).reshape(value.shape)
             self.values[number] = summarize(array)
@@ -125,15 +125,15 @@ class Packer:
 def npy_header(dtype: str, count: int) -> bytes:
     """The header of a one-dimensional `.npy` file of `count` elements: always 128 bytes."""
     text = f"{{'descr': '{DTYPES[dtype].str}', 'fortran_order': False, 'shape': ({count},), }}"
-    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little") + text.ljust(_HEADER - 11).encode() + b"\n"
 
 
 def unpack_npy(dtype: str, data: bytes) -> _Array:
     """The elements of a member written with `npy_header`, read-only. Raises Damaged for any other bytes."""
-    count, rest = divmod(len(data) - HEADER, DTYPES[dtype].itemsize)
+    count, rest = divmod(len(data) - _HEADER, DTYPES[dtype].itemsize)
     if rest or count < 0 or not data.startswith(npy_header(dtype, count)):
         raise Damaged(f"its {dtype} arrays do not begin or end as they should")
-    array: _Array = np.frombuffer(data, DTYPES[dtype], count, HEADER)
+    array: _Array = np.frombuffer(data, DTYPES[dtype], count, _HEADER)
     if dtype == "bool" and array.view(np.uint8).max(initial=0) > 1:
         raise Damaged("a bool that is neither 0 nor 1")
     return array

@@ -6,7 +6,7 @@ Note [Format of a .tape file]
   order of `model.py`, which `fields` repeats. An array is stored as its number in the table `values` (see `packing`).
   `packs` names the `.npy` members, one for each dtype, with the number of elements in each.
   Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip contains no times.
-  Any change of the format raises `VERSION`. An older file can be read if the fields it lacks may stay empty.
+  Any change of the format raises `_VERSION`. An older file can be read if the fields it lacks may stay empty.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_va
 from microtape.recording.model import model
 from microtape.recording.model.model import Recording
 
-FORMAT = "microtape recording"
-VERSION = 3
+_FORMAT = "microtape recording"
+_VERSION = 3
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
@@ -139,7 +139,7 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     texts["notes"] = encode([*recording.notes, *packer.notes])
     texts["values"] = encode(rows)
     texts["packs"] = encode({dtype: len(data) // DTYPES[dtype].itemsize for dtype, data in packs.items()})
-    texts |= {"format": encode(FORMAT), "version": encode(VERSION), "fields": encode(_FIELDS)}
+    texts |= {"format": encode(_FORMAT), "version": encode(_VERSION), "fields": encode(_FIELDS)}
     text = "{" + ",\n".join(f'"{name}":{texts[name]}' for name in sorted(texts)) + "}\n"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -195,15 +195,15 @@ def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
 def _from_members(members: dict[str, bytes]) -> Recording:
     top = _Parts(members[_JSON])
     members[_JSON] = b""  # a large text that is not read again
-    if top.get("format") != FORMAT:
+    if top.get("format") != _FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
     if type(version) is int and version in (1, 2) and top.get("fields") == _fields_before(version):
         _bring_up_to_date(top, version)
-    elif version != VERSION or top.get("fields") != _FIELDS:
+    elif version != _VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
-        known = type(version) is int and 1 <= version <= VERSION
-        wanted = f"has another format {version}" if known else f"reads formats 1 to {VERSION}"
+        known = type(version) is int and 1 <= version <= _VERSION
+        wanted = f"has another format {version}" if known else f"reads formats 1 to {_VERSION}"
         raise _Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
     packs = top.get("packs")
     if type(packs) is not dict or members.keys() != {_JSON, *(f"{dtype}.npy" for dtype in packs)}:
@@ -217,7 +217,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    tables = _MANY if version == VERSION else {}
+    tables = _MANY if version == _VERSION else {}
     parts: dict[str, Any] = {
         name: tuple(columns.read(tables[name], top.take(name)))
         if name in tables

@@ -228,8 +228,8 @@ class FiniteDifferences(NamedTuple):
     node: int
     output: int  # which of the node's gradients: an index into its edges
     elements: tuple[int, ...]  # the elements that were checked, counted along the flattened array
-    analytical: Value  # what the node computed there
-    numerical: Value  # what finite differences give
+    analytical: Value  # the node's gradient at these elements
+    numerical: Value  # the finite differences
     agrees: bool
     problem: str  # why it could not be checked; then `elements` is empty
 

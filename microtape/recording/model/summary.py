@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from microtape.recording.model.model import Summary
 
-BINS = 16
-THUMBNAIL_ROWS, THUMBNAIL_COLUMNS = 8, 16
+_BINS = 16
+_THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS = 8, 16
 
 _Floats = npt.NDArray[np.float64]
 
@@ -75,8 +75,8 @@ def _histogram(numbers: _Floats, low: float, high: float) -> tuple[int, ...]:
         return (numbers.size,)
     scale = max(abs(low), abs(high))  # so that high - low cannot overflow
     position = (numbers / scale - low / scale) / (high / scale - low / scale)
-    bins = np.minimum((position * BINS).astype(np.int64), BINS - 1)
-    return tuple(np.bincount(bins, minlength=BINS).tolist())
+    bins = np.minimum((position * _BINS).astype(np.int64), _BINS - 1)
+    return tuple(np.bincount(bins, minlength=_BINS).tolist())
 
 
 def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[float | None, ...], ...]:
@@ -102,7 +102,7 @@ def _four_digits(number: float) -> float:
 
 
 def _block_sums(matrix: _Floats) -> _Floats:
-    for axis, most in enumerate((THUMBNAIL_ROWS, THUMBNAIL_COLUMNS)):
+    for axis, most in enumerate((_THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS)):
         side = matrix.shape[axis]
         blocks = min(side, most)
         starts = np.arange(blocks) * side // blocks

@@ -18,10 +18,10 @@ from microtape.recording.model.summary import summarize
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
-FEWEST = 2  # significant digits of each number in a list or a description
-LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
-REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
+_SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
+_FEWEST = 2  # significant digits of each number in a list or a description
+_LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
+_REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
 
 
 def format_number(x: Any, digits: int = 4) -> str:
@@ -84,12 +84,12 @@ class _Recorded:
         return isinstance(other, _Recorded) and self.array is other.array
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(_REMEMBERED)
 def _written_before(one: _Recorded, width: int, digits: int, ascii: bool) -> str:
     return _written(one.array, width, digits, ascii)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(_REMEMBERED)
 def _summarized_before(one: _Recorded) -> Summary:
     return summarize(one.array, pictures=False)
 
@@ -111,7 +111,7 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
     elif value.ndim == 0:
         yield from _numbers(value.item(), digits)
     else:
-        if 0 < value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
+        if 0 < value.size <= _LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
             yield from _shortened(partial(_listed, value.tolist()), digits, width)
         fixed = not value.flags.writeable
         about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
@@ -126,7 +126,7 @@ def _numbers(x: Any, digits: int) -> Iterator[str]:
 
 def _shortened(write: Callable[[int], str], digits: int, width: int) -> Iterator[str]:
     """A text with fewer and fewer digits; nothing if even the shortest would be too long."""
-    fewest = min(digits, FEWEST)
+    fewest = min(digits, _FEWEST)
     if len(write(fewest)) <= width:
         yield from map(write, range(digits, fewest - 1, -1))
 
@@ -165,10 +165,10 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
         mean, std, low, high = [format_number(x, fewer) for x in numbers]
         return _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
 
-    if width >= SHORTEST_STATISTICS:  # else nothing fits: the tape's columns are narrow
+    if width >= _SHORTEST_STATISTICS:  # else nothing fits: the tape's columns are narrow
         for tail in (zeros, "") if zeros else ("",):
             yield from _shortened(partial(extent, tail), digits, width)
-    mean, std = (format_number(x, min(digits, FEWEST)) for x in numbers[:2])
+    mean, std = (format_number(x, min(digits, _FEWEST)) for x in numbers[:2])
     yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"

@@ -28,10 +28,10 @@ from microtape.recording.script.until import Until
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
-LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
-FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
-MOST_KEPT = 16  # passes of one graph, while looking for the pass that `until` describes
-MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
+_LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
+_FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
+_MOST_KEPT = 16  # passes of one graph, while looking for the pass that `until` describes
+_MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
 
 
 class Request(NamedTuple):
@@ -90,15 +90,15 @@ class ScriptRecorder:
             self.complete = self.recorder.count >= self.request.last
         if not self.complete:
             return
-        self.end(LEFT_OUT, failed=ended is not None and ended.error is not None)
+        self.end(_LEFT_OUT, failed=ended is not None and ended.error is not None)
 
     def look(self, until: Until) -> None:
         """End the recording if `until` came true in a pass; else forget passes whose graph no later pass can share."""
         recording, last = self.recorder.recording, self.recorder.passes[-1]
         if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
             self.complete = True
-            self.end(FOUND.format(number=last.index + 1, until=until.text), failed=last.error is not None)
-        elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= MOST_KEPT:
+            self.end(_FOUND.format(number=last.index + 1, until=until.text), failed=last.error is not None)
+        elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= _MOST_KEPT:
             self.recorder.forget()
 
     def end(self, note: str, *, failed: bool) -> None:
@@ -112,7 +112,7 @@ class ScriptRecorder:
     def stop(self) -> NoReturn:
         """End the script by an exception, so that its `finally` blocks run; if it swallows several, end the process."""
         self.stops += 1
-        if self.stops > MOST_SWALLOWED:
+        if self.stops > _MOST_SWALLOWED:
             _exit_at_once()
         raise StopScript
 
@@ -201,7 +201,7 @@ def main() -> None:
         if _was_stopped(error):  # a `finally` block failed because it ran early: not the user's error
             _end_stopped(script, error)
             return
-        without_our_frames(error)
+        _without_our_frames(error)
         script.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
@@ -240,7 +240,7 @@ def _was_stopped(error: BaseException | None) -> bool:
     return error is not None
 
 
-def without_our_frames(error: BaseException) -> None:
+def _without_our_frames(error: BaseException) -> None:
     """Remove our frames from the tracebacks of an exception and its causes, so that users see only their own code."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]

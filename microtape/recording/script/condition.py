@@ -17,12 +17,12 @@ import numpy as np
 
 from microtape.recording.model.model import BackwardStep, Recording, Summary, TensorRef, Value
 
-HELP = (
+_HELP = (
     "grad, value, shape, dtype, op, name, node, line, step, isnan(), isinf(), abs(), .max() .min() .mean() .norm() ..."
 )
-MEASURES = ("max", "min", "mean", "std", "sum", "norm")
-LONGEST = 500  # characters of a condition
-COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_MEASURES = ("max", "min", "mean", "std", "sum", "norm")
+_LONGEST = 500  # characters of a condition
+_COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
     ast.Lt: operator.lt,
@@ -30,7 +30,7 @@ COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -88,7 +88,7 @@ class Condition:
         Raises:
             ExpressionError: `text` is not a condition.
         """
-        if len(text) > LONGEST:
+        if len(text) > _LONGEST:
             raise ExpressionError("the condition is too long")
         try:
             tree = ast.parse(text.strip(), mode="eval").body
@@ -114,24 +114,24 @@ def _check(tree: ast.expr) -> None:
             return
         case ast.Name(id=name):
             if name not in (*Facts.__slots__, "shape", "dtype"):
-                raise ExpressionError(f"there is no {name!r} in conditions; there are {HELP}")
+                raise ExpressionError(f"there is no {name!r} in conditions; there are {_HELP}")
             return
         case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
             pass
         case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=one):
             parts = [one]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
             parts = [left, right]
-        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARE for op in ops):
+        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in _COMPARE for op in ops):
             parts = [left, *rest]
         case ast.Attribute(value=of, attr="shape" | "dtype" | "size" | "ndim"):
             parts = [of]
         case ast.Call(func=ast.Name(id="isnan" | "isinf" | "abs"), args=[one], keywords=[]):
             parts = [one]
-        case ast.Call(func=ast.Attribute(value=of, attr=name), args=[], keywords=[]) if name in MEASURES:
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=[], keywords=[]) if name in _MEASURES:
             parts = [of]
         case _:
-            raise ExpressionError(f"{ast.unparse(tree)!r} is not part of conditions; there are {HELP}")
+            raise ExpressionError(f"{ast.unparse(tree)!r} is not part of conditions; there are {_HELP}")
     for part in parts:
         _check(part)
 
@@ -158,7 +158,7 @@ def _evaluate(tree: ast.expr, facts: Facts) -> Any:
         case ast.UnaryOp(operand=one):
             return -_evaluate(one, facts)
         case ast.BinOp(left=left, op=op, right=right):
-            return ARITHMETIC[type(op)](_number(_evaluate(left, facts)), _number(_evaluate(right, facts)))
+            return _ARITHMETIC[type(op)](_number(_evaluate(left, facts)), _number(_evaluate(right, facts)))
         case ast.Compare(left=left, ops=ops, comparators=rest):
             values = [_evaluate(one, facts) for one in (left, *rest)]
             return all(_compare(op, a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
@@ -173,8 +173,8 @@ def _evaluate(tree: ast.expr, facts: Facts) -> Any:
 
 def _compare(op: ast.cmpop, a: Any, b: Any) -> bool:
     if isinstance(a, str | tuple) and type(a) is type(b) and not isinstance(a, Summary):
-        return bool(COMPARE[type(op)](a, b))
-    return bool(np.any(COMPARE[type(op)](_number(a), _number(b))))
+        return bool(_COMPARE[type(op)](a, b))
+    return bool(np.any(_COMPARE[type(op)](_number(a), _number(b))))
 
 
 def _number(x: Any) -> Any:

@@ -33,7 +33,7 @@ from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.until import Until
 
-NOTHING_RECORDED = 3
+_NOTHING_RECORDED = 3
 
 # The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"
@@ -240,7 +240,7 @@ def _result(
     if status < 0:
         return ScriptRun(recording, 128 - status, f"{script} was killed by {_signal_name(-status)}: {kept}")
     if report is None:
-        return ScriptRun(None, status or NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
+        return ScriptRun(None, status or _NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
     count, ended = report["passes"], report["ended"]
     if ended == "interrupted":
         return ScriptRun(recording, 130, f"{script} was interrupted: {kept}")
@@ -250,7 +250,7 @@ def _result(
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
         why = until.never(count) if until is not None and count else _why_nothing(count, passes, report["torch"])
-        return ScriptRun(None, NOTHING_RECORDED, f"{script} {why}")
+        return ScriptRun(None, _NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
     return ScriptRun(recording, status, None)

@@ -17,7 +17,7 @@ from microtape.recording.writing.sources import Sources
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import NUMBER, TensorState, requires_grad, version_number
 
-DETACHING = ("detach", "detach_", "data")
+_DETACHING = ("detach", "detach_", "data")
 
 
 class _Version(NamedTuple):
@@ -70,7 +70,7 @@ class Borders:
         has_history = any(requires_grad(one) for one in tensors)
         if not has_history and not any(id(one) in self._behind for one in tensors):
             return
-        if op in DETACHING:
+        if op in _DETACHING:
             written = None  # detaching writes no value
         self._add(
             _Border(
@@ -212,7 +212,7 @@ def _at(tensor: TensorState, before: bool = False) -> _Version:
 def _kind(op: str, has_history: bool) -> BorderKind:
     if not has_history:
         return "constant"
-    if op in DETACHING:
+    if op in _DETACHING:
         return "detach"
     if mode.inference:
         return "inference_mode"

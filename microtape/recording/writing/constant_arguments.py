@@ -8,7 +8,7 @@ from typing import Any
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
 
-MOST_TEXT = 40
+_MOST_TEXT = 40
 _BARE = {"number", "exponent", "base"}  # formulas call these by one letter, so a name would not help
 _OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # internal to the operation
 _USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
@@ -29,7 +29,7 @@ def constants_of(node: Node) -> list[str]:
 
 def shortened(text: str) -> str:
     """A text cut to the length at which operands are shown."""
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
 
 
 @functools.cache

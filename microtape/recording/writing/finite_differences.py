@@ -25,8 +25,8 @@ from microtape.tape.operation import Operation, quietly
 from microtape.tape.tensor_state import TensorState, new_tensor
 from microtape.tape.watch import watch
 
-MOST_ELEMENTS = 64  # of one gradient: each costs two calls of the forward
-NONE: npt.NDArray[Any] = np.zeros(0)
+_MOST_ELEMENTS = 64  # of one gradient: each costs two calls of the forward
+_NONE: npt.NDArray[Any] = np.zeros(0)
 
 Arrays = Sequence[npt.NDArray[Any]]
 Forward = Callable[[Arrays], Arrays]
@@ -63,7 +63,7 @@ class GradientChecker:
                 found = _differences(*call, output, given, gradient)
             if isinstance(found, str):
                 if isinstance(node, FunctionNode):  # built-in operations are tested elsewhere
-                    self.found.append(FiniteDifferences(pass_, number, output, (), NONE, NONE, False, found))
+                    self.found.append(FiniteDifferences(pass_, number, output, (), _NONE, _NONE, False, found))
                 continue
             elements, numerical, agrees = found
             analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
@@ -130,9 +130,9 @@ def _differences(
 
 def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
     """The elements to check: all of them, or MOST_ELEMENTS spread over the array, the largest among them."""
-    if gradient.size <= MOST_ELEMENTS:
+    if gradient.size <= _MOST_ELEMENTS:
         return tuple(range(gradient.size))
-    spread = np.linspace(0, gradient.size - 1, MOST_ELEMENTS - 1).astype(int)
+    spread = np.linspace(0, gradient.size - 1, _MOST_ELEMENTS - 1).astype(int)
     return tuple(sorted({*spread.tolist(), int(np.argmax(np.abs(np.nan_to_num(gradient))))}))
 
 

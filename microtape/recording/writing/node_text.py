@@ -22,7 +22,7 @@ class About(NamedTuple):
 
 def about(node: Node) -> About:
     """The name, operation, formula and constants of a node."""
-    return About(node.name().rpartition("::")[2], op_of(node), formula_of(node), tuple(constants_of(inner(node))))
+    return About(node.name().rpartition("::")[2], op_of(node), _formula_of(node), tuple(constants_of(inner(node))))
 
 
 def inner(node: Node) -> Node:
@@ -43,7 +43,7 @@ def op_of(node: Node) -> str:
     return str(getattr(node, "op", "") or short_name(node).rpartition("::")[2])
 
 
-def formula_of(node: Node) -> str:
+def _formula_of(node: Node) -> str:
     """The node's one-line formula; for a CopySlices, that of the operation inside it."""
     return inner(node).formula if node.kind == "copy_slices" else node.formula
 

@@ -16,7 +16,7 @@ from microtape.recording.model.model import Place
 from microtape.recording.writing.sources import Sources
 from microtape.tape.tensor_state import TensorState
 
-MOST_ITEMS = 1000  # of one container; a longer one is skipped
+_MOST_ITEMS = 1000  # of one container; a longer one is skipped
 _PLAIN = {bool, int, float, complex, str, bytes, NoneType, np.ndarray, type, ModuleType, BuiltinFunctionType}
 """Types that hold no tensor: most values in a namespace have one of these."""
 
@@ -59,9 +59,9 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, TensorState]]:
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The contents of a container or object, with the expression for each; values of plain types are left out."""
-    if isinstance(value, list | tuple) and len(value) <= MOST_ITEMS:
+    if isinstance(value, list | tuple) and len(value) <= _MOST_ITEMS:
         yield from [(f"{name}[{i}]", item) for i, item in enumerate(value) if type(item) not in _PLAIN]
-    elif isinstance(value, dict) and len(value) <= MOST_ITEMS:
+    elif isinstance(value, dict) and len(value) <= _MOST_ITEMS:
         for key, item in list(value.items()):
             if type(item) not in _PLAIN and isinstance(key, str | int):
                 yield f"{name}[{key!r}]", item

@@ -86,7 +86,7 @@ from microtape.ops.elementwise.exponential import (
 )
 from microtape.ops.elementwise.gaussian import erf, erfc
 from microtape.ops.elementwise.mask import masked_fill, masked_scatter, masked_select
-from microtape.ops.elementwise.noise import bernoulli, multinomial
+from microtape.ops.elementwise.random_numbers import bernoulli, multinomial
 from microtape.ops.elementwise.rounding import abs, ceil, floor, frac, round, sgn, sign, trunc
 from microtape.ops.elementwise.selection import (
     clamp,
@@ -114,24 +114,11 @@ from microtape.ops.elementwise.trigonometric import (
     tan,
     tanh,
 )
+from microtape.ops.indexing.diagonals import diag, diag_embed, trace, tril, triu
 from microtape.ops.indexing.gathering import gather, scatter, scatter_add, take_along_dim
 from microtape.ops.indexing.index import index_put
 from microtape.ops.indexing.index_along import index_add, index_copy, index_fill, index_select
-from microtape.ops.indexing.rearrange import (
-    diag,
-    diag_embed,
-    diff,
-    flip,
-    fliplr,
-    flipud,
-    repeat_interleave,
-    roll,
-    rot90,
-    tile,
-    trace,
-    tril,
-    triu,
-)
+from microtape.ops.indexing.repeating import repeat_interleave, tile
 from microtape.ops.linear.decomposition import norm
 from microtape.ops.linear.einsum import einsum, inner, kron, tensordot
 from microtape.ops.linear.linalg import det, logdet, matrix_power, slogdet
@@ -139,13 +126,14 @@ from microtape.ops.linear.linalg import inv as inverse
 from microtape.ops.linear.product import addmm, baddbmm, bmm, dot, matmul, mm, mv, outer
 from microtape.ops.network.distance import cdist
 from microtape.ops.ordering.counting import bincount, bucketize, histc, isin, unique
+from microtape.ops.ordering.cumulative_extremum import cummax, cummin
 from microtape.ops.ordering.extremum import argmax, argmin, argsort, kthvalue, max, median, min, sort, topk
-from microtape.ops.ordering.running import cummax, cummin
-from microtape.ops.ordering.scan import cumprod, cumsum, prod
+from microtape.ops.reduction.cumulative import cumprod, cumsum, diff, prod
 from microtape.ops.reduction.reduction import amax, amin, mean, nanmean, nansum, sum
 from microtape.ops.reduction.softmax import log_softmax, logsumexp, softmax
 from microtape.ops.reduction.statistics import std, std_mean, var, var_mean
 from microtape.ops.shape.casting import clone
+from microtape.ops.shape.flipping import flip, fliplr, flipud, roll, rot90
 from microtape.ops.shape.joining import (
     atleast_1d,
     atleast_2d,

@@ -22,7 +22,7 @@ from microtape.ops.elementwise.activation import (
 from microtape.ops.elementwise.gated import hardsigmoid, hardswish, mish, softsign
 from microtape.ops.elementwise.gaussian import gelu
 from microtape.ops.elementwise.mask import masked_fill
-from microtape.ops.elementwise.noise import dropout
+from microtape.ops.elementwise.random_numbers import dropout
 from microtape.ops.elementwise.selection import clamp_min
 from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.indexing.padding import pad

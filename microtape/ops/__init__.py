@@ -1,48 +1,58 @@
 """The built-in operations: each one's value and its derivative stand together in one stateless class.
 
-What they are made with
-kinds            what operations do to their operands' dtypes, and which they refuse
-arguments        reading dimensions and sizes
-undefined        what has no derivative
-broadcast        undoing broadcasting
+The rooms, each of which imports only the rooms above it:
 
-Each element by itself
-arithmetic       + - * negation;  division: / // %;  combination: addcmul, lerp
-exponential      exp, log, powers, roots
-trigonometric    sin, cos, tanh, ...
-activation       relu, sigmoid, silu, ...;  gated: mish, ...;  gaussian: erf, gelu
-rounding         abs, sign, floor, ...
-selection        where, maximum, minimum, bounds
-comparison       == < & any all: never differentiable
-complex_numbers  real, imag, conj, ...
-casting          copies, dtypes, writing over;  fresh: new_zeros, ...
-noise            random numbers in place, multinomial, dropout
+shared/       what operations are made with
+  kinds               how an operation treats its operands' dtypes, and which dtypes it refuses
+  arguments           reading dimensions and sizes;  choice: np.where for irregular conditions;  chunked: large arrays
+  undefined           operations that have no derivative
 
-Elsewhere
-shape            views: reshape, squeeze, expand, ...;  transposition: permute, transpose, T
-parts            views: select, narrow, diagonal; unbind, split
-joining          cat, stack
-rearrange        flip, roll, repeat, tril, ...;  padding: more around it
-index            x[...], read and written
-along            picking by an index tensor along one dimension, which is common to
-  gathering        elements: gather, scatter, scatter_add
-  index_along      slices: index_select, index_add, ...
-mask             masked_fill, masked_select
+shape/        the same elements in another shape, order, dtype or place
+  shape               views: reshape, squeeze, expand, ...;  transposition: permute, transpose, T
+  subviews            views: select, narrow, diagonal; unbind, split
+  joining             cat, stack;  flipping: flip, roll, rot90
+  casting             copies, other dtypes, overwriting with copy_, fill_, zero_
 
-Many into one
-reduction        sum, mean, amax
-extremum         max, sort, topk, median: values and where they were
-statistics       var, std, vector norms
-counting         bincount, histc, unique: never differentiable
-scan             cumsum, cumprod, prod;  running: cummax, cummin
-softmax          softmax, log_softmax, logsumexp
+elementwise/  each element by itself
+  arithmetic          + - * negation;  division: / // %;  combination: addcmul, lerp
+  exponential         exp, log, powers, roots
+  trigonometric       sin, cos, tanh, ...
+  activation          relu, sigmoid, silu, ...;  gated: mish, ...;  gaussian: erf, gelu
+  rounding            abs, sign, floor, ...
+  selection           where, maximum, minimum, clamp
+  mask                masked_fill, masked_select
+  comparison          == < & any all: never differentiable
+  complex_numbers     real, imag, conj, ...
+  random_numbers      uniform_, normal_, multinomial, dropout, ...
 
-Matrices
-product          matrix products;  einsum: products by labels
-linalg           inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms
+reduction/    many elements into one, or into cumulative results
+  reduction           sum, mean, amax
+  cumulative          cumsum, cumprod, prod, diff
+  statistics          var, std, vector norms
+  softmax             softmax, log_softmax, logsumexp
 
-Neural networks
-loss, nll        losses;  distance: cdist, losses with margins;  embedding: rows of a table
-convolution      conv1d, conv2d and their transposes;  patches: unfold, fold;  pooling;  adaptive_pooling
-normalization    batch_norm, layer_norm, group_norm
+indexing/     elements picked and written by position
+  index               x[...], read and written
+  along               shared by operations with an index tensor along one dimension, which are
+    gathering           by element: gather, scatter, scatter_add
+    index_along         by slice: index_select, index_add, ...
+  padding             pad;  repeating: repeat, tile, repeat_interleave
+  diagonals           tril, triu, diag, trace
+
+ordering/     what depends on order
+  extremum            max, sort, topk, median: values and their indices
+  cumulative_extremum cummax, cummin
+  counting            bincount, histc, unique: never differentiable
+
+linear/       linear algebra
+  product             matrix products;  einsum: products by labels
+  linalg              inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms
+
+network/      layers and losses of neural networks
+  loss, nll           losses;  distance: cdist, losses with margins
+  embedding           rows of a table, one_hot
+  convolution         conv1d, conv2d and their transposes;  patches: unfold, fold
+  pooling             max_pool2d, avg_pool2d;  pooling_arguments: their arguments;  adaptive_pooling
+  geometry            where a kernel meets its input: shared by convolution, patches and pooling
+  normalization       batch_norm, layer_norm, group_norm, rms_norm
 """

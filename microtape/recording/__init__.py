@@ -1,14 +1,33 @@
 """Recordings of backward passes.
 
-model     what a recording is: immutable data, the one interface between the engine and everything that shows it
-recorder  watches the engine and writes recordings: `open_pass` what backward does, `tape` what was computed, as
-          `entries` of which `tape_records` makes records; `borders`, `names`, `places`, `constants`, `copies` help
-moment    what a pass looks like over time; `ready`: the ready queue
-behind    what keeps a gradient away
-scope     names that the user gives to parts of the program
-file      the `.tape` file; `columns`, `rows`, `packing`, `checks` and `summary` are its parts
-run       recording a script in a process of its own; `child` is that process
-words     numbers, shapes and arrays as short text
+model/     what a recording is
+  model               its records: immutable data, the one interface between the engine and everything that shows it
+  moment              a pass after some of its steps;  ready_queues: which nodes are ready then
+  cut_history         why a gradient does not reach a node or a leaf
+  summary             what is kept of a large array
+  words               numbers, shapes and arrays as short text
+
+writing/   watches the engine and writes a recording
+  recorder            the watcher; `record` and `snapshot`
+  open_pass           the pass that is running
+  tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
+  tape_order          the order of nodes that were recorded before the recorder watched
+  borders             where history ends: detached tensors, operations under no_grad, ...
+  node_text           names of nodes, operations and hooks;  constant_arguments: `dim=1`, the exponent `3`
+  variable_names      the user's names for tensors;  sources: lines of the user's program
+  scope               the names that a user gives to parts of the program
+  finite_differences  checks gradients while the program runs
+  copies              read-only copies of arrays
+
+file/      the `.tape` file
+  tape_file           `save` and `load`
+  json_columns        many records of one kind;  json_records: single records
+  packing             arrays
+  integrity           checks that every id and position in a loaded recording is in range
+
+script/    records a script in a child process
+  run                 starts the child and reports how the script ended;  child: the process itself
+  until               finds the pass where something happens;  condition: `grad.max() > 10`
 """
 
 from microtape.recording.model.model import Recording

@@ -16,17 +16,17 @@ from microtape.ops.elementwise import (
     exponential,
     gaussian,
     mask,
-    noise,
+    random_numbers,
     rounding,
     selection,
     trigonometric,
 )
-from microtape.ops.indexing import gathering, index, index_along, rearrange
+from microtape.ops.indexing import diagonals, gathering, index, index_along, repeating
 from microtape.ops.linear import decomposition, einsum, linalg, product
-from microtape.ops.ordering import counting, extremum, running, scan
-from microtape.ops.reduction import reduction, statistics
+from microtape.ops.ordering import counting, cumulative_extremum, extremum
+from microtape.ops.reduction import cumulative, reduction, statistics
 from microtape.ops.reduction import softmax as softmax_ops
-from microtape.ops.shape import casting, shape, subviews, transposition
+from microtape.ops.shape import casting, flipping, shape, subviews, transposition
 from microtape.tape.tensor_state import TensorState
 from microtape.tensors import fresh
 from microtape.tensors.interop import Interop
@@ -128,9 +128,9 @@ class Methods(Interop):
 
     sum, mean, amax, amin = reduction.sum, reduction.mean, reduction.amax, reduction.amin
     nansum, nanmean = reduction.nansum, reduction.nanmean
-    prod, cumsum, cumprod = scan.prod, scan.cumsum, scan.cumprod
-    cummax, cummin = running.cummax, running.cummin
-    cumsum_, cumprod_ = scan.cumsum_, scan.cumprod_
+    prod, cumsum, cumprod = cumulative.prod, cumulative.cumsum, cumulative.cumprod
+    cummax, cummin = cumulative_extremum.cummax, cumulative_extremum.cummin
+    cumsum_, cumprod_ = cumulative.cumsum_, cumulative.cumprod_
     var, std, norm = statistics.var, statistics.std, decomposition.norm
     max, min, median = extremum.max, extremum.min, extremum.median
     argmax, argmin, sort, argsort = extremum.argmax, extremum.argmin, extremum.sort, extremum.argsort
@@ -150,11 +150,11 @@ class Methods(Interop):
     select, narrow, diagonal = subviews.select, subviews.narrow, subviews.diagonal
     unbind, split, chunk = subviews.unbind, subviews.split, subviews.chunk
     tensor_split, hsplit, vsplit = subviews.tensor_split, subviews.hsplit, subviews.vsplit
-    flip, fliplr, flipud = rearrange.flip, rearrange.fliplr, rearrange.flipud
-    roll, rot90 = rearrange.roll, rearrange.rot90
-    tril, triu, tril_, triu_ = rearrange.tril, rearrange.triu, rearrange.tril_, rearrange.triu_
-    repeat, tile, repeat_interleave = rearrange.repeat, rearrange.tile, rearrange.repeat_interleave
-    diag, diag_embed, trace, diff = rearrange.diag, rearrange.diag_embed, rearrange.trace, rearrange.diff
+    flip, fliplr, flipud = flipping.flip, flipping.fliplr, flipping.flipud
+    roll, rot90 = flipping.roll, flipping.rot90
+    tril, triu, tril_, triu_ = diagonals.tril, diagonals.triu, diagonals.tril_, diagonals.triu_
+    repeat, tile, repeat_interleave = repeating.repeat, repeating.tile, repeating.repeat_interleave
+    diag, diag_embed, trace, diff = diagonals.diag, diagonals.diag_embed, diagonals.trace, cumulative.diff
 
     def view_as(self, other: TensorState) -> Any:
         """This tensor in the shape of `other`, without a copy."""
@@ -209,8 +209,17 @@ class Methods(Interop):
 
     clone, contiguous, to = casting.clone, casting.contiguous, casting.to
     copy_, fill_, zero_ = casting.copy_, casting.fill_, casting.zero_
-    uniform_, normal_, random_, bernoulli_ = noise.uniform_, noise.normal_, noise.random_, noise.bernoulli_
-    bernoulli, multinomial, exponential_ = noise.bernoulli, noise.multinomial, noise.exponential_
+    uniform_, normal_, random_, bernoulli_ = (
+        random_numbers.uniform_,
+        random_numbers.normal_,
+        random_numbers.random_,
+        random_numbers.bernoulli_,
+    )
+    bernoulli, multinomial, exponential_ = (
+        random_numbers.bernoulli,
+        random_numbers.multinomial,
+        random_numbers.exponential_,
+    )
     new_full, new_zeros, new_empty = fresh.new_full, fresh.new_zeros, fresh.new_zeros
     new_ones, new_tensor = fresh.new_ones, fresh.new_tensor
     half, float, double = (casting.casting(dtype) for dtype in (dtypes.float16, dtypes.float32, dtypes.float64))

@@ -1,4 +1,4 @@
-"""What the engine takes for fresh is held by nobody else: see Note [Who owns a gradient] in `microtape.engine`."""
+"""Nobody else holds what the engine takes for fresh: see Note [Who owns a gradient] in `microtape.backward.engine`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 import microtape
 from microtape.backward import engine
+from microtape.ops.elementwise.exponential import ExpBackward0
 from tests.parity_ops.table import ROWS
 from tests.parity_ops.test_table import observed
 
@@ -37,12 +38,12 @@ def test_no_formula_keeps_a_gradient_that_the_engine_may_add_into(monkeypatch):
 
 def test_a_gradient_that_somebody_holds_is_found_out(monkeypatch):
     hoard = []
-    formula = microtape.ops.exponential.ExpBackward0.grad_x
+    formula = ExpBackward0.grad_x
 
     def keeping(self, g, z):
         hoard.append(formula(self, g, z))
         return hoard[-1]
 
-    monkeypatch.setattr(microtape.ops.exponential.ExpBackward0, "grad_x", keeping)
+    monkeypatch.setattr(ExpBackward0, "grad_x", keeping)
     with pytest.raises(AssertionError, match="ExpBackward0"):
         test_no_formula_keeps_a_gradient_that_the_engine_may_add_into(monkeypatch)

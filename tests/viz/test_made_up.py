@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-from microtape.recording.file.checks import check
+from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import Recording
 from tests.support.random_recordings import recordings
 from viz.basics.errors import DrawError
@@ -15,7 +15,7 @@ from viz.drawing import draw
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
 def test_whatever_a_file_may_hold_is_drawn_or_refused(recording: Recording) -> None:
-    check(recording)
+    check_integrity(recording)
     for pass_index in range(max(len(recording.passes), 1)):
         try:
             drawing = draw(recording, pass_index=pass_index, show=DETAILS)

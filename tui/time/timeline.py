@@ -72,7 +72,7 @@ class Arrivals(Sequence[Arrival]):
         return Arrival(step, sender, one.input_nr, one.term, one.total, one.dependencies_left)
 
 
-class Timeline(moment.Timeline):
+class Timeline(moment.PassTimeline):
     """One pass of a recording with its tape: `rows` are node ids in tape order, everything else is looked up by them.
 
     A recording without any pass still has a timeline, of forward moments alone; its `pass_` is None. What a picture

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.moment import Moment, PassTimeline
 from microtape.recording.model.words import format_shape, format_value
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
@@ -49,7 +49,11 @@ class Values:
 
 
 def chapter(
-    timeline: Timeline, nodes: Sequence[int], moments: Sequence[Moment], pictures: Sequence[VisualGraph], values: Values
+    timeline: PassTimeline,
+    nodes: Sequence[int],
+    moments: Sequence[Moment],
+    pictures: Sequence[VisualGraph],
+    values: Values,
 ) -> dict[str, Any]:
     """A pass: its tape, and a frame for each moment. `pictures` are steady, one for each moment."""
     frames: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ from typing import Any
 
 from microtape.basics.collector import paused
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
@@ -142,7 +142,7 @@ class Film:
         with paused():
             return [self._part(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
 
-    def _range(self, timeline: Timeline, passes: int) -> tuple[int, int]:
+    def _range(self, timeline: PassTimeline, passes: int) -> tuple[int, int]:
         """From after how many steps until after how many."""
         count = len(timeline.steps)
         if self.steps is None:
@@ -158,7 +158,7 @@ class Film:
             raise DrawError(f"steps=({first}, {last}) is not possible: the pass has {count} steps, counted from 0")
         return first, min(last, count)
 
-    def _part(self, timeline: Timeline, first: int, last: int, count: Count) -> _Part:
+    def _part(self, timeline: PassTimeline, first: int, last: int, count: Count) -> _Part:
         scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
                            focus=False)  # fmt: skip
         moments = [timeline.at(done) for done in range(first, last + 1)]
@@ -180,7 +180,7 @@ def _page_work(pictures: int) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Part:
-    timeline: Timeline
+    timeline: PassTimeline
     nodes: Sequence[int]  # of its tape
     moments: Sequence[Moment]
     pictures: Sequence[VisualGraph]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from microtape.recording.model.model import Place, TensorRef, Value
-from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.moment import Moment, PassTimeline
 from viz.planning.open_folds import Group
 from viz.planning.plan import Link, Own
 from viz.planning.spark import size
@@ -63,7 +63,7 @@ class Travels:
 class Repetitions:
     """The members of the boxes of a scene, the results of repetitions, and how large arrays are."""
 
-    def __init__(self, timeline: Timeline, uses: Sequence[Use]) -> None:
+    def __init__(self, timeline: PassTimeline, uses: Sequence[Use]) -> None:
         self._timeline, self._uses = timeline, uses
         self._members: dict[Group | Own, Members] = {}
         self._travels: dict[Link, Travels] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.errors import DrawError
 from viz.basics.options import whole
 
@@ -20,7 +20,7 @@ def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Mom
     if not 0 <= pass_index < max(count, 1):
         about = f"the recording has {_count(count, 'pass', 'passes')}" if count else "no backward pass was recorded"
         raise DrawError(f"there is no pass {pass_index}: {about}, so pass_index= takes 0 to {max(count - 1, 0)}")
-    timeline = Timeline(recording, pass_index)
+    timeline = PassTimeline(recording, pass_index)
     steps = len(timeline.steps)
     if steps_done is not None and not 0 <= steps_done <= steps:
         about = f"the pass has {_count(steps, 'step')}" if count else "no backward pass was recorded"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from microtape.basics.collector import paused
 from microtape.recording.model.model import Recording, TensorRef
-from microtape.recording.model.moment import Moment, Timeline
+from microtape.recording.model.moment import Moment, PassTimeline
 from microtape.recording.model.words import format_value
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import MAX_BOXES
@@ -48,7 +48,7 @@ def picture(now: Moment, scene: Scene) -> VisualGraph:
     return _picture(now, scene, _boxes(now, scene, scene.plan.order))
 
 
-def pictures(timeline: Timeline, scene: Scene, first: int = 0, last: int | None = None) -> Iterator[VisualGraph]:
+def pictures(timeline: PassTimeline, scene: Scene, first: int = 0, last: int | None = None) -> Iterator[VisualGraph]:
     """The scene after `first` to `last` steps, as `picture` makes them. Boxes that do not change are kept."""
     boxes = _boxes(timeline.at(first), scene, scene.plan.order)
     yield _picture(timeline.at(first), scene, boxes)

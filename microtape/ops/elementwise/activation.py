@@ -1,4 +1,4 @@
-"""The functions between the layers of a neural network, of each element by itself."""
+"""Activation functions: what neural networks apply to each element between their layers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SigmoidBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        if x.dtype == np.float16:  # computed in a finer dtype, where e⁻ˣ does not overflow too early
+        if x.dtype == np.float16:  # in single precision, where e⁻ˣ does not overflow as early
             return SigmoidBackward0.forward(x.astype(np.float32)).astype(x.dtype)
         return 1 / (1 + np.exp(-x))
 
@@ -28,7 +28,7 @@ class SigmoidBackward0(Unary):
 
 
 class SigmoidBackwardBackward0(Binary):
-    """The derivative of σ, as an operation of its own: x is what arrived, y is the σ."""
+    """The derivative of σ as an operation of its own: x is the gradient that arrived, y the sigmoid."""
 
     formula = "z = x · y · (1 - y)    ∂z/∂x = y · (1 - y),  ∂z/∂y = x · (1 - 2y)"
     op = "sigmoid_backward"
@@ -44,12 +44,12 @@ class SigmoidBackwardBackward0(Binary):
         return g * x * (1 - 2 * y)
 
 
-NO_COMPLEX = NotImplementedError("clamp is not supported for complex types")
-RELU_REFUSES: dict[str, str | NotImplementedError] = {
+_NO_COMPLEX = NotImplementedError("clamp is not supported for complex types")
+_RELU_REFUSES: dict[str, str | NotImplementedError] = {
     "b": "Boolean inputs not supported for relu",
-    "c": NO_COMPLEX,
+    "c": _NO_COMPLEX,
 }  # not by `refusing`, for speed
-AS_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
+_AS_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 
 
 class ReluBackward0(Unary):
@@ -59,15 +59,15 @@ class ReluBackward0(Unary):
     @staticmethod
     def forward(x: Any) -> Any:
         if x.dtype.kind in "bc":
-            raise refusal_of(x.dtype, RELU_REFUSES[x.dtype.kind])
-        return x.clip(0, np.inf) if x.dtype.kind == "f" else np.maximum(x, 0)  # a third of the time, for large arrays
+            raise refusal_of(x.dtype, _RELU_REFUSES[x.dtype.kind])
+        return x.clip(0, np.inf) if x.dtype.kind == "f" else np.maximum(x, 0)  # clip takes a third of the time
 
     def grad_x(self, g: Any, z: Any) -> Any:
         return binary(ThresholdBackwardBackward0, g, z)
 
 
 class ThresholdBackwardBackward0(Binary):
-    """The derivative of relu, as an operation of its own: x is what arrived, y is the result of relu."""
+    """The derivative of relu as an operation of its own: x is the gradient that arrived, y the result of relu."""
 
     formula = "z = x where y > 0, else 0    ∂z/∂x = 1 where y > 0, else 0,  ∂z/∂y = 0"
     op = "relu_backward"
@@ -76,8 +76,8 @@ class ThresholdBackwardBackward0(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "f":
             return np.where(y <= 0, 0, x)
-        bits = (y != 0).astype(AS_BITS[x.dtype.itemsize])  # y is not negative, and NaN lets everything through
-        bits *= x.view(bits.dtype)  # times 0 they are +0, whatever x is, in a third of np.where's time
+        bits = (y != 0).astype(_AS_BITS[x.dtype.itemsize])  # y is not negative; a NaN lets the gradient through
+        bits *= x.view(bits.dtype)  # bits times 0 are +0, whatever x is, in a third of np.where's time
         return bits.view(x.dtype)
 
     def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
@@ -104,12 +104,12 @@ class LeakyReluBackward0(Operation):
 
 
 class LeakyReluBackward1(LeakyReluBackward0):
-    """In place: x is gone, and z tells on which side it was."""
+    """In place: x is overwritten, so the sign of z decides."""
 
     __slots__ = ()
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        check_slope("leakyReLu", self.slope)
+        _check_slope("leakyReLu", self.slope)
         return where(z > 0, g, g * self.slope)
 
 
@@ -131,13 +131,13 @@ class EluBackward0(Operation):
 
 
 class EluBackward1(EluBackward0):
-    """In place: x is gone, and z tells on which side it was."""
+    """In place: x is overwritten, so the sign of z decides."""
 
     __slots__ = ()
     formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where z > 0, else z + s · a"
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        check_slope("elu", self.alpha)
+        _check_slope("elu", self.alpha)
         return g * where(z <= 0, z + self.scale * self.alpha, self.scale)
 
 
@@ -185,7 +185,7 @@ class LogSigmoidBackward0(Unary):
         return g * sigmoid(-x)
 
 
-@refusing(b="Bool inputs not supported for hardtanh", c=NO_COMPLEX)
+@refusing(b="Bool inputs not supported for hardtanh", c=_NO_COMPLEX)
 class HardtanhBackward0(Operation):
     __slots__ = ("highest", "lowest")
     formula = "z = x within [min, max]    ∂z/∂x = 1 between the bounds, else 0"
@@ -208,8 +208,8 @@ def sigmoid(input: Any) -> Any:
     return unary(SigmoidBackward0, input)
 
 
-def check_slope(name: str, slope: float) -> None:
-    """Raise RuntimeError where z does not tell on which side x was."""
+def _check_slope(name: str, slope: float) -> None:
+    """Raise RuntimeError for a negative slope, with which the sign of z does not tell the sign of x."""
     if slope < 0:
         raise RuntimeError(
             f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
@@ -218,7 +218,7 @@ def check_slope(name: str, slope: float) -> None:
         )
 
 
-# `inplace=True` writes the result into the input, as the functions with an underscore do
+# `inplace=True` writes the result into the input, like the functions with an underscore
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
@@ -260,14 +260,14 @@ def logsigmoid(input: Any) -> Any:
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """x within [min_val, max_val]; at the bounds the derivative is 0. Raises ValueError if there is nothing between."""
+    """x clamped to [min_val, max_val]; at the bounds the derivative is 0. Raises ValueError if min_val > max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return (call_ if inplace else call)(HardtanhBackward0(min_val, max_val), input)
 
 
 def relu6(input: Any, inplace: bool = False) -> Any:
-    """x within [0, 6]."""
+    """x clamped to [0, 6]."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 

@@ -1,6 +1,6 @@
-"""The operators of arithmetic. Broadcasting is undone by the engine, so that the formulas stay as in the textbook.
+"""The operators of arithmetic. The engine undoes broadcasting, so that the formulas stay as in the textbook.
 
-In the formulas z is the result, g is ∂L/∂z, and what a `grad_` method returns is ∂L/∂ of that operand.
+In the formulas, z is the result and g is ∂L/∂z; a method `grad_x` returns ∂L/∂x.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from microtape.tape.tensor_state import TensorState
 
 class AddBackward0(Binary):
     formula = "z = x + y    ∂z/∂x = 1,  ∂z/∂y = 1"
-    forward = staticmethod(operator.add)  # quicker with numbers than np.add
+    forward = staticmethod(operator.add)  # faster than np.add for scalars
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -35,7 +35,7 @@ class SubBackward0(Binary):
     @staticmethod
     def promoted(x: Any, y: Any) -> Any:
         """See Binary.promoted."""
-        refuse_mask(x, y)
+        _refuse_mask(x, y)
         return promoted(x, y)
 
     def grad_x(self, g: Any) -> Any:
@@ -58,7 +58,7 @@ class ScaledAdd(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        check_alpha(self.alpha, x, y)
+        _check_alpha(self.alpha, x, y)
         return (x + self.alpha * y).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any) -> Any:
@@ -70,13 +70,13 @@ class ScaledAdd(Promoting):
 
 @named("SubBackward0")
 class ScaledSub(ScaledAdd):
-    """`sub` with its `alpha`, which comes here negated."""
+    """`sub` with its `alpha`, which is passed negated."""
 
     __slots__ = ()
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
 
     def forward(self, x: Any, y: Any) -> Any:
-        check_alpha(self.alpha, x, y)
+        _check_alpha(self.alpha, x, y)
         return x - np.asarray(-self.alpha).astype(x.dtype) * y
 
 
@@ -93,7 +93,7 @@ class RsubBackward0(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        check_alpha(self.alpha, x, y)
+        _check_alpha(self.alpha, x, y)
         return y - np.asarray(self.alpha).astype(x.dtype) * x
 
     def grad_x(self, g: Any) -> Any:
@@ -126,7 +126,7 @@ class MulBackward0(Binary):
 
 
 class AddBackward1(WithNumber):
-    """In formulas, where torch's have a number too."""
+    """For derivative formulas: plus a number, as in torch's."""
 
     formula = "z = x + n    ∂z/∂x = 1"
     op = "add"
@@ -139,7 +139,7 @@ class AddBackward1(WithNumber):
 
 
 class MulBackward1(WithNumber):
-    """In formulas, where torch's have a number too."""
+    """For derivative formulas: times a number, as in torch's."""
 
     formula = "z = x · n    ∂z/∂x = n"
     op = "mul"
@@ -164,7 +164,7 @@ class NegBackward0(Unary):
         return -g
 
 
-# Python's operators. For what is neither tensor nor number they return NotImplemented, so that the other may try.
+# Python's operators. For other types they return NotImplemented, so that the other operand's method is tried.
 
 
 def plus(x: Any, y: Any) -> Any:
@@ -181,7 +181,7 @@ def minus_from(x: Any, y: Any) -> Any:
     """`y - x`, where y is a number."""
     if not isinstance(y, int | float | complex):
         return NotImplemented
-    refuse_mask(x.array)
+    _refuse_mask(x.array)
     return call(RsubBackward1(y), x)
 
 
@@ -190,7 +190,7 @@ def times(x: Any, y: Any) -> Any:
     return binary(MulBackward0, x, y)
 
 
-# For formulas: operations with a number, which take arrays too
+# For derivative formulas: operations with a number, of Tensors or arrays
 
 
 def plus_number(x: Any, number: Any) -> Any:
@@ -206,8 +206,8 @@ def times_number(x: Any, number: Any) -> Any:
 # Functions, with torch's argument names
 
 
-def refuse_mask(*arrays: Any) -> None:
-    """Raise RuntimeError for bools beside other numbers, which cannot be subtracted; numpy refuses two bools."""
+def _refuse_mask(*arrays: Any) -> None:
+    """Raise RuntimeError for a bool operand next to another dtype, or alone; two bools numpy refuses itself."""
     kinds = [array.dtype.kind for array in arrays]
     if ("b" in kinds and set(kinds) != {"b"}) or kinds == ["b"]:
         raise RuntimeError(
@@ -216,8 +216,8 @@ def refuse_mask(*arrays: Any) -> None:
         )
 
 
-def check_alpha(alpha: Any, *arrays: Any) -> None:
-    """Raise RuntimeError for a factor that whole numbers cannot be multiplied with."""
+def _check_alpha(alpha: Any, *arrays: Any) -> None:
+    """Raise RuntimeError for a float `alpha` if all operands are bools or integers."""
     if not isinstance(alpha, int) and all(array.dtype.kind in "biu" for array in arrays):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
 
@@ -279,7 +279,7 @@ def mul_(x: TensorState, other: Any) -> Any:
 
 
 def given(name: str, result: Any, other: Any) -> Any:
-    """`result`, which is NotImplemented where `other` cannot be an operand. Raises TypeError then."""
+    """`result`. Raises TypeError if it is NotImplemented, because `other` cannot be an operand."""
     if result is NotImplemented:
         raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
     return result

@@ -1,4 +1,4 @@
-"""Combinations of three: a product or quotient added to something, and the way between two points."""
+"""Combinations of three operands: addcmul, addcdiv, and lerp between two points."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class AddcdivBackward0(Promoting):
 
 @refusing(biu="lerp_kernel_scalar")
 class LerpBackward0(Promoting):
-    """A weight that is a number."""
+    """With a weight that is a number."""
 
     __slots__ = ("weight",)
     operands = ("x", "y")
@@ -92,7 +92,7 @@ class LerpBackward0(Promoting):
 @refusing(biu="lerp_kernel_tensor")
 @named("LerpBackward1")
 class LerpByTensor(Promoting):
-    """A weight that is a tensor."""
+    """With a weight that is a tensor."""
 
     operands = ("x", "y", "w")
     formula = "z = x + w · (y - x)    ∂z/∂x = 1 - w,  ∂z/∂y = w,  ∂z/∂w = y - x"
@@ -110,8 +110,8 @@ class LerpByTensor(Promoting):
         return g * (y - x)
 
 
-def check_ends(x: Any, y: Any, w: Any) -> None:
-    """Raise RuntimeError where end or weight has another dtype: lerp does not promote."""
+def _check_ends(x: Any, y: Any, w: Any) -> None:
+    """Raise RuntimeError if end or weight has another dtype: lerp does not promote."""
     for name, one in (("end", y), ("weight", w)):
         if isinstance(one, TensorState) and one.array.dtype != x.dtype and (name == "end" or one.array.ndim):
             found = cpp_name(one.array.dtype)
@@ -124,13 +124,13 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-    """`input + value · tensor1 / tensor2`. Raises RuntimeError for whole numbers."""
+    """`input + value · tensor1 / tensor2`. Raises RuntimeError for integers."""
     return call(AddcdivBackward0(value), input, tensor1, tensor2)
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """`input + weight · (end - input)`, from the nearer end; the weight is a number or a tensor."""
-    check_ends(input, end, weight)
+    """`input + weight · (end - input)`, computed from the nearer end; the weight is a number or a tensor."""
+    _check_ends(input, end, weight)
     if isinstance(weight, TensorState):
         return call(LerpByTensor(), input, end, weight)
     return call(LerpBackward0(weight), input, end)
@@ -148,7 +148,7 @@ def addcdiv_(x: TensorState, tensor1: Any, tensor2: Any, *, value: float = 1) ->
 
 def lerp_(x: TensorState, end: Any, weight: Any) -> Any:
     """Move towards `end`, `weight` of the way, in place."""
-    check_ends(x, end, weight)
+    _check_ends(x, end, weight)
     if isinstance(weight, TensorState):
         return call_(LerpByTensor(), x, end, weight)
     return call_(LerpBackward0(weight), x, end)

@@ -20,100 +20,100 @@ _T = TypeVar("_T", bound=TensorState)
 
 
 def undifferentiable(function: Callable[..., Any], *tensors: TensorState, op: str = "") -> Any:
-    """A tensor without history around `function` of the tensors' arrays; `op` is what to call it."""
+    """A tensor without history that holds `function` of the tensors' arrays; `op` names the operation."""
     array = as_array(quietly().run(function, *[tensor.array for tensor in tensors]))
-    return without_history(op or function.__name__, tensors, marked(new_tensor(type(tensors[0]), array)))
+    return _without_history(op or function.__name__, tensors, marked(new_tensor(type(tensors[0]), array)))
 
 
-def without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _T:
-    """Tell the observer, if there is one, of a result that never has a history."""
+def _without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _T:
+    """`output`, which never has a history, after telling the watcher about it."""
     if watch.watcher is not None:
         watch.watcher.untracked(op, operands, output)
     return output
 
 
-ORDERINGS = {np.less: "lt_cpu", np.less_equal: "le_cpu", np.greater: "gt_cpu", np.greater_equal: "ge_cpu"}
-"""Comparisons that complex numbers have not, and torch's kernels for them."""
+_ORDERINGS = {np.less: "lt_cpu", np.less_equal: "le_cpu", np.greater: "gt_cpu", np.greater_equal: "ge_cpu"}
+"""Comparisons that are undefined for complex numbers, and torch's kernels for them."""
 
 
-def compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
-    """Two operands, in one dtype; NotImplemented if `y` is neither tensor, number nor array."""
+def _compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
+    """`function` of both operands in one dtype; NotImplemented if `y` is neither tensor, number nor array."""
     if not isinstance(y, TensorState):
         y = number_operand(y, x)
         if y is NotImplemented:
             return y
     a, b = promoted(x.array, y.array)
-    if a.dtype.kind == "c" and function in ORDERINGS:
-        raise refusal_of(a.dtype, ORDERINGS[function])
+    if a.dtype.kind == "c" and function in _ORDERINGS:
+        raise refusal_of(a.dtype, _ORDERINGS[function])
     try:
         array = as_array(function(a, b))
     except ValueError as error:
         raise refusal(error, a, b) from None
-    return without_history(function.__name__, (x, y), marked(new_tensor(type(x), array)))
+    return _without_history(function.__name__, (x, y), marked(new_tensor(type(x), array)))
 
 
 def equals(x: TensorState, y: Any) -> Any:
     """`x == y`."""
-    return compared(np.equal, x, y)
+    return _compared(np.equal, x, y)
 
 
 def differs(x: TensorState, y: Any) -> Any:
     """`x != y`."""
-    return compared(np.not_equal, x, y)
+    return _compared(np.not_equal, x, y)
 
 
 def is_less(x: TensorState, y: Any) -> Any:
     """`x < y`."""
-    return compared(np.less, x, y)
+    return _compared(np.less, x, y)
 
 
 def is_at_most(x: TensorState, y: Any) -> Any:
     """`x <= y`."""
-    return compared(np.less_equal, x, y)
+    return _compared(np.less_equal, x, y)
 
 
 def is_greater(x: TensorState, y: Any) -> Any:
     """`x > y`."""
-    return compared(np.greater, x, y)
+    return _compared(np.greater, x, y)
 
 
 def is_at_least(x: TensorState, y: Any) -> Any:
     """`x >= y`."""
-    return compared(np.greater_equal, x, y)
+    return _compared(np.greater_equal, x, y)
 
 
 def eq(input: TensorState, other: Any) -> Any:
     """Where they are equal, as bools."""
-    return compared(np.equal, input, as_operand(other, input))
+    return _compared(np.equal, input, as_operand(other, input))
 
 
 def ne(input: TensorState, other: Any) -> Any:
     """Where they differ, as bools."""
-    return compared(np.not_equal, input, as_operand(other, input))
+    return _compared(np.not_equal, input, as_operand(other, input))
 
 
 def lt(input: TensorState, other: Any) -> Any:
     """Where `input` is less than `other`, as bools."""
-    return compared(np.less, input, as_operand(other, input))
+    return _compared(np.less, input, as_operand(other, input))
 
 
 def le(input: TensorState, other: Any) -> Any:
     """Where `input` is at most `other`, as bools."""
-    return compared(np.less_equal, input, as_operand(other, input))
+    return _compared(np.less_equal, input, as_operand(other, input))
 
 
 def gt(input: TensorState, other: Any) -> Any:
     """Where `input` is greater than `other`, as bools."""
-    return compared(np.greater, input, as_operand(other, input))
+    return _compared(np.greater, input, as_operand(other, input))
 
 
 def ge(input: TensorState, other: Any) -> Any:
     """Where `input` is at least `other`, as bools."""
-    return compared(np.greater_equal, input, as_operand(other, input))
+    return _compared(np.greater_equal, input, as_operand(other, input))
 
 
-def bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any], Any]:
-    """The operator on bools and whole numbers. It raises NotImplementedError for others."""
+def _bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any], Any]:
+    """A bitwise operator on bools and integers. It raises NotImplementedError for other dtypes."""
 
     def operate(input: TensorState, other: Any) -> Any:
         other = other if isinstance(other, TensorState) else number_operand(other, input)
@@ -122,36 +122,36 @@ def bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any]
         for operand in (input, other):
             if operand.array.dtype.kind not in "biu":
                 raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(operand.array.dtype)}'")
-        return compared(function, input, other)
+        return _compared(function, input, other)
 
-    operate.__name__, operate.__doc__ = name, f"The operation `{name}` on bools and whole numbers, element by element."
+    operate.__name__, operate.__doc__ = name, f"`{name}` of bools or integers, elementwise."
     return operate
 
 
-bitwise_and = bits(np.bitwise_and, "bitwise_and")
-bitwise_or = bits(np.bitwise_or, "bitwise_or")
-bitwise_xor = bits(np.bitwise_xor, "bitwise_xor")
+bitwise_and = _bits(np.bitwise_and, "bitwise_and")
+bitwise_or = _bits(np.bitwise_or, "bitwise_or")
+bitwise_xor = _bits(np.bitwise_xor, "bitwise_xor")
 
 
 def bitwise_not(input: TensorState) -> Any:
-    """`~x`. Raises TypeError for what is neither bool nor integer."""
+    """`~x`. Raises TypeError for other dtypes than bools and integers."""
     if input.array.dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return undifferentiable(np.invert, input)
 
 
 def logical_and(input: TensorState, other: TensorState) -> Any:
-    """Where both are other than zero."""
+    """Where both are nonzero."""
     return undifferentiable(np.logical_and, input, other)
 
 
 def logical_or(input: TensorState, other: TensorState) -> Any:
-    """Where one or both are other than zero."""
+    """Where one or both are nonzero."""
     return undifferentiable(np.logical_or, input, other)
 
 
 def logical_xor(input: TensorState, other: TensorState) -> Any:
-    """Where exactly one is other than zero."""
+    """Where exactly one is nonzero."""
     return undifferentiable(np.logical_xor, input, other)
 
 
@@ -161,7 +161,7 @@ def logical_not(input: TensorState) -> Any:
 
 
 def isnan(input: TensorState) -> Any:
-    """Where there is no number."""
+    """Where it is NaN."""
     return undifferentiable(np.isnan, input)
 
 
@@ -179,7 +179,7 @@ def isclose(
     input: TensorState, other: TensorState, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     """Where |input - other| ≤ atol + rtol · |other|. Raises RuntimeError for different dtypes."""
-    check_one_dtype(input, other)
+    _check_one_dtype(input, other)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
@@ -190,36 +190,36 @@ def allclose(
     input: TensorState, other: TensorState, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Whether |input - other| ≤ atol + rtol · |other| everywhere. Raises RuntimeError for different dtypes."""
-    check_one_dtype(input, other)
+    _check_one_dtype(input, other)
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
 
 
-def check_one_dtype(x: TensorState, y: TensorState) -> None:
+def _check_one_dtype(x: TensorState, y: TensorState) -> None:
     """Raise RuntimeError if the dtypes differ."""
     if x.array.dtype != y.array.dtype:
         raise RuntimeError(f"{scalar_name(x.array.dtype)} did not match {scalar_name(y.array.dtype)}")
 
 
 def equal(input: TensorState, other: TensorState) -> bool:
-    """Whether they have one shape and the same elements."""
+    """Whether both have the same shape and the same elements."""
     return bool(np.array_equal(input.array, other.array))
 
 
 def any(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Whether any element is other than zero: of all, or along the dimensions `dim`."""
-    return truth(np.any, input, *torch_style(dim, keepdim, **numpy_style))
+    """Whether any element is nonzero: of all, or along the dimensions `dim`."""
+    return _truth(np.any, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def all(input: TensorState, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Whether all elements are other than zero: of all, or along the dimensions `dim`."""
-    return truth(np.all, input, *torch_style(dim, keepdim, **numpy_style))
+    """Whether all elements are nonzero: of all, or along the dimensions `dim`."""
+    return _truth(np.all, input, *torch_style(dim, keepdim, **numpy_style))
 
 
-def truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool) -> Any:
-    """`any` or `all`, as bools; of uint8 as uint8, which were torch's bools once."""
+def _truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool) -> Any:
+    """`any` or `all`, as bools; for uint8, which torch once used for bools, as uint8."""
 
     def find(array: Any) -> Any:
-        dims = () if dim in ((), []) else dim_tuple(dim, array.ndim)  # no dimensions mean none here
+        dims = () if dim in ((), []) else dim_tuple(dim, array.ndim)  # an empty `dim` means no dimension here
         found = np.asarray(function(array, dims, keepdims=keepdim))
         return found.astype(np.uint8) if array.dtype == np.uint8 else found
 
@@ -227,12 +227,12 @@ def truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool)
 
 
 def count_nonzero(input: TensorState, dim: Any = None) -> Any:
-    """How many elements are other than zero."""
+    """How many elements are nonzero."""
     return undifferentiable(lambda x: np.count_nonzero(x, dim_tuple(dim, x.ndim)), input, op="count_nonzero")
 
 
 def nonzero(input: TensorState, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements other than zero: a row for each, or with `as_tuple` a tensor for each dimension."""
+    """The indices of the nonzero elements: a row for each, or with `as_tuple` a tensor for each dimension."""
     if as_tuple:
         return tuple([new_tensor(type(input), indices) for indices in np.nonzero(np.atleast_1d(input.array))])
     return undifferentiable(np.argwhere, input)

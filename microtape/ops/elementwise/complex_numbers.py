@@ -1,8 +1,8 @@
 """Complex numbers: their parts, and the conjugate.
 
-torch's gradient of a real loss L with respect to a complex z is ∂L/∂x + i ∂L/∂y. The engine conjugates a complex
-gradient before and after a formula, which makes every formula for a real derivative right for a complex one too; see
-`engine.conjugate`. The operations here are those that mix real and complex.
+torch's gradient of a real loss L with respect to a complex z is ∂L/∂x + i ∂L/∂y. The engine conjugates complex
+gradients before and after a formula, so that the formulas for real derivatives are right for complex ones too; see
+`engine.conjugate`. The operations here mix real and complex numbers.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ViewAsComplexBackward0(ViewOperation):
         return np.ascontiguousarray(x).view(np.result_type(x.dtype, np.complex64))[..., 0]
 
     def grad_x(self, g: Any) -> Any:
-        return view_as_real(g.conj())  # g comes here conjugated
+        return view_as_real(g.conj())  # g is conjugated here
 
 
 class AngleBackward0(Unary):
@@ -102,12 +102,12 @@ class PolarBackward0(Binary):
 
 
 def conj(input: Any) -> Any:
-    """The complex conjugate; `input` itself where it is real. NB: a copy, where torch makes a view."""
+    """The complex conjugate; `input` itself if it is real. NB: a copy, where torch makes a view."""
     return unary(ConjBackward0, input) if input.dtype.kind == "c" else input
 
 
 def real(input: Any) -> Any:
-    """The real part, as a view; `input` itself where it is real."""
+    """The real part, as a view; `input` itself if it is real."""
     return select(view_as_real(input), -1, 0) if input.dtype.kind == "c" else input
 
 
@@ -126,7 +126,7 @@ def view_as_real(input: Any) -> Any:
 
 
 def view_as_complex(input: Any) -> Any:
-    """Pairs of real numbers in the last dimension as complex ones: a view where the pairs lie together."""
+    """Pairs of real numbers in the last dimension as complex numbers: a view if the memory is contiguous."""
     if not input.ndim or input.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if input.dtype.kind != "f":
@@ -144,12 +144,12 @@ def angle(input: Any) -> Any:
 
 def complex(real: Any, imag: Any) -> Any:
     """`real + i · imag`."""
-    check_real(real, imag)
+    _check_real(real, imag)
     return binary(ComplexBackward0, real, imag)
 
 
-def check_real(x: Any, y: Any) -> None:
-    """Raise RuntimeError for what cannot be a part of a complex number."""
+def _check_real(x: Any, y: Any) -> None:
+    """Raise RuntimeError for a Tensor that is not of floats."""
     for one in (x, y):
         if isinstance(one, TensorState) and one.array.dtype.kind != "f":
             raise RuntimeError(
@@ -160,5 +160,5 @@ def check_real(x: Any, y: Any) -> None:
 
 def polar(abs: Any, angle: Any) -> Any:
     """`abs · (cos angle + i · sin angle)`."""
-    check_real(abs, angle)
+    _check_real(abs, angle)
     return binary(PolarBackward0, abs, angle)

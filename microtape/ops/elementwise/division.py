@@ -1,4 +1,4 @@
-"""Division: exact, rounded, and what is left of it."""
+"""Division: exact, rounded, and the remainder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.elementwise.arithmetic import given, pair
-from microtape.ops.shared.chunked import in_pieces
+from microtape.ops.shared.chunked import in_chunks
 from microtape.ops.shared.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.shared.undefined import UndefinedBackward, call_undefined
 from microtape.tape.in_place import call_
@@ -16,7 +16,7 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call
 from microtape.tape.tensor_state import TensorState
 
-MANY = 1000  # elements; of fewer, what a call of numpy costs decides
+_MANY = 1000  # elements; below that, the cost of calling numpy dominates
 
 
 class DivBackward0(Binary):
@@ -36,7 +36,7 @@ class DivBackward0(Binary):
 
 @refusing(bc="div_{self.rounding}_cpu")
 class DivBackward2(Promoting):
-    """A quotient that is rounded."""
+    """The rounded quotient."""
 
     __slots__ = ("rounding",)
     operands = ("x", "y")
@@ -51,7 +51,7 @@ class DivBackward2(Promoting):
         self.rounding = rounding
 
     def forward(self, x: Any, y: Any) -> Any:
-        return divided_down(x, y) if self.rounding == "floor" else divided_towards_zero(x, y)
+        return _divided_down(x, y) if self.rounding == "floor" else _divided_towards_zero(x, y)
 
     def grad_x(self, g: Any) -> Any:
         return nothing(g)
@@ -66,12 +66,12 @@ class RemainderBackward1(Binary):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        refuse_zero(x, y)
-        return from_quotient(rounded_down_rest, x, y, RemainderBackward1.rest)
+        _refuse_zero(x, y)
+        return _from_quotient(_rounded_down_rest, x, y, RemainderBackward1.rest)
 
     @staticmethod
     def rest(x: Any, y: Any, quotient: Any) -> Any:
-        """What is left of x / y; a 0 has the sign of x."""
+        """The remainder of x / y; a 0 has the sign of x."""
         rest = x - np.floor(quotient) * y
         return np.where(rest == 0, np.copysign(0, x), rest)
 
@@ -79,7 +79,7 @@ class RemainderBackward1(Binary):
         return g
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * whole_quotient(x, y, "floor")
+        return -g * _whole_quotient(x, y, "floor")
 
 
 class RemainderBackward0(WithNumber):
@@ -98,14 +98,14 @@ class FmodBackward1(Binary):
 
     @staticmethod
     def forward(x: Any, y: Any) -> Any:
-        refuse_zero(x, y)
-        return from_quotient(np.fmod, x, y, lambda x, y, quotient: np.copysign(x - np.trunc(quotient) * y, x))
+        _refuse_zero(x, y)
+        return _from_quotient(np.fmod, x, y, lambda x, y, quotient: np.copysign(x - np.trunc(quotient) * y, x))
 
     def grad_x(self, g: Any, _x: Any, _y: Any) -> Any:
         return g
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return -g * whole_quotient(x, y, "trunc")
+        return -g * _whole_quotient(x, y, "trunc")
 
 
 class FmodBackward0(WithNumber):
@@ -119,7 +119,7 @@ class FmodBackward0(WithNumber):
 
 
 class DivBackward1(WithNumber):
-    """In formulas, where torch's have a number too."""
+    """For derivative formulas: divided by a number, as in torch's."""
 
     formula = "z = x / n    ∂z/∂x = 1 / n"
     op = "div"
@@ -162,7 +162,7 @@ def over_number(x: Any, number: Any) -> Any:
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """`input / other`; whole numbers are divided as floats. `rounding_mode` may be "trunc" or "floor".
+    """`input / other`; integers are divided as floats. `rounding_mode` may be "trunc" or "floor".
 
     Raises RuntimeError for another rounding mode.
     """
@@ -173,18 +173,18 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def floor_divide(input: Any, other: Any) -> Any:
     """⌊input / other⌋. It has no derivative: use `div` with `rounding_mode="floor"` where one is needed."""
-    return call_undefined("floor_divide", divided_down, *pair(input, other))
+    return call_undefined("floor_divide", _divided_down, *pair(input, other))
 
 
 def remainder(input: Any, other: Any) -> Any:
-    """What is left of a division that rounds down: it has the sign of `other`, as Python's `%` has."""
+    """The remainder of a division that rounds down: it has the sign of `other`, like Python's `%`."""
     if isinstance(other, int | float):
         return call(RemainderBackward0(other), input)
     return given("remainder", binary(RemainderBackward1, input, other), other)
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """What is left of a division that rounds towards zero: it has the sign of `input`."""
+    """The remainder of a division that rounds towards zero: it has the sign of `input`."""
     if isinstance(other, int | float):
         return call(FmodBackward0(other), input)
     return given("fmod", binary(FmodBackward1, input, other), other)
@@ -197,59 +197,59 @@ def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any
 
 def floor_divide_(x: TensorState, other: Any) -> Any:
     """Divide by `other` in place and round down. It has no derivative."""
-    return call_(UndefinedBackward("floor_divide_", divided_down), x, as_operand(other, x))
+    return call_(UndefinedBackward("floor_divide_", _divided_down), x, as_operand(other, x))
 
 
 def remainder_(x: TensorState, other: Any) -> Any:
-    """Put what is left of a division by `other` in its place, rounding the quotient down."""
+    """`remainder`, in place."""
     if isinstance(other, int | float):
         return call_(RemainderBackward0(other), x)
     return call_(RemainderBackward1(), x, as_operand(other, x))
 
 
 def fmod_(x: TensorState, other: Any) -> Any:
-    """Put what is left of a division by `other` in its place, rounding the quotient towards zero."""
+    """`fmod`, in place."""
     if isinstance(other, int | float):
         return call_(FmodBackward0(other), x)
     return call_(FmodBackward1(), x, as_operand(other, x))
 
 
-def divided_down(x: Any, y: Any) -> Any:
+def _divided_down(x: Any, y: Any) -> Any:
     """⌊x / y⌋. Raises NotImplementedError for bools and complex numbers."""
     if x.dtype.kind in "bc":
         raise refusal_of(x.dtype, "div_floor_cpu")
-    refuse_zero(x, y)
-    return from_quotient(np.floor_divide, x, y, lambda x, y, quotient: np.floor(quotient))
+    _refuse_zero(x, y)
+    return _from_quotient(np.floor_divide, x, y, lambda x, y, quotient: np.floor(quotient))
 
 
-def whole_quotient(x: Any, y: Any, rounding: str) -> Any:
-    """`div` for a formula, which gets arrays in the dtypes that they had."""
+def _whole_quotient(x: Any, y: Any, rounding: str) -> Any:
+    """`div` for a derivative formula, whose arrays have not been promoted."""
     if not isinstance(x, TensorState):
         x, y = promote_all([x, y])
     return div(x, y, rounding_mode=rounding)
 
 
-def rounded_down_rest(x: Any, y: Any) -> Any:
-    """What is left of x / y, rounded down. NB: numpy's remainder gives a 0 the sign of y, torch that of x."""
+def _rounded_down_rest(x: Any, y: Any) -> Any:
+    """The remainder of x / y, rounded down. NB: numpy gives a remainder of 0 the sign of y, torch that of x."""
     rest = np.remainder(x, y)
     if x.dtype.kind in "iu" or rest.all():
         return rest
     return np.where(rest == 0, np.copysign(0, x), rest)
 
 
-def from_quotient(exact: Any, x: Any, y: Any, formula: Any) -> Any:
-    """`exact(x, y)`: for many float32 numbers by a formula of their quotient in float64, in a third of the time.
+def _from_quotient(exact: Any, x: Any, y: Any, formula: Any) -> Any:
+    """`exact(x, y)`; large float32 arrays by a formula of their quotient in float64, in a third of the time.
 
-    With 24 bits in x and in y, the quotient falls on the right side of each whole number there, and its product with y
-    is exact, as long as it is small and y is finite. `exact`, which computes bit by bit, does the others.
+    With 24 bits in x and in y, the float64 quotient falls on the right side of every integer, and its product with y is
+    exact, as long as the quotient is small and y finite. For other elements `exact`, which is slower, is called.
     """
-    if x.dtype != np.float32 or np.size(x) + np.size(y) < MANY:
+    if x.dtype != np.float32 or np.size(x) + np.size(y) < _MANY:
         return exact(x, y)
-    return in_pieces(partial(by_quotient, exact, formula), x, y)
+    return in_chunks(partial(_by_quotient, exact, formula), x, y)
 
 
-def by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
-    """See `from_quotient`."""
+def _by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
+    """See `_from_quotient`."""
     quotient = np.divide(x, y, dtype=np.float64)
     z = formula(x, y, quotient).astype(x.dtype)
     others = ~(np.abs(quotient) < 2**22) | np.isinf(y)
@@ -259,16 +259,16 @@ def by_quotient(exact: Any, formula: Any, x: Any, y: Any) -> Any:
     return z
 
 
-def divided_towards_zero(x: Any, y: Any) -> Any:
-    """x / y without its fraction."""
-    refuse_zero(x, y)
+def _divided_towards_zero(x: Any, y: Any) -> Any:
+    """x / y, rounded towards zero."""
+    _refuse_zero(x, y)
     quotient = np.floor_divide(x, y) if x.dtype.kind in "biu" else np.trunc(x / y)
     if x.dtype.kind in "iu":
         quotient = quotient + ((quotient < 0) & (quotient * y != x))
     return quotient.astype(x.dtype, copy=False)
 
 
-def refuse_zero(x: Any, y: Any) -> None:
-    """Raise RuntimeError where a whole number would be divided by 0."""
+def _refuse_zero(x: Any, y: Any) -> None:
+    """Raise RuntimeError for an integer division by 0."""
     if y.dtype.kind in "biu" and not np.all(y) and x.size:
         raise RuntimeError("ZeroDivisionError")

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, powers and roots, of each element by itself."""
+"""Exponentials, logarithms, powers and roots, elementwise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
-NUMBERS = (int, float, complex)
+_NUMBERS = (int, float, complex)
 
 
 class ExpBackward0(Unary):
@@ -50,7 +50,7 @@ class LogBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return np.log(floating(x))  # numpy's of bytes, which formulas may give it, is in half precision
+        return np.log(floating(x))  # numpy's log of bytes, which formulas may pass, is in half precision
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g / x
@@ -91,7 +91,7 @@ class LogaddexpBackward0(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "c":
             more = log_of_one_plus_exp(-np.abs(x - y))
-            return choose(x == y, x + math.log(2), np.maximum(x, y) + more)  # infinities have no difference
+            return choose(x == y, x + math.log(2), np.maximum(x, y) + more)  # the difference of two infinities is NaN
         top = np.where(x.real > y.real, x, y)
         total = top + np.log(np.exp(x - top) + np.exp(y - top))
         return np.where(np.isneginf(top.real), top, total)
@@ -147,7 +147,7 @@ class ReciprocalBackward0(Unary):
 
 
 class PowBackward0(Operation):
-    """A constant exponent."""
+    """With a constant exponent."""
 
     __slots__ = ("exponent",)
     formula = "z = xⁿ    ∂z/∂x = n · xⁿ⁻¹"
@@ -157,7 +157,7 @@ class PowBackward0(Operation):
         self.exponent = exponent
 
     def arrays(self, operands: Any) -> Any:
-        """The base, in the dtype that it has together with the exponent."""
+        """The base, promoted together with the exponent."""
         return [beside_number(operands[0].array, self.exponent)]
 
     def forward(self, x: Any) -> Any:
@@ -187,7 +187,7 @@ class PowBackward1(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "i":
             return np.power(x, y)
-        inverse = np.where(np.abs(x) == 1, x ** (y & 1), 0)  # the whole part of 1 / xⁿ: as torch has it, 0 for x = 0
+        inverse = np.where(np.abs(x) == 1, x ** (y & 1), 0)  # 1 / xⁿ rounded towards 0; 0 for x = 0, as in torch
         return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any, x: Any, y: Any, _z: Any) -> Any:
@@ -199,7 +199,7 @@ class PowBackward1(Binary):
 
 
 class PowBackward2(Operation):
-    """A constant base."""
+    """With a constant base."""
 
     __slots__ = ("base",)
     operands = ("y",)
@@ -210,7 +210,7 @@ class PowBackward2(Operation):
         self.base = base
 
     def arrays(self, operands: Any) -> Any:
-        """The exponent, in the dtype that it has together with the base."""
+        """The exponent, promoted together with the base."""
         return [beside_number(operands[0].array, self.base)]
 
     def forward(self, y: Any) -> Any:
@@ -238,7 +238,7 @@ def exp2(input: Any) -> Any:
 
 
 def expm1(input: Any) -> Any:
-    """eˣ - 1, exact near 0."""
+    """eˣ - 1, accurate near 0."""
     return unary(Expm1Backward0, input)
 
 
@@ -258,7 +258,7 @@ def log10(input: Any) -> Any:
 
 
 def log1p(input: Any) -> Any:
-    """ln(1 + x), exact near 0."""
+    """ln(1 + x), accurate near 0."""
     return unary(Log1PBackward0, input)
 
 
@@ -289,7 +289,7 @@ def reciprocal(input: Any) -> Any:
 
 def divides(x: Any, y: Any) -> Any:
     """`y / x`, where y is a number: recorded as 1 / x, times y."""
-    return reciprocal(x) * y if isinstance(y, (*NUMBERS, np.ndarray)) else NotImplemented
+    return reciprocal(x) * y if isinstance(y, (*_NUMBERS, np.ndarray)) else NotImplemented
 
 
 def square(input: Any) -> Any:
@@ -298,10 +298,10 @@ def square(input: Any) -> Any:
 
 
 def power(x: Any, y: Any) -> Any:
-    """`x ** y`, of tensors or numbers; NotImplemented for what is neither."""
-    if isinstance(y, NUMBERS):
+    """`x ** y`, of tensors or numbers; NotImplemented for anything else."""
+    if isinstance(y, _NUMBERS):
         return call(PowBackward0(y), x)
-    if isinstance(x, NUMBERS):
+    if isinstance(x, _NUMBERS):
         return call(PowBackward2(x), y)
     return binary(PowBackward1, x, y)
 
@@ -312,13 +312,13 @@ def power_of(x: Any, y: Any) -> Any:
 
 
 def pow(input: Any, exponent: Any) -> Any:
-    """`input ** exponent`, of tensors or numbers. Raises RuntimeError for whole numbers to a negative number."""
+    """`input ** exponent`, of tensors or numbers. Raises RuntimeError for integers to a negative power."""
     return given("pow", power(input, exponent), exponent)
 
 
 def pow_(x: TensorState, exponent: Any) -> Any:
     """Raise to a power in place."""
-    if isinstance(exponent, NUMBERS):
+    if isinstance(exponent, _NUMBERS):
         return call_(PowBackward0(exponent), x)
     return call_(PowBackward1(), x, as_operand(exponent, x))
 

@@ -1,4 +1,4 @@
-"""Activations that let x through a gate that x itself sets: mish, hardswish, softsign."""
+"""Activations that multiply x by a gate computed from x: mish, hardswish, softsign."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HardswishBackward0(Unary):
         return where(x <= -3, 0.0, where(x < 3, g * (x / 3 + 0.5), g))
 
 
-# `inplace=True` writes the result into the input, as the functions with an underscore do
+# `inplace=True` writes the result into the input, like the functions with an underscore
 
 
 def mish(input: Any, inplace: bool = False) -> Any:
@@ -68,7 +68,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """σ in three straight pieces: 0, x / 6 + ½, 1 (Courbariaux et al., 2015)."""
+    """σ as a piecewise linear function: 0, x / 6 + ½, 1 (Courbariaux et al., 2015)."""
     return call_(HardsigmoidBackward0(), input) if inplace else unary(HardsigmoidBackward0, input)
 
 

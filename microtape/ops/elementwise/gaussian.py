@@ -1,4 +1,4 @@
-"""The normal distribution: the error functions, and gelu, which weighs a number by how many are below it."""
+"""The error functions, and gelu, which multiplies a number by the normal distribution function."""
 
 from __future__ import annotations
 
@@ -11,46 +11,50 @@ import numpy as np
 
 from microtape.ops.elementwise.exponential import exp
 from microtape.ops.elementwise.trigonometric import tanh
-from microtape.ops.shared.chunked import in_pieces
+from microtape.ops.shared.chunked import in_chunks
 from microtape.ops.shared.kinds import in_place, named, refusing
 from microtape.tape.operation import Unary, unary
 
-STEPS = 32  # points for each 1 of x, at which a function is looked up
-PLACES: dict[Callable[..., float], dict[int, int]] = {  # between such a point and x, for floats of 4 and of 8 bytes
+_STEPS = 32  # points of the table for each unit of x
+_PLACES: dict[Callable[..., float], dict[int, int]] = {  # of Gauss's rule, by itemsize
     math.erf: {4: 2, 8: 3},
-    math.erfc: {4: 3, 8: 5},  # it falls more steeply, and is wanted to the last bits where it is small
+    math.erfc: {4: 3, 8: 5},  # steeper, and needed to the last bits where it is small
 }
-FURTHEST: dict[Callable[..., float], int] = {math.erf: 6, math.erfc: 28}  # where they are 1 and 0 to the last bit
+_FURTHEST: dict[Callable[..., float], int] = {
+    math.erf: 6,
+    math.erfc: 28,
+}  # beyond this |x| they are constant to the last bit
 
 
 @functools.cache
-def table(function: Callable[..., float], dtype: Any) -> Any:
-    """erf or erfc at the points, from the furthest below 0 to the furthest above."""
-    last = FURTHEST[function] * STEPS
-    return np.array([function(i / STEPS) for i in range(-last, last + 1)], dtype)
+def _table(function: Callable[..., float], dtype: Any) -> Any:
+    """erf or erfc at the points of the table, in ascending order."""
+    last = _FURTHEST[function] * _STEPS
+    return np.array([function(i / _STEPS) for i in range(-last, last + 1)], dtype)
 
 
 @functools.cache
-def gauss(places: int) -> Any:
-    """Gauss's rule: places within [-1, 1], and their shares in an integral."""
+def _gauss(places: int) -> Any:
+    """Gauss's rule: places within [-1, 1] and their weights."""
     return [(float(place), float(share)) for place, share in zip(*np.polynomial.legendre.leggauss(places), strict=True)]
 
 
 def looked_up(function: Callable[..., float], x: Any) -> Any:
-    """erf or erfc for an array of floats: its value at the nearest point of a table, and the integral from there to x.
+    """erf or erfc for an array of floats: its value at the nearest point of a table, plus the integral from there to x.
 
-    Gauss's rule is exact to the last bits over so short a way; e⁻ᵗ² is, too, as e⁻ᵖ² · e⁻⁽²ᵖ⁺ˢ⁾ˢ. NaN stays NaN.
+    Over so short a distance s from the point p, Gauss's rule is exact to the last bits, and so is e⁻ᵗ² computed as
+    e⁻ᵖ² · e⁻⁽²ᵖ⁺ˢ⁾ˢ. NaN stays NaN.
     """
-    last = FURTHEST[function]
+    last = _FURTHEST[function]
     inside = (x.astype(np.float32) if x.dtype == np.float16 else x).clip(-last, last)
-    nearest = np.rint(inside * STEPS)
-    point = nearest / STEPS
+    nearest = np.rint(inside * _STEPS)
+    point = nearest / _STEPS
     half = (inside - point) / 2
-    ways = [(half * (1 + place), share) for place, share in gauss(PLACES[function][inside.itemsize])]
+    ways = [(half * (1 + place), share) for place, share in _gauss(_PLACES[function][inside.itemsize])]
     integral = half * np.exp(-point * point) * sum([np.exp(-(2 * point + s) * s) * share for s, share in ways])
-    start = table(function, inside.dtype).take((nearest + last * STEPS).astype(np.intp), mode="clip")
-    slope = 2 / math.sqrt(math.pi) * (1 if function is math.erf else -1)
-    return (start + integral * slope).astype(x.dtype, copy=False)
+    start = _table(function, inside.dtype).take((nearest + last * _STEPS).astype(np.intp), mode="clip")
+    factor = 2 / math.sqrt(math.pi) * (1 if function is math.erf else -1)
+    return (start + integral * factor).astype(x.dtype, copy=False)
 
 
 @refusing(c="erf_vml_cpu")
@@ -59,7 +63,7 @@ class ErfBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return in_pieces(lambda x: looked_up(math.erf, x), x)
+        return in_chunks(lambda x: looked_up(math.erf, x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (2 / math.sqrt(math.pi) * exp(-x * x))
@@ -71,7 +75,7 @@ class ErfcBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return in_pieces(lambda x: looked_up(math.erfc, x), x)
+        return in_chunks(lambda x: looked_up(math.erfc, x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (-2 / math.sqrt(math.pi) * exp(-x * x))
@@ -84,14 +88,14 @@ class GeluBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return in_pieces(lambda x: x * (0.5 * (1 + looked_up(math.erf, x * math.sqrt(0.5)))), x)
+        return in_chunks(lambda x: x * (0.5 * (1 + looked_up(math.erf, x * math.sqrt(0.5)))), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return in_pieces(self.through, g, x) if isinstance(x, np.ndarray) else self.through(g, x)
+        return in_chunks(self.through, g, x) if isinstance(x, np.ndarray) else self.through(g, x)
 
     @staticmethod
     def through(g: Any, x: Any) -> Any:
-        """What comes through to x."""
+        """The gradient of x, for arrays or Tensors."""
         below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
         density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
         return g * (below + x * density)
@@ -118,24 +122,24 @@ class TanhGelu(Unary):
 
     def grad_x(self, g: Any, x: Any) -> Any:
         t = tanh(self.inner(x))
-        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+        inner_derivative = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner_derivative)
 
 
 def erf(input: Any) -> Any:
-    """The error function: how much of a normal distribution is within ±√2 · x standard deviations."""
+    """The error function: the share of a normal distribution within ±√2 · x standard deviations."""
     return unary(ErfBackward0, input)
 
 
 def erfc(input: Any) -> Any:
-    """1 - erf(x), exact for large x."""
+    """1 - erf(x), accurate for large x."""
     return unary(ErfcBackward0, input)
 
 
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """x · Φ(x), with Φ the normal distribution (Hendrycks and Gimpel, 2016); `approximate="tanh"` for the quick one.
+    """x · Φ(x), with Φ the normal distribution (Hendrycks and Gimpel, 2016); `approximate="tanh"` is faster.
 
-    Raises RuntimeError for another one.
+    Raises RuntimeError for any other approximation.
     """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")

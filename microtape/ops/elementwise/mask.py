@@ -1,4 +1,4 @@
-"""Operations where a mask of bools says which elements."""
+"""Operations on the elements that a boolean mask selects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
-SCATTER = "masked_scatter_ only supports boolean masks, but got mask with dtype {}"
+_SCATTER = "masked_scatter_ only supports boolean masks, but got mask with dtype {}"
 
 
 class MaskedFillBackward0(Operation):
@@ -105,7 +105,7 @@ class MaskedScatterBackward0(Operation):
         part = masked_select(g, mask)
         taken = np.arange(math.prod(self.y_shape)) < part.shape[0]
         zeros = zeros_like(g, self.y_shape, g.dtype)
-        return call(MaskedScatterBackward0(as_mask(taken.reshape(self.y_shape), g, SCATTER)), zeros, part)
+        return call(MaskedScatterBackward0(_as_mask(taken.reshape(self.y_shape), g, _SCATTER)), zeros, part)
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
@@ -113,17 +113,17 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 
     Raises RuntimeError for a mask that is not of dtype bool, or a value with dimensions.
     """
-    return fill(call, input, mask, value)
+    return _fill(call, input, mask, value)
 
 
 def masked_fill_(x: TensorState, mask: Any, value: Any) -> Any:
     """Write `value` where `mask` is True."""
-    return fill(call_, x, mask, value)
+    return _fill(call_, x, mask, value)
 
 
-def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
+def _fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
     """The common part of `masked_fill` and `masked_fill_`."""
-    mask = as_mask(mask, x, "masked_fill_ only supports boolean masks, but got mask with dtype {cpp}")
+    mask = _as_mask(mask, x, "masked_fill_ only supports boolean masks, but got mask with dtype {cpp}")
     if not isinstance(value, TensorState):
         return run(MaskedFillBackward0(mask, value), x)
     if value.array.ndim:
@@ -136,31 +136,31 @@ def fill(run: Any, x: Any, mask: Any, value: Any) -> Any:
 
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of `input` where `mask` is True, in one dimension; both broadcast."""
-    return call(MaskedSelectBackward0(as_mask(mask, input, "masked_select: expected BoolTensor for mask")), input)
+    return call(MaskedSelectBackward0(_as_mask(mask, input, "masked_select: expected BoolTensor for mask")), input)
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input`, with the elements of `source` in turn where `mask`, which broadcasts, is True."""
-    return scatter(call, input, mask, source)
+    return _scatter(call, input, mask, source)
 
 
 def masked_scatter_(x: TensorState, mask: Any, source: Any) -> Any:
     """Write the elements of `source` in turn where `mask` is True."""
-    return scatter(call_, x, mask, source)
+    return _scatter(call_, x, mask, source)
 
 
-def scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
-    """The common part of `masked_scatter` and `masked_scatter_`. Raises RuntimeError for a source of another dtype."""
+def _scatter(run: Any, x: Any, mask: Any, source: Any) -> Any:
+    """The common part of `masked_scatter` and `masked_scatter_`. Raises RuntimeError if the dtypes differ."""
     if source.dtype != x.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{scalar_name(x.dtype)} and {scalar_name(source.dtype)}"
         )
-    return run(MaskedScatterBackward0(as_mask(mask, x, SCATTER)), x, source)
+    return run(MaskedScatterBackward0(_as_mask(mask, x, _SCATTER)), x, source)
 
 
-def as_mask(mask: Any, x: Any, complaint: str) -> Any:
-    """The mask as x is: an array or a Tensor. Raises RuntimeError with that complaint if it is not of dtype bool."""
+def _as_mask(mask: Any, x: Any, complaint: str) -> Any:
+    """The mask as an array or a Tensor, whichever x is. Raises RuntimeError with the complaint if not of bools."""
     mask = as_tensor(mask, type(x)) if isinstance(x, TensorState) else np.asarray(mask)
     if mask.dtype.kind != "b":
         raise RuntimeError(complaint.format(scalar_name(mask.dtype), cpp=cpp_name(mask.dtype)))

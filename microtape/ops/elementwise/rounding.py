@@ -1,4 +1,4 @@
-"""Absolute value and sign, and rounding, which is flat almost everywhere: its derivative is 0."""
+"""Absolute value, sign and rounding, which is constant almost everywhere: its derivative is 0."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AbsBackward0(Unary):
 
 
 class Flat(Unary):
-    """Steps: the derivative is 0, and so is whatever is made of it."""
+    """Step functions: the derivative is 0, even where the gradient that arrives is not finite."""
 
     floating = False
 
@@ -84,7 +84,7 @@ class TruncBackward0(Flat):
 
 @refusing(b="round_vml_cpu", c="round_vml_cpu")
 class RoundBackward0(Flat):
-    formula = "z = the nearest whole number, at ties the even one    ∂z/∂x = 0"
+    formula = "z = the nearest integer, at ties the even one    ∂z/∂x = 0"
 
     @staticmethod
     def forward(x: Any) -> Any:
@@ -93,10 +93,10 @@ class RoundBackward0(Flat):
 
 @refusing(biuc="round_cpu")
 class RoundBackward1(Operation):
-    """To so many decimals."""
+    """Rounding to a number of decimals."""
 
     __slots__ = ("decimals",)
-    formula = "z = x rounded to so many decimals    ∂z/∂x = 0"
+    formula = "z = x rounded to n decimals    ∂z/∂x = 0"
 
     def __init__(self, decimals: int) -> None:
         super().__init__()
@@ -138,28 +138,28 @@ def sgn(input: Any) -> Any:
 
 
 def floor(input: Any) -> Any:
-    """The largest whole number that is not above."""
+    """The largest integer that is not above the element."""
     return unary(FloorBackward0, input)
 
 
 def ceil(input: Any) -> Any:
-    """The smallest whole number that is not below."""
+    """The smallest integer that is not below the element."""
     return unary(CeilBackward0, input)
 
 
 def trunc(input: Any) -> Any:
-    """The whole number towards zero."""
+    """The element rounded towards zero."""
     return unary(TruncBackward0, input)
 
 
 def round(input: Any, *, decimals: int | None = None, out: None = None) -> Any:
-    """The nearest whole number, or number with so many decimals; at ties the even one. There is no `out`."""
+    """The nearest integer, or number with `decimals` decimals; at ties the even one. Raises TypeError for an `out`."""
     refuse_out(out)
     return unary(RoundBackward0, input) if decimals is None else call(RoundBackward1(decimals), input)
 
 
 def frac(input: Any) -> Any:
-    """What is behind the point, with the number's sign."""
+    """The fractional part, with the sign of the element."""
     return unary(FracBackward0, input)
 
 

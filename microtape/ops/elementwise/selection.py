@@ -32,7 +32,7 @@ class WhereBackward0(Promoting):
             return choose(condition, x, y)
         except ValueError as error:
             for one in (x, y):
-                if fits(condition.shape, one.shape):
+                if _fits(condition.shape, one.shape):
                     continue
                 raise refusal(error, condition, one) from None
             raise
@@ -70,7 +70,7 @@ class MinimumBackward0(Binary):
 
 @refusing(c=NotImplementedError("clamp is not supported for complex types"))
 class ClampBackward1(WithNumber):
-    """Bounds that are numbers or None."""
+    """With bounds that are numbers or None."""
 
     __slots__ = ("max", "min")
     formula = "z = x within [min, max]    ∂z/∂x = 1 inside and at the bounds, 0 outside"
@@ -93,7 +93,7 @@ class ClampBackward1(WithNumber):
 
 @refusing(c="maximum_cpu")
 class ClampMinBackward1(Promoting):
-    """A bound that is a tensor."""
+    """With a bound that is a tensor."""
 
     operands = ("x", "lowest")
     formula = "z = max(x, n)    ∂z/∂x = 1 where x ≥ n, ∂z/∂n = 1 where x < n"
@@ -109,7 +109,7 @@ class ClampMinBackward1(Promoting):
 
 @refusing(c="minimum_cpu")
 class ClampMaxBackward1(Promoting):
-    """A bound that is a tensor."""
+    """With a bound that is a tensor."""
 
     operands = ("x", "highest")
     formula = "z = min(x, n)    ∂z/∂x = 1 where x ≤ n, ∂z/∂n = 1 where x > n"
@@ -137,7 +137,7 @@ class ClampMaxBackward0(ClampBackward1):
 
 @refusing(b="clamp_cpu", c=NotImplementedError("clamp is not supported for complex types"))
 class ClampBackward0(Promoting):
-    """Bounds that are tensors; one that is missing is infinite."""
+    """With bounds that are tensors; a missing one is replaced by an infinite one."""
 
     operands = ("x", "lowest", "highest")
     formula = "z = x within [min, max]    ∂z/∂x = 1 inside, ∂z/∂min = 1 below it, ∂z/∂max = 1 above it"
@@ -174,16 +174,16 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             f"where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{scalar_name(condition.array.dtype)}"
         )
-    return call(WhereBackward0(condition), *beside_each_other(input, other, type(tensor)))
+    return call(WhereBackward0(condition), *_beside_each_other(input, other, type(tensor)))
 
 
-def fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+def _fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether two shapes broadcast."""
     return all(m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
 
 
-def beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
-    """Both as tensors; a number takes on the other's dtype."""
+def _beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
+    """Both as tensors; a number takes the other's dtype."""
     if isinstance(x, TensorState):
         return x, as_operand(y, x)
     y = as_tensor(y, like)
@@ -201,49 +201,49 @@ def minimum(input: Any, other: Any) -> Any:
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: None = None) -> Any:
-    """`input` within [min, max], bounds that are numbers or tensors, or None where there is none.
+    """`input` clamped to [min, max]; each bound is a number, a tensor, or None.
 
-    Raises RuntimeError if there is no bound at all, TypeError for an `out`.
+    Raises RuntimeError if both bounds are None, TypeError for an `out`.
     """
     refuse_out(out)
     if isinstance(min, TensorState) or isinstance(max, TensorState):
-        return call(ClampBackward0(), input, *bounds(input, min, max))
+        return call(ClampBackward0(), input, *_bounds(input, min, max))
     return call(ClampBackward1(min, max), input)
 
 
 def clamp_(x: TensorState, min: Any = None, max: Any = None) -> Any:
-    """Bring within [min, max], in place."""
+    """Clamp to [min, max], in place."""
     if isinstance(min, TensorState) or isinstance(max, TensorState):
-        return call_(ClampBackward0(), x, *bounds(x, min, max))
+        return call_(ClampBackward0(), x, *_bounds(x, min, max))
     return call_(ClampBackward1(min, max), x)
 
 
 def clamp_min(input: Any, min: Any) -> Any:
     """`input`, but at least `min`."""
-    return clamped_below(call, input, min)
+    return _clamped_below(call, input, min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
     """`input`, but at most `max`."""
-    return clamped_above(call, input, max)
+    return _clamped_above(call, input, max)
 
 
 def clamp_min_(x: TensorState, min: Any) -> Any:
-    """Bring up to at least `min`, in place."""
-    return clamped_below(call_, x, min)
+    """Clamp to at least `min`, in place."""
+    return _clamped_below(call_, x, min)
 
 
 def clamp_max_(x: TensorState, max: Any) -> Any:
-    """Bring down to at most `max`, in place."""
-    return clamped_above(call_, x, max)
+    """Clamp to at most `max`, in place."""
+    return _clamped_above(call_, x, max)
 
 
-def clamped_below(run: Any, x: Any, min: Any) -> Any:
+def _clamped_below(run: Any, x: Any, min: Any) -> Any:
     """The common part of `clamp_min` and `clamp_min_`."""
     return run(ClampMinBackward1(), x, min) if isinstance(min, TensorState) else run(ClampMinBackward0(min, None), x)
 
 
-def clamped_above(run: Any, x: Any, max: Any) -> Any:
+def _clamped_above(run: Any, x: Any, max: Any) -> Any:
     """The common part of `clamp_max` and `clamp_max_`."""
     return run(ClampMaxBackward1(), x, max) if isinstance(max, TensorState) else run(ClampMaxBackward0(None, max), x)
 
@@ -260,16 +260,16 @@ class NanToNumBackward0(Operation):
         return np.nan_to_num(x, True, *self.instead)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return g * (x - x == 0)  # which is NaN where x is no number
+        return g * (x - x == 0)  # x - x is NaN where x is NaN or infinite
 
 
 def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """The elements, but `nan` (0) for NaN, and for ±∞ `posinf` and `neginf` (the largest and smallest numbers)."""
+    """`input` with NaN replaced by `nan` (0), and ±∞ by `posinf` and `neginf` (the largest and smallest numbers)."""
     return call(NanToNumBackward0(nan, posinf, neginf), input)
 
 
 def heaviside(input: Any, values: Any) -> Any:
-    """0 for negative elements, 1 for positive ones, and for zeros that of `values`. It has no derivative."""
+    """0 for negative elements, 1 for positive ones, `values` for zeros. It has no derivative."""
 
     def step(x: Any, at_zero: Any) -> Any:
         return np.heaviside(x, at_zero) if x.dtype.kind == "f" else np.where(x == 0, at_zero, x > 0).astype(x.dtype)
@@ -283,8 +283,8 @@ def heaviside(input: Any, values: Any) -> Any:
     return call_undefined("heaviside", step, input, values)
 
 
-def bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
-    """Both bounds as tensors; one that is None is beyond every number."""
+def _bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
+    """Both bounds as tensors; None becomes a bound beyond every number."""
     dtype = x.array.dtype
     whole = dtype.kind in "iu"
     lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if whole else (-np.inf, np.inf)

@@ -1,4 +1,4 @@
-"""Circular and hyperbolic functions, of each element by itself; angles are in radians."""
+"""Trigonometric and hyperbolic functions, elementwise; angles are in radians."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class Atan2Backward0(Binary):
         return np.arctan2(floating(x), floating(y))
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
-        return g * (y / square_length(x, y))
+        return g * (y / _square_length(x, y))
 
     def grad_y(self, g: Any, x: Any, y: Any) -> Any:
-        return g * (-x / square_length(x, y))
+        return g * (-x / _square_length(x, y))
 
 
 @refusing(biuc="hypot_cpu")
@@ -90,8 +90,8 @@ class HypotBackward0(Binary):
         return g * (y / z)
 
 
-def square_length(x: Any, y: Any) -> Any:
-    """x² + y², and 1 where it is 0: a point without an angle has a derivative of 0."""
+def _square_length(x: Any, y: Any) -> Any:
+    """x² + y², but 1 where it is 0: at the origin, which has no angle, the derivative is 0."""
     length = x * x + y * y
     return where(length == 0, 1.0, length)
 
@@ -121,7 +121,7 @@ class TanhBackward0(Unary):
 
 
 class TanhBackwardBackward0(Binary):
-    """The derivative of tanh, as an operation of its own: x is what arrived, y is the tanh."""
+    """The derivative of tanh as an operation of its own: x is the gradient that arrived, y the tanh."""
 
     formula = "z = x · (1 - y²)    ∂z/∂x = 1 - y²,  ∂z/∂y = -2 · x · y"
     op = "tanh_backward"
@@ -131,7 +131,7 @@ class TanhBackwardBackward0(Binary):
         z = y * y
         if not z.ndim:
             return x * (1 - z)
-        np.subtract(1, z, out=z)  # large arrays are much slower to make than to write to
+        np.subtract(1, z, out=z)  # allocating a large array is much slower than writing into one
         z *= x
         return z
 
@@ -157,7 +157,7 @@ class AcoshBackward0(Unary):
     def grad_x(self, g: Any, x: Any) -> Any:
         if x.dtype.kind != "c":
             return g * rsqrt(x * x - 1)
-        return g / (sqrt(x - 1) * sqrt(x + 1))  # on the side of the cut where the root of x² - 1 is not
+        return g / (sqrt(x - 1) * sqrt(x + 1))  # rsqrt(x² - 1) would be on the other side of the branch cut
 
 
 class AtanhBackward0(Unary):
@@ -184,27 +184,27 @@ def tan(input: Any) -> Any:
 
 
 def asin(input: Any) -> Any:
-    """The angle within [-π/2, π/2] that has this sine."""
+    """The inverse sine, within [-π/2, π/2]."""
     return unary(AsinBackward0, input)
 
 
 def acos(input: Any) -> Any:
-    """The angle within [0, π] that has this cosine."""
+    """The inverse cosine, within [0, π]."""
     return unary(AcosBackward0, input)
 
 
 def atan(input: Any) -> Any:
-    """The angle within [-π/2, π/2] that has this tangent."""
+    """The inverse tangent, within [-π/2, π/2]."""
     return unary(AtanBackward0, input)
 
 
 def atan2(input: Any, other: Any) -> Any:
-    """The angle within [-π, π] of the point whose height is `input` and whose way to the right is `other`."""
+    """The angle within [-π, π] of the point with y-coordinate `input` and x-coordinate `other`."""
     return binary(Atan2Backward0, input, other)
 
 
 def hypot(input: Any, other: Any) -> Any:
-    """√(x² + y²), without overflow: how far the point (x, y) is from the origin."""
+    """√(x² + y²), without overflow: the distance of the point (x, y) from the origin."""
     return binary(HypotBackward0, input, other)
 
 
@@ -224,17 +224,17 @@ def tanh(input: Any) -> Any:
 
 
 def asinh(input: Any) -> Any:
-    """The number that has this hyperbolic sine."""
+    """The inverse hyperbolic sine."""
     return unary(AsinhBackward0, input)
 
 
 def acosh(input: Any) -> Any:
-    """The number above 0 that has this hyperbolic cosine."""
+    """The inverse hyperbolic cosine, at least 0."""
     return unary(AcoshBackward0, input)
 
 
 def atanh(input: Any) -> Any:
-    """The number that has this hyperbolic tangent."""
+    """The inverse hyperbolic tangent."""
     return unary(AtanhBackward0, input)
 
 

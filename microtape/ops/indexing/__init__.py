@@ -1,4 +1,4 @@
-"""Elements picked and placed by position: `x[...]`, gather, scatter, padding, flips and repeats.
+"""Elements picked and written by position: `x[...]`, gather, scatter, padding, repeats, diagonals.
 
-Imports `ops.reduction` and what is below it.
+Imports `ops.reduction` and the rooms below it.
 """

@@ -1,4 +1,4 @@
-"""What operations with an index tensor along one dimension have in common."""
+"""Shared by operations with an index tensor along one dimension."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AlongDim(Operation):
 
     @property
     def pointwise(self) -> tuple[Any, ...]:
-        """The key that picks, for each element of the index, the element of x at its own place but for `dim`."""
+        """The key that picks for each element of the index the element of x at the same position except along `dim`."""
         index = plain(self.index)
         if not index.ndim:
             return (index,)
@@ -42,13 +42,13 @@ class AlongDim(Operation):
         return (*(slice(None),) * self.dim, plain(self.index).reshape(-1))
 
     def changed(self, x: Any, change: Callable[[Any], None]) -> Any:
-        """A copy of x that `change` has written to; it sees a scalar as a vector of one."""
+        """A copy of x, modified by `change`, which gets a scalar as a vector of one."""
         z = np.array(x)
         change(z if z.ndim else z.reshape(1))
         return z
 
     def added_up(self, g: Any, key: tuple[Any, ...]) -> Any:
-        """An array of x's shape with g added up at the key: a gradient, without the copy that an operation makes."""
+        """Zeros of x's shape with g added at the key: the gradient, without the copy that an operation makes."""
         z = np.zeros(self.x_shape, g.dtype)
         add_at(z if z.ndim else z.reshape(1), key, g)
         return z
@@ -59,18 +59,18 @@ class AlongDim(Operation):
 
 
 def grid(shape: tuple[int, ...]) -> list[Any]:
-    """For each dimension its numbers, along that dimension: np.ogrid, in a fourth of the time."""
+    """The indices of each dimension, along that dimension: np.ogrid in a quarter of the time."""
     return [np.arange(size).reshape((-1,) + (1,) * i) for i, size in zip(range(len(shape))[::-1], shape, strict=True)]
 
 
-def as_index(index: Any, x: Any) -> Any:
-    """The index as x is: an array or a Tensor."""
+def _as_index(index: Any, x: Any) -> Any:
+    """The index as an array or a Tensor, whichever x is."""
     return as_tensor(index, type(x)) if isinstance(x, TensorState) else np.asarray(index)
 
 
 def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
-    """`dim` and an index with one element for each that is picked or written. Raises where it does not fit."""
-    dim, index = dim_index(dim, x.ndim), as_index(index, x)
+    """`dim` and an index with one entry for each picked or written element. Raises RuntimeError if it does not fit."""
+    dim, index = dim_index(dim, x.ndim), _as_index(index, x)
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.ndim != x.ndim and x.ndim and math.prod(index.shape):
@@ -98,22 +98,22 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
     return dim, index
 
 
-OF_ONE_DTYPE = {
+_OF_ONE_DTYPE = {
     "index_add_": "index_add_(): self ({}) and source ({}) must have the same scalar type",
     "index_copy_": "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}",
 }
-"""The operations whose operands are not promoted, and their complaints."""
+"""The operations that do not promote their operands, and their messages."""
 
 
 def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
-    """`dim` and an index with one element for each slice. Raises where it does not fit."""
-    dim, index = dim_index(dim, x.ndim), as_index(index, x)
+    """`dim` and an index with one entry for each slice. Raises IndexError or RuntimeError if it does not fit."""
+    dim, index = dim_index(dim, x.ndim), _as_index(index, x)
     if index.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if y is not None and x.dtype != y.dtype:
-        raise RuntimeError(OF_ONE_DTYPE[name].format(scalar_name(x.dtype), scalar_name(y.dtype)))
+        raise RuntimeError(_OF_ONE_DTYPE[name].format(scalar_name(x.dtype), scalar_name(y.dtype)))
     count = math.prod(index.shape)
     shapes = [tuple(one.shape[:dim]) + tuple(one.shape[dim + 1 :]) for one in (x, x if y is None else y)]
     if x.ndim and y is not None and y.ndim and shapes[0] != shapes[1]:
@@ -132,7 +132,7 @@ def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tu
 
 
 def out_of_range(index: Any, size: int) -> int | None:
-    """An index that is negative or not below `size`, if there is one."""
+    """The first index that is negative or not below `size`, if any."""
     values = plain(index)
     if not values.size or (values.min() >= 0 and values.max() < size):
         return None

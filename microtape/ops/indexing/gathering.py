@@ -1,4 +1,4 @@
-"""Picking and adding elements by an index tensor along one dimension."""
+"""Picking, writing and adding elements by an index tensor along one dimension."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GatherBackward0(AlongDim):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         if x.ndim and x.flags.c_contiguous:
-            return x.reshape(-1).take(places_of(self.pointwise, x.shape))  # half of the time
+            return x.reshape(-1).take(places_of(self.pointwise, x.shape))  # in half of the time
         return (x if x.ndim else x.reshape(1))[self.pointwise]
 
     def grad_x(self, g: Any, index: Any) -> Any:
@@ -42,14 +42,14 @@ class ScatterAddBackward0(AlongDim):
 
     def forward(self, x: Any, y: Any) -> Any:
         self.x_shape = y.shape
-        part = within(y, plain(self.index).shape)
+        part = _within(y, plain(self.index).shape)
         return self.changed(x, lambda z: add_at(z, self.pointwise, part))
 
     def grad_x(self, g: Any, _index: Any) -> Any:
         return g
 
     def grad_y(self, g: Any, index: Any) -> Any:
-        return padded(gather(g, self.dim, index), self.x_shape)
+        return _padded(gather(g, self.dim, index), self.x_shape)
 
 
 class ScatterBackward0(AlongDim):
@@ -59,18 +59,18 @@ class ScatterBackward0(AlongDim):
 
     def forward(self, x: Any, y: Any) -> Any:
         self.x_shape = y.shape
-        part = within(y, plain(self.index).shape)
+        part = _within(y, plain(self.index).shape)
         return self.changed(x, lambda z: self.put(z, self.pointwise, part))
 
     def grad_x(self, g: Any, index: Any) -> Any:
         return scatter(g, self.dim, index, 0)
 
     def grad_y(self, g: Any, index: Any) -> Any:
-        return padded(gather(g, self.dim, index), self.x_shape)
+        return _padded(gather(g, self.dim, index), self.x_shape)
 
 
 class ScatterBackward1(AlongDim):
-    """One number."""
+    """`scatter` of one number."""
 
     __slots__ = ("number",)
     formula = "z = x, with n at index[i]    ∂x = g, 0 at the indices"
@@ -87,9 +87,9 @@ class ScatterBackward1(AlongDim):
 
 
 def gather(input: Any, dim: int, index: Any) -> Any:
-    """For each element of `index`, the element of `input` that it names along `dim`, at its own place otherwise.
+    """For each entry of `index`, the element of `input` at that index along `dim`, elsewhere at the entry's position.
 
-    `index` has as many dimensions as `input`. Raises RuntimeError where it does not fit.
+    `index` has as many dimensions as `input`. Raises RuntimeError if it does not fit.
     """
     dim, index = checked("gather", input, dim, index)
     return call(GatherBackward0(dim, index), input)
@@ -109,15 +109,15 @@ def scatter_add_(x: Any, dim: int, index: Any, src: Any) -> Any:
 
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
     """`input` with each element of `src`, or the number `value`, where `index` says along `dim`."""
-    return scattered(call, input, dim, index, value if src is None else src)
+    return _scattered(call, input, dim, index, value if src is None else src)
 
 
 def scatter_(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
     """Write each element of `src`, or the number `value`, where `index` says along `dim`."""
-    return scattered(call_, x, dim, index, value if src is None else src)
+    return _scattered(call_, x, dim, index, value if src is None else src)
 
 
-def scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
+def _scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
     """The common part of `scatter` and `scatter_`."""
     if isinstance(src, int | float | complex):
         dim, index = checked("scatter", x, dim, index)
@@ -127,7 +127,7 @@ def scattered(run: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
-    """`gather`, with `indices` broadcast; without `dim`, from all elements in one row."""
+    """`gather` with broadcasting; without `dim`, from the flattened `input`."""
     if dim is None:
         return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
     dim = dim_index(dim, input.ndim)
@@ -138,13 +138,13 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     return gather(wide, dim, index)
 
 
-def within(y: Any, shape: tuple[int, ...]) -> Any:
+def _within(y: Any, shape: tuple[int, ...]) -> Any:
     """The part of y that an index of that shape covers."""
     return y[tuple([slice(size) for size in shape])] if y.shape != shape else y
 
 
-def padded(part: Any, shape: tuple[int, ...]) -> Any:
-    """The gradient of `within`: zeros around the part."""
+def _padded(part: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of `_within`: zeros around the part."""
     if part.shape == shape:
         return part
     for dim, size in enumerate(shape):

@@ -1,8 +1,9 @@
-"""`x[...]`, read and written: basic indexing is a chain of views, as in torch; index tensors and masks pick copies.
+"""`x[...]`, read and written: basic indexing makes a chain of views, as in torch; index tensors and masks make copies.
 
 Note [What a key becomes]
-  Integers, slices, None and `...` are applied first, one view each. What is left is an index tensor (or nothing) for
-  each dimension, and those pick elements: `x[0, :, i]` is `x[0][:, i]`. NB: numpy would count the 0 as an index array.
+  Integers, slices, None and `...` are applied first, as one view each. For each remaining dimension there is an index
+  tensor or None, and the index tensors pick elements: `x[0, :, i]` is `x[0][:, i]`. NB: numpy would treat the 0 as an
+  index array.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from microtape.tape.views import view_call
 
 
 class IndexBackward0(Operation):
-    """`key` has an array or a full slice for each dimension; `indices` is the first tensor that it was made from.
+    """`key` has an array or a full slice for each dimension; `indices` is the first index tensor it was made from.
 
-    That is saved, so that writing to it before backward is noticed; the key itself is a copy.
+    `indices` is saved, so that backward notices if it is overwritten; the key itself holds copies.
     """
 
     __slots__ = ("indices", "key", "x_shape")
@@ -50,7 +51,7 @@ class IndexBackward0(Operation):
         zeros = zeros_like(g, self.x_shape, g.dtype)
         if isinstance(g, TensorState):
             return call(IndexPutImplBackward0(self.key, None, accumulate=True), zeros, g)
-        add_at(zeros, self.key, g)  # the same, without the copy that an operation has to make
+        add_at(zeros, self.key, g)  # the same without the copy that an operation makes
         return zeros
 
 
@@ -97,13 +98,13 @@ class IndexPutBackward0(Operation):
 
 
 class IndexPutImplBackward0(IndexPutBackward0):
-    """Adding up: the transpose of picking. An element that was picked twice gets both gradients."""
+    """The transpose of picking: an element that was picked twice gets the sum of both gradients."""
 
     __slots__ = ()
     formula = "z = x with y added at [indices]    ∂x = g,  ∂y = g[indices]"
 
 
-def broadcast_shapes(found: re.Match[str]) -> str:
+def _broadcast_shapes(found: re.Match[str]) -> str:
     """numpy's list of shapes, "(2,) (3,)", as torch writes it: "[2], [3]"."""
     shapes = re.findall(r"\(([\d,]*?),?\)", found[1])
     return "broadcast together with shapes " + ", ".join(f"[{shape.replace(',', ', ')}]" for shape in shapes)
@@ -112,11 +113,11 @@ def broadcast_shapes(found: re.Match[str]) -> str:
 def picked(x: Any, key: tuple[Any, ...]) -> Any:
     """`x[key]` for an array. Raises IndexError in torch's words."""
     try:
-        if x.flags.c_contiguous and whole_rows(key):
-            return x.take(key[0], 0)  # a fourth of the time
+        if x.flags.c_contiguous and _whole_rows(key):
+            return x.take(key[0], 0)  # in a quarter of the time
         return x[key]
     except IndexError as error:
-        text = re.sub(r"broadcast together with shapes (.*) $", broadcast_shapes, str(error)).replace(
+        text = re.sub(r"broadcast together with shapes (.*) $", _broadcast_shapes, str(error)).replace(
             "arrays", "tensors"
         )
         text = text.replace(
@@ -127,16 +128,16 @@ def picked(x: Any, key: tuple[Any, ...]) -> Any:
 
 
 def add_at(z: Any, key: tuple[Any, ...], y: Any) -> None:
-    """`z[key] += y`, with every repetition counted. numpy is quickest at it with numbers of elements in one row."""
-    if z.size and whole_rows(key):
-        add_rows(z, key[0], y)
+    """`z[key] += y`, counting every repetition. numpy is fastest at this with flat indices."""
+    if z.size and _whole_rows(key):
+        _add_rows(z, key[0], y)
     else:
         places = places_of(key, z.shape)
-        add_flat(z, places, np.broadcast_to(y, places.shape))
+        _add_flat(z, places, np.broadcast_to(y, places.shape))
 
 
 def places_of(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """The places of what a key picks from an array of that shape, counted along its rows."""
+    """The flat indices of the elements that a key picks from an array of that shape."""
     if len(key) < len(shape) or any([isinstance(one, slice) for one in key]):
         return np.arange(math.prod(shape)).reshape(shape)[key]
     places: Any = 0
@@ -145,129 +146,133 @@ def places_of(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     return places
 
 
-PAIRS = {"f": "F", "d": "D"}
-"""The complex numbers that two floats make."""
+_PAIRS = {"f": "F", "d": "D"}
+"""Float dtypes, and the complex dtypes of the same pairs of numbers."""
 
 
-def add_rows(z: Any, rows: Any, y: Any) -> None:
-    """`z[rows] += y`, with every repetition counted; negative ones count from the end."""
+def _add_rows(z: Any, rows: Any, y: Any) -> None:
+    """`z[rows] += y`, counting every repetition; negative rows count from the end."""
     shape = rows.shape + z.shape[1:]
     if y.shape != shape:
         y = np.broadcast_to(y, shape)
-    pair = PAIRS.get(z.dtype.char) if z.ndim > 1 and z.shape[-1] % 2 == 0 and z.flags.c_contiguous else None
-    if pair is not None:  # they are added in the time of one
+    pair = _PAIRS.get(z.dtype.char) if z.ndim > 1 and z.shape[-1] % 2 == 0 and z.flags.c_contiguous else None
+    if pair is not None:  # pairs are added in the time of one
         z, y = z.view(pair), np.ascontiguousarray(y).view(pair)
     width = z.size // len(z)
-    add_flat(z, (rows * width)[..., None] + np.arange(width), y)
+    _add_flat(z, (rows * width)[..., None] + np.arange(width), y)
 
 
-def add_flat(z: Any, places: Any, y: Any) -> None:
-    """Add each element of y to the element of z at its place, which is counted along the rows of z."""
+def _add_flat(z: Any, places: Any, y: Any) -> None:
+    """Add each element of y to the element of z at its flat index."""
     flat = z.reshape(-1)
     np.add.at(flat, places.reshape(-1), y.reshape(-1))
-    if not z.flags.c_contiguous:  # that was a copy
+    if not z.flags.c_contiguous:  # then `flat` is a copy
         z[...] = flat.reshape(z.shape)
 
 
-def whole_rows(key: tuple[Any, ...]) -> bool:
-    """Whether the key picks along the first dimension alone: one array, and full slices behind it."""
+def _whole_rows(key: tuple[Any, ...]) -> bool:
+    """Whether the key picks along the first dimension alone: one array, followed by full slices."""
     return isinstance(key[0], np.ndarray) and all([isinstance(one, slice) for one in key[1:]])
 
 
 def index(x: TensorState, key: Any) -> Any:
     """`x[key]`: integers, slices, None and `...` give views; lists, index tensors and masks give copies."""
-    part, indices = sliced(x, key, for_writing=False)
+    part, indices = _sliced(x, key, for_writing=False)
     if indices:
-        return call(IndexBackward0(*picking_key(part, indices)), part)
+        return call(IndexBackward0(*_picking_key(part, indices)), part)
     return view_call(x, AliasBackward0) if part is x else part
 
 
 def set_index(x: TensorState, key: Any, value: Any) -> None:
-    """`x[key] = value`, in place: through a view, so that autograd sees a CopySlices, and by index tensors."""
-    part, indices = sliced(x, key, for_writing=True)
+    """`x[key] = value`, in place: written through a view, which autograd records as CopySlices, or by index tensors."""
+    part, indices = _sliced(x, key, for_writing=True)
     if isinstance(value, int | float | complex):
         value = np.asarray(value, x.array.dtype)
     if not isinstance(value, TensorState | np.ndarray | np.generic):
         raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(x.array)}")
     value = as_operand(value, x)
     if indices:
-        call_(IndexPutBackward0(*picking_key(part, indices), False), part, without_leading_ones(value), sharing="none")
+        call_(
+            IndexPutBackward0(*_picking_key(part, indices), False), part, _without_leading_ones(value), sharing="none"
+        )
     elif value.array.shape == part.array.shape:
         copy_(part, value)
     elif value.array.ndim == 0:
         fill_(part, value)
     else:
-        value = view(value, leading_ones_cut(value.array.shape))
+        value = view(value, _leading_ones_cut(value.array.shape))
         copy_(part, value if value.array.shape == part.array.shape else expand(value, part.array.shape))
 
 
-def without_leading_ones(x: TensorState) -> TensorState:
-    """x, or a view of it without the dimensions of size 1 that stand in front."""
-    shape = leading_ones_cut(x.array.shape)
+def _without_leading_ones(x: TensorState) -> TensorState:
+    """x, or a view of it without its leading dimensions of size 1."""
+    shape = _leading_ones_cut(x.array.shape)
     return x if shape == x.array.shape else view(x, shape)
 
 
-def leading_ones_cut(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without the ones that it begins with."""
+def _leading_ones_cut(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without its leading ones."""
     count = len(list(itertools.takewhile(lambda size: size == 1, shape)))
     return shape[count:]
 
 
 def index_put(input: TensorState, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """`input` with `values` at the indices, one index tensor for each dimension; added there with `accumulate`."""
-    return call(IndexPutBackward0(*picking_key(input, indices), accumulate), input, as_operand(values, input))
+    return call(IndexPutBackward0(*_picking_key(input, indices), accumulate), input, as_operand(values, input))
 
 
 def index_put_(x: TensorState, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """Write `values` at the indices, or add them there with `accumulate`."""
-    node = IndexPutBackward0(*picking_key(x, indices), accumulate)
+    node = IndexPutBackward0(*_picking_key(x, indices), accumulate)
     return call_(node, x, as_operand(values, x), sharing="none")
 
 
-def sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
-    """What basic indexing leaves of x, and an index tensor or None for each of its dimensions; no list without tensors.
+def _sliced(x: Any, key: Any, for_writing: bool) -> tuple[Any, list[Any]]:
+    """x after basic indexing, and an index tensor or None for each of its dimensions; an empty list without tensors.
 
-    `x[:]` alone is a view of its own, but not for writing. See Note [What a key becomes]. Raises IndexError or
-    ValueError for a key that does not fit.
+    `x[:]` makes a view of its own, except for writing. See Note [What a key becomes]. Raises IndexError or ValueError
+    for a key that does not fit.
     """
     parts: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
-    if sum([consumed(one) for one in parts]) > x.array.ndim:
-        raise too_many(x.array.ndim, parts)
+    if sum([_consumed(one) for one in parts]) > x.array.ndim:
+        raise _too_many(x.array.ndim, parts)
     indices: list[Any] = []
     picks = False
     for one in parts:
         dim = len(indices)
         if isinstance(one, slice):
-            x = slice_of(x, dim, one, always=len(parts) == 1 and not for_writing)
+            x = _slice_of(x, dim, one, always=len(parts) == 1 and not for_writing)
             indices.append(None)
         elif one is ...:
-            indices += [None] * (x.array.ndim - dim - sum([consumed(other) for other in parts[position(parts) + 1 :]]))
+            indices += [None] * (
+                x.array.ndim - dim - sum([_consumed(other) for other in parts[_position(parts) + 1 :]])
+            )
         elif one is None:
             x = unsqueeze(x, dim)
             indices.append(None)
-        elif is_bool(one):
+        elif _is_bool(one):
             x = unsqueeze(x, dim)
             indices.append(np.array([bool(one)]))
             picks = True
-        elif is_integer(one):
+        elif _is_integer(one):
             i, size = int(one), x.array.shape[dim]
             if not -size <= i < size:
                 raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {size}")
             x = view_call(x, SelectBackward0, dim, i % size)
         else:
-            indices += [one] + [None] * (consumed(one) - 1)
+            indices += [one] + [None] * (_consumed(one) - 1)
             picks = True
     return x, indices if picks else []
 
 
-def too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
-    """The error for a key that is for more dimensions than there are."""
+def _too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
+    """The error for a key with too many dimensions."""
     if ndim == 0 and len(parts) == 1:
         if isinstance(parts[0], slice):
             return IndexError("slice() cannot be applied to a 0-dim tensor.")
-        if is_integer(parts[0]) and int(parts[0]):
+        if _is_integer(parts[0]) and int(parts[0]):
             return IndexError(f"index {int(parts[0])} is out of bounds for dimension 0 with size 0")
-        if is_integer(parts[0]):
+        if _is_integer(parts[0]):
             return IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                 "convert "
@@ -276,13 +281,13 @@ def too_many(ndim: int, parts: tuple[Any, ...]) -> IndexError:
     return IndexError(f"too many indices for tensor of dimension {ndim}")
 
 
-def position(parts: tuple[Any, ...]) -> int:
-    """Where the `...` stands."""
+def _position(parts: tuple[Any, ...]) -> int:
+    """The position of the `...`."""
     return next(i for i, one in enumerate(parts) if one is ...)
 
 
-def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
-    """A range of x along a dimension; x itself where that is obviously everything, unless `always`."""
+def _slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
+    """A range of x along a dimension; x itself if that is obviously the whole range, unless `always`."""
     size = x.array.shape[dim]
     if not always and not part.start and (part.stop is None or part.stop >= size) and part.step in (None, 1):
         return x
@@ -292,25 +297,25 @@ def slice_of(x: Any, dim: int, part: slice, always: bool) -> Any:
     return view_call(x, SliceBackward0, dim, slice(start, max(start, stop), step))
 
 
-def is_bool(one: Any) -> bool:
-    """Whether a part of a key is True or False, which keeps or drops everything."""
+def _is_bool(one: Any) -> bool:
+    """Whether a part of a key is True or False, which keep or drop everything."""
     if isinstance(one, TensorState):
         return one.array.ndim == 0 and one.array.dtype.kind == "b"
     return isinstance(one, bool | np.bool_)
 
 
-def is_integer(one: Any) -> bool:
-    """Whether a part of a key is one whole number."""
+def _is_integer(one: Any) -> bool:
+    """Whether a part of a key is a single integer."""
     if isinstance(one, TensorState):
         return one.array.ndim == 0 and one.array.dtype.kind in "iu"
     return isinstance(one, int | np.integer)
 
 
-def consumed(one: Any) -> int:
-    """How many dimensions a part of a key takes up. Raises IndexError for what cannot be one."""
-    if type(one) is slice or type(one) is int:  # as nearly always
+def _consumed(one: Any) -> int:
+    """How many dimensions a part of a key uses up. Raises IndexError if it cannot be part of a key."""
+    if type(one) is slice or type(one) is int:  # the usual case
         return 1
-    if one is None or one is ... or is_bool(one):
+    if one is None or one is ... or _is_bool(one):
         return 0
     if isinstance(one, TensorState | np.ndarray):
         array = plain(one)
@@ -325,7 +330,7 @@ def consumed(one: Any) -> int:
     )
 
 
-def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...], TensorState]:
+def _picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...], TensorState]:
     """An array or a full slice for each dimension, and the first of the indices as a tensor."""
     key: list[Any] = []
     first: Any = None
@@ -339,7 +344,7 @@ def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...]
             first = one if first is None else first
             array = np.array(plain(one))
             if array.dtype.kind == "b":
-                key += np.nonzero(checked_mask(x, array, len(key)))
+                key += np.nonzero(_checked_mask(x, array, len(key)))
                 skip = array.ndim - 1
             elif array.dtype.kind in "iu" or not array.size:
                 key.append(array.astype(np.int64, copy=False))
@@ -348,7 +353,7 @@ def picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...]
     return tuple(key), first if isinstance(first, TensorState) else as_tensor(np.asarray(first), type(x))
 
 
-def checked_mask(x: TensorState, mask: Any, dim: int) -> Any:
+def _checked_mask(x: TensorState, mask: Any, dim: int) -> Any:
     """The mask. Raises IndexError if it does not have the shape of x from `dim` on."""
     for i, size in enumerate(mask.shape):
         if size != x.array.shape[dim + i]:

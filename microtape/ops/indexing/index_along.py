@@ -86,7 +86,7 @@ class IndexFillBackward0(AlongDim):
 
 
 class IndexFillBackward1(AlongDim):
-    """A tensor without dimensions."""
+    """`index_fill` with a tensor without dimensions."""
 
     __slots__ = ()
     operands = ("x", "y")
@@ -128,7 +128,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 
 def index_copy_(x: Any, dim: int, index: Any, source: Any) -> Any:
-    """Write the slices of `source` to where `index` says along `dim`."""
+    """Write the slices of `source` into the slices that `index` names along `dim`."""
     dim, index = checked_vector("index_copy_", x, dim, index, source)
     return call_(IndexCopyBackward0(dim, index), x, source)
 

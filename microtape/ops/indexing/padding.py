@@ -1,4 +1,4 @@
-"""Padding: more elements around a tensor, of one number, or of what is inside, at the edge or at the other end."""
+"""Padding: a constant, reflected, repeated or wrapped elements around a tensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microtape.tape.operation import Operation, call
 
 
 class ConstantPadNdBackward0(Operation):
-    """Negative widths cut off."""
+    """Padding with a constant; negative widths crop."""
 
     __slots__ = ("value", "widths")
     formula = "z = x with n around it    ∂x = the middle of g"
@@ -31,27 +31,29 @@ class ConstantPadNdBackward0(Operation):
         return call(ConstantPadNdBackward0(tuple([(-a, -b) for a, b in self.widths]), 0), g)
 
 
-NUMPY_MODES = {"reflect": "reflect", "replicate": "edge"}
-NODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": "CircularPad"}
+_NUMPY_MODES = {"reflect": "reflect", "replicate": "edge"}
+_NODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": "CircularPad"}
 
 
 @functools.cache
-def padding_class(mode: str, dims: int) -> type[IndexBackward0]:
-    """The operation: elements picked by index, under torch's name. NB: torch's circular padding writes slices."""
-    formula = "z = x, and some of it again around it    ∂xᵢ = the sum of g wherever xᵢ went"
-    return type(f"{NODES[mode]}{dims}DBackward0", (IndexBackward0,), {"__slots__": (), "formula": formula, "op": "pad"})
+def _padding_class(mode: str, dims: int) -> type[IndexBackward0]:
+    """The operation, which picks elements by index, under torch's name. NB: torch's circular padding writes slices."""
+    formula = "z = x, padded with its own elements    ∂xᵢ = Σ g wherever xᵢ was copied to"
+    return type(
+        f"{_NODES[mode]}{dims}DBackward0", (IndexBackward0,), {"__slots__": (), "formula": formula, "op": "pad"}
+    )
 
 
 def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
-    """`input` with more around it: `pad` has the widths before and after, the last dimension first.
+    """`input` with elements added around it: `pad` has the widths before and after, the last dimension first.
 
-    `mode` says what: "constant" the number `value`, "reflect" and "replicate" what is inside or at the edge, "circular"
-    what is at the other end. Negative widths cut off.
+    `mode` says which elements: "constant" the number `value`, "reflect" the mirrored inside, "replicate" the edge,
+    "circular" the elements at the other end. Negative widths crop.
 
     Raises RuntimeError for widths that are too many or too large, NotImplementedError for dimensions that a mode other
-    than "constant" does not pad: it takes as many as pictures have, with one or two dimensions in front.
+    than "constant" cannot pad: it pads up to three, with one or two dimensions in front of them.
     """
-    if mode != "constant" and mode not in NODES:
+    if mode != "constant" and mode not in _NODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -76,13 +78,13 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
-    check_room(mode, tuple(input.shape), given)
-    places = [picked(mode, size, width) for size, width in zip(input.shape, widths, strict=True)]
-    return call(padding_class(mode, len(given))(np.ix_(*places)), input)
+    _check_room(mode, tuple(input.shape), given)
+    places = [_picked(mode, size, width) for size, width in zip(input.shape, widths, strict=True)]
+    return call(_padding_class(mode, len(given))(np.ix_(*places)), input)
 
 
-def check_room(mode: str, shape: tuple[int, ...], given: Sequence[tuple[int, int]]) -> None:
-    """Raise RuntimeError where the elements inside are too few for the widths, the last dimension's first."""
+def _check_room(mode: str, shape: tuple[int, ...], given: Sequence[tuple[int, int]]) -> None:
+    """Raise RuntimeError if `input` is too small for the widths `given`, the last dimension's first."""
     sizes = [(dim, shape[dim], *width) for dim, width in zip(range(len(shape) - 1, -1, -1), given, strict=False)]
     if mode == "circular":
         for _, size, before, after in sizes:
@@ -106,12 +108,12 @@ def check_room(mode: str, shape: tuple[int, ...], given: Sequence[tuple[int, int
             raise RuntimeError(f"input (W: {size}) is too small. Calculated output W: {size + before + after}")
 
 
-def picked(mode: str, size: int, width: tuple[int, int]) -> Any:
-    """Which of so many elements stand in the padded dimension."""
+def _picked(mode: str, size: int, width: tuple[int, int]) -> Any:
+    """The indices, below `size`, of the elements along a padded dimension."""
     before, after = width
     more, fewer = (max(before, 0), max(after, 0)), (max(-before, 0), max(-after, 0))
     places = np.arange(size)
-    if mode == "circular":  # goes round what is left, the others reach into what was cut off
+    if mode == "circular":  # wraps what is left after cropping; other modes also use what is cropped
         return np.pad(places[fewer[0] : len(places) - fewer[1]], more, "wrap")
-    places = np.pad(places, more, NUMPY_MODES[mode])  # type: ignore[call-overload]
+    places = np.pad(places, more, _NUMPY_MODES[mode])  # type: ignore[call-overload]
     return places[fewer[0] : len(places) - fewer[1]]

@@ -1,4 +1,4 @@
 """Linear algebra: products, einsum, inverses, decompositions.
 
-Imports `ops.ordering` and what is below it.
+Imports `ops.ordering` and the rooms below it.
 """

@@ -1,4 +1,4 @@
-"""Matrices taken apart: singular values, eigenvalues, and the norms that are made of them.
+"""Matrix decompositions: singular values, eigenvalues, and the norms computed from them.
 
 The derivatives are in J. Townsend, "Differentiating the singular value decomposition" (2016), and for eigenvalues in
 M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008).
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.indexing.rearrange import diag_embed
+from microtape.ops.indexing.diagonals import diag_embed
 from microtape.ops.linear.linalg import check_floating, check_matrix, check_square, transposed
 from microtape.ops.linear.product import matmul
 from microtape.ops.reduction.reduction import amax, amin, sum
@@ -25,7 +25,7 @@ from microtape.tape.multi_output import Several, call_several, return_type
 
 
 class LinalgSvdBackward0(Several):
-    """Only the first columns of U and rows of Vᴴ have a derivative, where `full` gives more of them."""
+    """With `full`, U has more columns and Vᴴ more rows than there are singular values; those have no derivative."""
 
     __slots__ = ("full",)
     results = ("u", "s", "vh")
@@ -44,28 +44,28 @@ class LinalgSvdBackward0(Several):
 
     def grad_x(self, g: Any, u: Any, s: Any, vh: Any) -> Any:
         k = s.shape[-1]
-        u, vh = u[..., :k].conj(), vh[..., :k, :].conj()  # the gradients are conjugated, so this is torch's formula
+        u, vh = u[..., :k].conj(), vh[..., :k, :].conj()  # the engine conjugates gradients, so this is torch's formula
         g_u = None if g[0] is None else g[0][..., :k]
         g_vh = None if g[2] is None else g[2][..., :k, :]
         core = None if g[1] is None else diag_embed(g[1])
-        gaps = square_gaps(s)
-        turn_u = None if g_u is None else skew(matmul(adjoint(u), g_u))
-        turn_v = None if g_vh is None else skew(matmul(vh, adjoint(g_vh)))
+        gaps = _square_gaps(s)
+        turn_u = None if g_u is None else _skew(matmul(_adjoint(u), g_u))
+        turn_v = None if g_vh is None else _skew(matmul(vh, _adjoint(g_vh)))
         if turn_u is not None:
-            core = added(core, turn_u / gaps * unsqueeze(s, -2))
+            core = _added(core, turn_u / gaps * unsqueeze(s, -2))
         if turn_v is not None:
-            core = added(core, unsqueeze(s, -1) * (turn_v / gaps))
+            core = _added(core, unsqueeze(s, -1) * (turn_v / gaps))
         if turn_u is not None and turn_v is not None and u.dtype.kind == "c":
             core = core + diag_embed(diagonal(turn_u, 0, -2, -1) / (2 * s))
-        core = core * np.ones((), u.dtype)  # complex if they are
+        core = core * np.ones((), u.dtype)  # complex if the vectors are
         left = matmul(u, core)
         if g_u is not None and u.shape[-2] > k:
             outside = g_u / unsqueeze(s, -2)
-            left = left + outside - matmul(u, matmul(adjoint(u), outside))
+            left = left + outside - matmul(u, matmul(_adjoint(u), outside))
         result = matmul(left, vh)
         if g_vh is not None and vh.shape[-1] > k:
             outside = g_vh / unsqueeze(s, -1)
-            result = result + matmul(u, outside - matmul(matmul(outside, adjoint(vh)), vh))
+            result = result + matmul(u, outside - matmul(matmul(outside, _adjoint(vh)), vh))
         return result
 
 
@@ -84,46 +84,46 @@ class LinalgEighBackward0(Several):
         return np.linalg.eigh(x, "U" if self.upper else "L")
 
     def grad_x(self, g: Any, values: Any, vectors: Any) -> Any:
-        vectors = vectors.conj()  # the gradients are conjugated, so this is torch's formula
+        vectors = vectors.conj()  # the engine conjugates gradients, so this is torch's formula
         core = None if g[0] is None else diag_embed(g[0])
         if g[1] is not None:
             gaps = unsqueeze(values, -2) - unsqueeze(values, -1)
-            turn = skew(matmul(adjoint(vectors), g[1])) / 2  # all that vectors of length 1 can do
-            core = added(core, off_diagonal(turn, gaps))
-        return matmul(vectors, matmul(core * np.ones((), vectors.dtype), adjoint(vectors)))
+            turn = _skew(matmul(_adjoint(vectors), g[1])) / 2  # vectors of length 1 can only rotate
+            core = _added(core, _off_diagonal(turn, gaps))
+        return matmul(vectors, matmul(core * np.ones((), vectors.dtype), _adjoint(vectors)))
 
 
-def adjoint(x: Any) -> Any:
+def _adjoint(x: Any) -> Any:
     """The conjugate transpose."""
     return transposed(x).conj()
 
 
-def skew(x: Any) -> Any:
-    """How much the matrix differs from its adjoint."""
-    return x - adjoint(x)
+def _skew(x: Any) -> Any:
+    """The matrix minus its adjoint."""
+    return x - _adjoint(x)
 
 
-def added(total: Any, term: Any) -> Any:
-    """The sum, where there may be nothing yet."""
+def _added(total: Any, term: Any) -> Any:
+    """The sum of both; `total` may be None."""
     return term if total is None else total + term
 
 
-def square_gaps(s: Any) -> Any:
-    """sⱼ² - sᵢ², and 1 on the diagonal, where there is only a 0 to divide."""
+def _square_gaps(s: Any) -> Any:
+    """sⱼ² - sᵢ², and 1 on the diagonal, where the dividend is 0."""
     squares = s * s
     return unsqueeze(squares, -2) - unsqueeze(squares, -1) + np.eye(s.shape[-1], dtype=s.dtype)
 
 
-def off_diagonal(x: Any, gaps: Any) -> Any:
+def _off_diagonal(x: Any, gaps: Any) -> Any:
     """x / gaps, with 0 on the diagonal, where the gaps are 0."""
     ones = np.eye(x.shape[-1], dtype=gaps.dtype)
     return x / (gaps + ones) * (1 - ones)
 
 
 def svd(A: Any, full_matrices: bool = True) -> Any:  # noqa: N803 - torch's name
-    """A = U · diag(S) · Vh, with orthonormal columns in U and rows in Vh and S falling, as (U, S, Vh).
+    """A = U · diag(S) · Vh, with orthonormal columns in U and rows in Vh, and S descending, as (U, S, Vh).
 
-    Singular vectors have a derivative only where no two singular values are equal.
+    Singular vectors have a derivative only if no two singular values are equal.
     """
     return call_several(LinalgSvdBackward0(full_matrices), check_floating("linalg.svd", check_matrix("linalg.svd", A)))
 
@@ -136,7 +136,7 @@ def svdvals(A: Any) -> Any:  # noqa: N803 - torch's name
 def eigh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
     """The eigenvalues, the smallest first, and eigenvectors (in columns) of a symmetric or Hermitian matrix.
 
-    Only the lower triangle is read, or with `UPLO="U"` the upper one. Eigenvectors have a derivative only where no two
+    Only the lower triangle is read, or with `UPLO="U"` the upper one. Eigenvectors have a derivative only if no two
     eigenvalues are equal.
     """
     if A.dtype.kind not in "fc":
@@ -152,7 +152,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
 def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803
     """A norm of the matrices in two dimensions: "fro", "nuc", ±1 (columns), ±inf (rows), ±2 (singular values)."""
     check_matrix("linalg.matrix_norm", A)
-    if A.dtype != np.float16:  # which norms without singular values can do
+    if A.dtype != np.float16:  # norms without singular values support it
         check_floating("linalg.matrix_norm", A)
     first, second = dim_tuple(dim, A.ndim) or ()
     if ord == "fro":
@@ -172,7 +172,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
 
 
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803
-    """`vector_norm` or `matrix_norm`, whichever `ord` and the number of dimensions mean."""
+    """`vector_norm` or `matrix_norm`, depending on `ord` and the number of dimensions."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     count = A.ndim if dim is None else 1 if isinstance(dim, int) else len(dim)

@@ -1,5 +1,5 @@
-"""Products of tensors that are recorded as those they come down to: einsum, tensordot and inner as matrix products,
-kron and cross as products of elements.
+"""Products that are recorded as simpler ones: einsum, tensordot and inner as matrix products, kron and cross as
+products of elements.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from microtape.tape.tensor_state import TensorState
 
 
 def einsum(equation: str, *operands: Any) -> Any:
-    """Einstein's sum: "ij,jk->ik" multiplies matrices. A label that is not behind the arrow is summed over.
+    """Einstein summation: "ij,jk->ik" multiplies matrices. A label that is not after the arrow is summed over.
 
-    Without an arrow, labels that occur once remain, in the order of the alphabet; `...` stands for further dimensions,
-    which broadcast. Raises RuntimeError where equation and operands do not fit.
+    Without an arrow, labels that occur once remain, in alphabetical order; `...` stands for further dimensions, which
+    broadcast. Raises RuntimeError if equation and operands do not fit.
     """
     tensors = operands[0] if len(operands) == 1 and not isinstance(operands[0], TensorState) else operands
-    inputs, output = parsed(equation, [tensor.ndim for tensor in tensors])
-    check_sizes(inputs, tensors)
-    labelled = [without_repeats(tensor, labels) for tensor, labels in zip(tensors, inputs, strict=True)]
+    inputs, output = _parsed(equation, [tensor.ndim for tensor in tensors])
+    _check_sizes(inputs, tensors)
+    labelled = [_without_repeats(tensor, labels) for tensor, labels in zip(tensors, inputs, strict=True)]
     total, labels = labelled[0]
     for i, (tensor, its_labels) in enumerate(labelled[1:], 1):
         needed = set(output).union(*inputs[i + 1 :])
-        total, labels = product(total, labels, tensor, its_labels, needed)
-    total, labels = summed(total, labels, set(output))
+        total, labels = _product(total, labels, tensor, its_labels, needed)
+    total, labels = _summed(total, labels, set(output))
     order = tuple([labels.index(label) for label in output])
     return total if order == tuple(range(len(order))) else permute(total, order)
 
 
-def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
-    """The labels of each operand and of the result; the dimensions of `...` are given capital letters of their own."""
+def _parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
+    """The labels of each operand and of the result; each dimension of `...` gets a label outside of ASCII."""
     for i, character in enumerate(equation):
         if not (character.isascii() and character.isalpha()) and character not in " .,->":
             raise RuntimeError(
@@ -81,8 +81,8 @@ def parsed(equation: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     return inputs, output
 
 
-def check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
-    """Raise RuntimeError where a label stands for two sizes, neither of them 1."""
+def _check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
+    """Raise RuntimeError if a label stands for two different sizes, neither of them 1."""
     seen: dict[str, int] = {}
     for i, (labels, tensor) in enumerate(zip(inputs, tensors, strict=True)):
         for label, size in zip(labels, tensor.shape, strict=True):
@@ -93,8 +93,8 @@ def check_sizes(inputs: Sequence[str], tensors: Sequence[Any]) -> None:
                 )
 
 
-def without_repeats(x: Any, labels: str) -> tuple[Any, str]:
-    """The diagonal, where a label occurs twice."""
+def _without_repeats(x: Any, labels: str) -> tuple[Any, str]:
+    """x and its labels, reduced to the diagonal for a label that occurs twice."""
     for label in labels:
         while labels.count(label) > 1:
             first, second = labels.index(label), labels.rindex(label)
@@ -103,33 +103,33 @@ def without_repeats(x: Any, labels: str) -> tuple[Any, str]:
     return x, labels
 
 
-def summed(x: Any, labels: str, needed: set[str]) -> tuple[Any, str]:
-    """x summed over the labels that nobody needs any more."""
+def _summed(x: Any, labels: str, needed: set[str]) -> tuple[Any, str]:
+    """x summed over the labels that are no longer needed."""
     dims = tuple([i for i, label in enumerate(labels) if label not in needed])
     return (sum(x, dims), "".join(label for label in labels if label in needed)) if dims else (x, labels)
 
 
-def product(x: Any, xs: str, y: Any, ys: str, needed: set[str]) -> tuple[Any, str]:
-    """x times y, summed over the labels that only these two have: a stack of matrix products."""
-    x, xs = summed(x, xs, needed | set(ys))
-    y, ys = summed(y, ys, needed | set(xs))
+def _product(x: Any, xs: str, y: Any, ys: str, needed: set[str]) -> tuple[Any, str]:
+    """x times y, summed over the labels that only these two have: a batch of matrix products."""
+    x, xs = _summed(x, xs, needed | set(ys))
+    y, ys = _summed(y, ys, needed | set(xs))
     inner = [label for label in xs if label in ys and label not in needed]
     lead = [label for label in xs if label in ys and label in needed]
     rows, columns = [label for label in xs if label not in ys], [label for label in ys if label not in xs]
     if not inner:
         order = lead + rows + columns
-        return aligned(x, xs, order) * aligned(y, ys, order), "".join(order)
+        return _aligned(x, xs, order) * _aligned(y, ys, order), "".join(order)
     size_of = dict(zip(ys, y.shape, strict=True))
     size_of |= {label: size for label, size in zip(xs, x.shape, strict=True) if size != 1 or label not in size_of}
     n, r, k, c = (math.prod([size_of[label] for label in group]) for group in (lead, rows, inner, columns))
-    a = reshape(widened(x, xs, lead + rows + inner, size_of), (n, r, k))
-    b = reshape(widened(y, ys, lead + inner + columns, size_of), (n, k, c))
+    a = reshape(_widened(x, xs, lead + rows + inner, size_of), (n, r, k))
+    b = reshape(_widened(y, ys, lead + inner + columns, size_of), (n, k, c))
     labels = lead + rows + columns
     return reshape(bmm(a, b), tuple([size_of[label] for label in labels])), "".join(labels)
 
 
-def aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
-    """x with its dimensions in that order, and new ones of size 1 for the labels that it does not have."""
+def _aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
+    """x with its dimensions in that order, and new ones of size 1 for labels that it lacks."""
     x = permute(x, tuple([labels.index(label) for label in order if label in labels]))
     for dim, label in enumerate(order):
         if label not in labels:
@@ -137,17 +137,17 @@ def aligned(x: Any, labels: str, order: Sequence[str]) -> Any:
     return x
 
 
-def widened(x: Any, labels: str, order: Sequence[str], size_of: dict[str, int]) -> Any:
-    """x with its dimensions in that order and of those sizes."""
+def _widened(x: Any, labels: str, order: Sequence[str], size_of: dict[str, int]) -> Any:
+    """x with its dimensions in that order, expanded to those sizes."""
     x = permute(x, tuple([labels.index(label) for label in order]))
     shape = tuple([size_of[label] for label in order])
     return x if tuple(x.shape) == shape else expand(x, shape)
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over those that it names.
+    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over those named.
 
-    One of size 1 goes with any. Raises RuntimeError where other sizes differ.
+    A dimension of size 1 fits any other. Raises RuntimeError if other sizes differ.
     """
     if isinstance(dims, int):
         if dims < 0:
@@ -192,7 +192,7 @@ def inner(input: Any, other: Any) -> Any:
 
 
 def kron(input: Any, other: Any) -> Any:
-    """Every element of `input` times all of `other`, side by side."""
+    """The Kronecker product: each element of `input` is replaced by that element times `other`."""
     ndim = max(input.ndim, other.ndim)
     a, b = (reshape(one, (1,) * (ndim - one.ndim) + tuple(one.shape)) for one in (input, other))
     pairs_a = tuple([size for pair in zip(a.shape, (1,) * ndim, strict=True) for size in pair])
@@ -202,9 +202,9 @@ def kron(input: Any, other: Any) -> Any:
 
 
 def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """The vector that is orthogonal to both, in three dimensions: those along `dim`.
+    """The cross product of the vectors along `dim`.
 
-    Raises RuntimeError where that has another size than 3.
+    Raises RuntimeError if `dim` does not have size 3.
     """
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

@@ -1,9 +1,9 @@
-"""Linear algebra of square matrices: inverse, determinant, equations, Cholesky. Leading dimensions are stacks.
+"""Linear algebra of square matrices: inverse, determinant, equations, Cholesky. Leading dimensions are batches.
 
 The derivatives are in M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008), that of Cholesky's factor in I. Murray, "Differentiation of the Cholesky decomposition" (2016).
 
-For complex matrices the engine conjugates gradients before and after a formula, so that xᵀ here means torch's xᴴ.
+The engine conjugates complex gradients before and after a formula, so that xᵀ here means torch's xᴴ.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.complex_numbers import imag
 from microtape.ops.elementwise.exponential import log
 from microtape.ops.elementwise.selection import where
+from microtape.ops.indexing.diagonals import tril
 from microtape.ops.indexing.index import IndexBackward0
-from microtape.ops.indexing.rearrange import tril
 from microtape.ops.linear.product import matmul
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.transposition import transpose
@@ -41,21 +41,21 @@ class LinalgInvExBackward0(Operation):
         try:
             return np.linalg.inv(x)
         except np.linalg.LinAlgError:
-            raise failure("linalg.inv", np.linalg.inv, x, singular) from None
+            raise _failure("linalg.inv", np.linalg.inv, x, _singular) from None
 
     def grad_x(self, g: Any, z: Any) -> Any:
         return -matmul(transposed(z), matmul(g, transposed(z)))
 
 
 class LinalgDetBackward0(Operation):
-    formula = "z = det X    ∂X = g · z · X⁻ᵀ, which are the cofactors of X"
+    formula = "z = det X    ∂X = g · z · X⁻ᵀ = g · the cofactors of X"
     op = "det"
     forward = staticmethod(np.linalg.det)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         if np.all(z.array if isinstance(z, TensorState) else z):
-            return as_matrix(g * z) * transposed(inv(x))
-        return as_matrix(g) * (cofactors_by_minors(x) if isinstance(x, TensorState) else cofactors(x))
+            return _as_matrix(g * z) * transposed(inv(x))
+        return _as_matrix(g) * (_cofactors_by_minors(x) if isinstance(x, TensorState) else _cofactors(x))
 
 
 class LinalgSlogdetBackward0(Several):
@@ -70,16 +70,16 @@ class LinalgSlogdetBackward0(Several):
 
     def grad_x(self, g: Any, x: Any, sign: Any) -> Any:
         of_sign, of_logarithm = g
-        slope = 0 if of_logarithm is None else of_logarithm
+        factor = 0 if of_logarithm is None else of_logarithm
         if of_sign is not None and sign.dtype.kind == "c":
-            slope = slope + imag(of_sign * sign) * 1j  # the sign of a complex determinant turns
+            factor = factor + imag(of_sign * sign) * 1j  # the sign of a complex determinant rotates
         elif of_logarithm is None:
             return None
-        return as_matrix(slope) * transposed(inv(x))
+        return _as_matrix(factor) * transposed(inv(x))
 
 
 class LinalgSolveExBackward0(Promoting):
-    """Y may be a vector for each matrix."""
+    """With `vector`, Y is a vector for each matrix."""
 
     __slots__ = ("vector",)
     operands = ("x", "y")
@@ -95,7 +95,7 @@ class LinalgSolveExBackward0(Promoting):
             z = np.linalg.solve(x, y[..., None] if self.vector else y)
         except np.linalg.LinAlgError:
             reason = "The solver failed because the input matrix is singular."
-            raise failure("microtape.linalg.solve", np.linalg.inv, x, lambda _: reason) from None
+            raise _failure("microtape.linalg.solve", np.linalg.inv, x, lambda _: reason) from None
         return z[..., 0] if self.vector else z
 
     def grad_x(self, g: Any, x: Any, _y: Any, z: Any) -> Any:
@@ -121,7 +121,7 @@ class LinalgCholeskyExBackward0(Operation):
         try:
             return np.linalg.cholesky(x, upper=self.upper)
         except np.linalg.LinAlgError:
-            raise failure("linalg.cholesky", np.linalg.cholesky, x, indefinite) from None
+            raise _failure("linalg.cholesky", np.linalg.cholesky, x, _indefinite) from None
 
     def grad_x(self, g: Any, z: Any) -> Any:
         if self.upper:
@@ -133,26 +133,26 @@ class LinalgCholeskyExBackward0(Operation):
 
 
 def transposed(x: Any) -> Any:
-    """The last two dimensions swapped."""
+    """x with its last two dimensions swapped."""
     return transpose(x, -2, -1)
 
 
-def as_matrix(x: Any) -> Any:
-    """A number for each matrix, so that it multiplies all of it."""
+def _as_matrix(x: Any) -> Any:
+    """A number for each matrix, with dimensions that broadcast over the matrix."""
     return unsqueeze(unsqueeze(x, -1), -1)
 
 
-def failure(name: str, function: Callable[..., Any], x: Array, reason: Callable[[Array], str]) -> LinAlgError:
-    """What to raise where `function` fails for a matrix: it names the first one of a stack."""
+def _failure(name: str, function: Callable[..., Any], x: Array, reason: Callable[[Array], str]) -> LinAlgError:
+    """The error to raise where `function` fails: it names the first matrix of a batch for which it does."""
     for i, matrix in enumerate(x.reshape((-1, *x.shape[-2:]))):
         try:
             function(matrix)
         except np.linalg.LinAlgError:
             return LinAlgError(f"{name}: " + (f"(Batch element {i}): " if x.ndim > 2 else "") + reason(matrix))
-    raise AssertionError("the stack failed, but none of its matrices")
+    raise AssertionError("the batch failed, but none of its matrices")
 
 
-def singular(matrix: Array) -> str:
+def _singular(matrix: Array) -> str:
     """Why there is no inverse: which diagonal element of the triangular factor is zero, counted from 1."""
     ranks = [np.linalg.matrix_rank(matrix[:, :size]) for size in range(1, len(matrix) + 1)]
     pivot = next((size for size, rank in enumerate(ranks, 1) if rank < size), len(matrix))
@@ -162,7 +162,7 @@ def singular(matrix: Array) -> str:
     )
 
 
-def indefinite(matrix: Array) -> str:
+def _indefinite(matrix: Array) -> str:
     """Why there is no Cholesky factor: the order of the first leading minor that is not positive."""
     minors = [np.linalg.det(matrix[:size, :size]).real for size in range(1, len(matrix) + 1)]
     order = next((size for size, minor in enumerate(minors, 1) if minor <= 0), len(matrix))
@@ -172,8 +172,8 @@ def indefinite(matrix: Array) -> str:
     )
 
 
-def cofactors(x: Array) -> Array:
-    """The derivatives of the determinant: from the singular values, so that the matrix may be singular."""
+def _cofactors(x: Array) -> Array:
+    """The derivatives of the determinant, from singular values, so that the matrix may be singular."""
     u, s, vh = np.linalg.svd(x)
     others = np.stack([np.prod(np.delete(s, i, -1), -1) for i in range(s.shape[-1])], -1)
     turn = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
@@ -181,8 +181,8 @@ def cofactors(x: Array) -> Array:
     return result
 
 
-def cofactors_by_minors(x: Any) -> Any:
-    """The derivatives of the determinant: each is a smaller determinant, and can be differentiated as such."""
+def _cofactors_by_minors(x: Any) -> Any:
+    """The derivatives of the determinant as smaller determinants, which can be differentiated again."""
     size = x.shape[-1]
     kept = np.array([[j for j in range(size) if j != i] for i in range(size)], np.int64).reshape(size, size - 1)
     lead = (slice(None),) * (x.ndim - 2)
@@ -206,7 +206,7 @@ def slogdet(input: Any) -> Any:
 
 
 def logdet(input: Any) -> Any:
-    """The logarithm of the determinant, NaN if that is negative."""
+    """The logarithm of the determinant; NaN if it is negative."""
     sign, logabsdet = slogdet(check_square("logdet", input))
     if sign.dtype.kind == "c":
         return logabsdet + log(sign)
@@ -237,7 +237,7 @@ def cholesky(input: Any, *, upper: bool = False) -> Any:
 
 
 def matrix_power(input: Any, n: int) -> Any:
-    """The matrix times itself, `n` times; of its inverse for a negative `n`."""
+    """The `n`-th power of the matrix; for a negative `n`, of its inverse."""
     if check_matrix("linalg.matrix_power", input).shape[-1] != input.shape[-2]:
         check_square("linalg.matrix_power", input)
     if n < 0:
@@ -257,7 +257,7 @@ def matrix_power(input: Any, n: int) -> Any:
 
 
 def check_square(name: str, x: Any) -> Any:
-    """The matrix. Raises RuntimeError if it is not square, or of whole numbers."""
+    """The matrix. Raises RuntimeError if it is not square, or not of floats."""
     check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
@@ -267,14 +267,14 @@ def check_square(name: str, x: Any) -> Any:
 
 
 def check_matrix(name: str, x: Any) -> Any:
-    """The matrix. Raises RuntimeError if it is none."""
+    """The matrix. Raises RuntimeError if it has fewer than two dimensions."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     return x
 
 
 def check_floating(name: str, x: Any) -> Any:
-    """The matrix. Raises RuntimeError if it has whole numbers, or fewer bits than LAPACK can compute with."""
+    """The matrix. Raises RuntimeError for integers, and for half precision, which LAPACK lacks."""
     if x.dtype.kind not in "fc":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {scalar_name(x.dtype)}")
     if x.dtype == np.float16:

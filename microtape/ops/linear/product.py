@@ -81,41 +81,41 @@ class AddmmBackward0(Promoting):
         product = y @ w
         product = product if self.alpha == 1 else product * product.dtype.type(self.alpha)
         if self.beta == 0:
-            return product  # whatever x is, even NaN
+            return product  # x does not count, even if it is NaN
         return product + (x if self.beta == 1 else x * product.dtype.type(self.beta))
 
     def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
-        return scaled(g, self.beta)
+        return _scaled(g, self.beta)
 
     def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
-        return scaled(mm(g, t(w)), self.alpha)
+        return _scaled(mm(g, t(w)), self.alpha)
 
     def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
-        return scaled(mm(t(y), g), self.alpha)
+        return _scaled(mm(t(y), g), self.alpha)
 
 
 @refusing(b="baddbmm")
 class BaddbmmBackward0(AddmmBackward0):
-    """Stacks of matrices."""
+    """`addmm` of batches of matrices."""
 
     __slots__ = ()
 
     def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
-        return scaled(bmm(g, transpose(w, 1, 2)), self.alpha)
+        return _scaled(bmm(g, transpose(w, 1, 2)), self.alpha)
 
     def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
-        return scaled(bmm(transpose(y, 1, 2), g), self.alpha)
+        return _scaled(bmm(transpose(y, 1, 2), g), self.alpha)
 
 
-def scaled(g: Any, factor: float) -> Any:
-    """`g · factor`, without an operation where that is g."""
+def _scaled(g: Any, factor: float) -> Any:
+    """`g · factor`; g itself if the factor is 1."""
     return g if factor == 1 else g * factor
 
 
 def mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices. Raises RuntimeError where they do not fit."""
+    """The product of two matrices. Raises RuntimeError if they do not fit."""
     if type(input) is _ndarray and type(mat2) is _ndarray:
-        return input @ mat2  # for a formula, in a plain backward pass
+        return input @ mat2  # in a derivative formula
     a, b = plain(input), plain(mat2)
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
@@ -129,7 +129,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 
 def mv(input: Any, vec: Any) -> Any:
-    """A matrix times a vector. Raises RuntimeError where they do not fit."""
+    """A matrix times a vector. Raises RuntimeError if they do not fit."""
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {vec.ndim}, {input.ndim}, {vec.ndim}")
     if input.shape[1] != vec.shape[0]:
@@ -142,7 +142,7 @@ def mv(input: Any, vec: Any) -> Any:
 
 
 def dot(input: Any, tensor: Any) -> Any:
-    """The inner product of two vectors. Raises RuntimeError where they do not fit."""
+    """The inner product of two vectors. Raises RuntimeError if they do not fit."""
     if input.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     check_one_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {} and {}", "dot")
@@ -155,7 +155,7 @@ def dot(input: Any, tensor: Any) -> Any:
 
 
 def bmm(input: Any, mat2: Any) -> Any:
-    """The products of two stacks of matrices. Raises RuntimeError where they do not fit."""
+    """The products of two batches of matrices. Raises RuntimeError if they do not fit."""
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(f"batch{1 if input.ndim != 3 else 2} must be a 3D tensor")
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
@@ -168,7 +168,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
-    """Raise RuntimeError for Tensors of different dtypes, as products do not promote, and of bools."""
+    """Raise RuntimeError for Tensors of different dtypes, which products do not promote, or of bools."""
     if not isinstance(x, TensorState) or not isinstance(y, TensorState):
         return
     a, b = x.array.dtype, y.array.dtype
@@ -179,7 +179,7 @@ def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`β · input + α · mat1 @ mat2`, with `input` broadcast. Raises RuntimeError where they do not fit."""
+    """`β · input + α · mat1 @ mat2`, with `input` broadcast. Raises RuntimeError if they do not fit."""
     for name, one in (("mat1", mat1), ("mat2", mat2)):
         if one.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {one.ndim}-D tensor")
@@ -188,7 +188,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
     for name, one in (("self", input), ("mat1", mat1)):
         check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
-    if tuple(input.shape) != (mat2.shape[1],):  # a bias, as nearly always
+    if tuple(input.shape) != (mat2.shape[1],):  # otherwise a bias, the usual case
         expanded_size(input, (mat1.shape[0], mat2.shape[1]))
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
@@ -199,7 +199,7 @@ def addmm_(x: TensorState, mat1: Any, mat2: Any, *, beta: float = 1, alpha: floa
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`β · input + α · batch1 @ batch2` for stacks of matrices, with `input` broadcast."""
+    """`β · input + α · batch1 @ batch2` for batches of matrices, with `input` broadcast."""
     check_one_dtype(
         input,
         batch1,
@@ -210,12 +210,12 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
 
 
 def baddbmm_(x: TensorState, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`β · x + α · batch1 @ batch2` for stacks of matrices, in place."""
+    """`β · x + α · batch1 @ batch2` for batches of matrices, in place."""
     return call_(BaddbmmBackward0(beta, alpha), x, batch1, batch2)
 
 
 def outer(input: Any, vec2: Any) -> Any:
-    """Every element of one vector times every element of the other: a matrix."""
+    """The outer product of two vectors: the matrix of all products of their elements."""
     for name, vector in (("self", input), ("vec2", vec2)):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
@@ -223,10 +223,10 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 def matmul(input: Any, other: Any) -> Any:
-    """`input @ other`, for any number of dimensions: recorded as the product that torch would pick.
+    """`input @ other`, for any number of dimensions: recorded as the product that torch would choose.
 
-    A vector stands for a row on the left and a column on the right; leading dimensions broadcast. Raises RuntimeError
-    where they do not fit.
+    A vector counts as a row on the left and as a column on the right; leading dimensions broadcast. Raises RuntimeError
+    if the operands do not fit.
     """
     left, right = plain(input).ndim, plain(other).ndim
     if left == 0 or right == 0:
@@ -241,14 +241,14 @@ def matmul(input: Any, other: Any) -> Any:
         product = mm(unsqueeze(input, 0), other)
         return call(SqueezeInPlace(product.shape[1:]), product)
     if left >= 3 and right <= 2:
-        return folded(input, other)
+        return _folded(input, other)
     if left <= 2 and right >= 3:
-        return folded_right(input, other)
-    return batched(input, other)
+        return _folded_right(input, other)
+    return _batched(input, other)
 
 
 def times_matrix(x: Any, y: Any) -> Any:
-    """`x @ y`; NotImplemented for what is neither tensor nor array."""
+    """`x @ y`; NotImplemented if y is neither tensor nor array."""
     if not isinstance(y, TensorState):
         if not isinstance(y, np.ndarray):
             return NotImplemented
@@ -261,15 +261,15 @@ def matrix_times(x: Any, y: Any) -> Any:
     return matmul(as_operand(y, x), x) if isinstance(y, np.ndarray) else NotImplemented
 
 
-def folded(x: Any, y: Any) -> Any:
-    """A stack of matrices times one matrix or vector: the stack is one tall matrix."""
+def _folded(x: Any, y: Any) -> Any:
+    """A batch of matrices times one matrix or vector: the batch becomes one tall matrix."""
     tall = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
     product = mm(tall, y) if y.ndim == 2 else mv(tall, y)
     return unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
 
 
-def folded_right(x: Any, y: Any) -> Any:
-    """One matrix or vector times a stack: as `folded`, with everything transposed."""
+def _folded_right(x: Any, y: Any) -> Any:
+    """One matrix or vector times a batch of matrices: `_folded`, with everything transposed."""
     tall = reshape(transpose(y, -2, -1), (math.prod(y.shape[:-2]) * y.shape[-1], y.shape[-2]))
     if x.ndim == 1:
         return unsafe_view(mv(tall, x), (*y.shape[:-2], y.shape[-1]))
@@ -277,16 +277,16 @@ def folded_right(x: Any, y: Any) -> Any:
     return contiguous(transpose(product, -2, -1))
 
 
-def batched(x: Any, y: Any) -> Any:
-    """Stacks of matrices, their leading dimensions broadcast against each other."""
-    lead = broadcast_lead(x.shape[:-2], y.shape[:-2])
+def _batched(x: Any, y: Any) -> Any:
+    """The product of batches of matrices, whose leading dimensions broadcast against each other."""
+    lead = _broadcast_lead(x.shape[:-2], y.shape[:-2])
     count = math.prod(lead)
     stacks = [reshape(expand(one, (*lead, *one.shape[-2:])), (count, *one.shape[-2:])) for one in (x, y)]
     return unsafe_view(bmm(*stacks), (*lead, x.shape[-2], y.shape[-1]))
 
 
-def broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that two broadcast to. Raises RuntimeError where they do not."""
+def _broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that two shapes broadcast to. Raises RuntimeError if they do not."""
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:
@@ -299,5 +299,5 @@ def broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def unsafe_view(x: Any, shape: tuple[int, ...]) -> Any:
-    """A new shape for a result that nobody else holds."""
+    """A new shape for a result that nothing else refers to."""
     return call(UnsafeViewBackward0(shape), x)

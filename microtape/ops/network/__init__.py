@@ -1,4 +1,4 @@
-"""What neural networks are made of: convolution, pooling, normalization, losses, embeddings.
+"""Layers and losses of neural networks: convolution, pooling, normalization, embeddings, losses.
 
-Imports `ops.linear` and what is below it.
+Imports `ops.linear` and the rooms below it.
 """

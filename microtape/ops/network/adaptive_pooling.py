@@ -1,4 +1,4 @@
-"""Pooling into so many parts, whatever the size of the picture."""
+"""Pooling to a given output size, whatever the size of the image."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AdaptiveAvgPool2DBackward0(Operation):
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """The means of so many parts in each direction, as equal as they can be; None leaves a direction as it is."""
+    """The means of `output_size` parts along each dimension, as equal as possible; None keeps a dimension's size."""
     if isinstance(output_size, tuple | list) and input.ndim < 3:
         raise ValueError("Input dimension should be at least 3")
     if input.ndim not in (3, 4):
@@ -43,12 +43,12 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
         )
     if wanted == [1, 1]:
         return mean(input, (-1, -2), True)
-    rows, columns = (averaging(size, parts) for size, parts in zip(input.shape[-2:], wanted, strict=True))
+    rows, columns = (_averaging(size, parts) for size, parts in zip(input.shape[-2:], wanted, strict=True))
     return call(AdaptiveAvgPool2DBackward0(rows, columns), input)
 
 
-def averaging(size: int, parts: int) -> Array:
-    """The matrix that makes of a vector the means of its parts, which may share elements where they are not equal."""
+def _averaging(size: int, parts: int) -> Array:
+    """The matrix that maps a vector to the means of its parts; uneven parts share elements."""
     matrix = np.zeros((parts, size))
     for i in range(parts):
         start, end = i * size // parts, -(-(i + 1) * size // parts)

@@ -1,9 +1,9 @@
 """Convolutions of any number of dimensions.
 
 Note [Three of a kind]
-  A convolution is linear in its input and in its weight: Σ z · conv(x, w) is one sum of products of three. The
-  derivative by x takes z and w, that by w takes x and z, and the derivatives of those are again one of the three. So
-  each of the three operations below has the other two for its derivatives, to any order.
+  A convolution is linear in its input and in its weight, so Σ g · conv(x, w) is a sum of products of three factors. Its
+  derivative with respect to x is computed from g and w, the one with respect to w from x and g. So each of the three
+  operations below has the other two as its derivatives, to any order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from microtape.tape.operation import call
 
 
 class Convolving(Promoting):
-    """Common to the three; see Note [Three of a kind]."""
+    """Common to the three operations; see Note [Three of a kind]."""
 
     __slots__ = ("geometry",)
     operands: ClassVar[tuple[str, ...]] = ("x", "w")
@@ -64,7 +64,7 @@ class ConvolutionInputBackward0(Convolving):
         return self.geometry.folded(self.geometry.rows(w).swapaxes(1, 2) @ self.geometry.grouped(x))
 
     def grad_x(self, g: Any, _x: Any, w: Any) -> Any:
-        return convolved(self.geometry, g, w)
+        return _convolved(self.geometry, g, w)
 
     def grad_w(self, g: Any, x: Any, _w: Any) -> Any:
         return call(ConvolutionWeightBackward0(self.geometry), g, x)
@@ -83,18 +83,18 @@ class ConvolutionWeightBackward0(Convolving):
         return call(ConvolutionInputBackward0(self.geometry), w, g)
 
     def grad_w(self, g: Any, x: Any, _w: Any) -> Any:
-        return convolved(self.geometry, x, g)
+        return _convolved(self.geometry, x, g)
 
 
 @named("ConvolutionBackward0")
 class TransposedConvolution(ConvolutionInputBackward0):
-    """`conv_transpose`, with its bias: a convolution's derivative used as an operation."""
+    """`conv_transpose` with its bias: the derivative of a convolution, used as an operation."""
 
     __slots__ = ()
     operands = ("x", "w", "b")
     formula = "z = x spread by w, + b    ∂x = g ∗ w,  ∂w = Σ x · g where they met,  ∂b = Σ g"
 
-    def forward(self, x: Any, w: Any, b: Any) -> Any:  # type: ignore[override]  # it has a bias, too
+    def forward(self, x: Any, w: Any, b: Any) -> Any:  # type: ignore[override]  # it also has a bias
         z = super().forward(x, w)
         return z + b.reshape((-1,) + (1,) * (z.ndim - 2))
 
@@ -102,20 +102,20 @@ class TransposedConvolution(ConvolutionInputBackward0):
         return sum(g, (0, *range(2, g.ndim)))
 
 
-def convolved(geometry: Geometry, x: Any, w: Any, bias: Any = None) -> Any:
-    """The convolution; without a bias there is one of zeros."""
+def _convolved(geometry: Geometry, x: Any, w: Any, bias: Any = None) -> Any:
+    """The convolution; a missing bias is zeros."""
     return call(ConvolutionBackward0(geometry), x, w, np.zeros(geometry.w_shape[0], x.dtype) if bias is None else bias)
 
 
-def convolution(
+def _convolution(
     dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
     """The common part of `conv1d` and `conv2d`."""
     if input.ndim == dims + 1:
-        return squeeze(convolution(dims, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
-    check_ranks(f"conv{dims}d", dims, input, weight)
-    check_dtypes(input, weight, bias)
-    strides, dilations = moves("stride", stride, dims), moves("dilation", dilation, dims)
+        return squeeze(_convolution(dims, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
+    _check_ranks(f"conv{dims}d", dims, input, weight)
+    _check_dtypes(input, weight, bias)
+    strides, dilations = _moves("stride", stride, dims), _moves("dilation", dilation, dims)
     if min(strides) < 1:
         raise RuntimeError("non-positive stride is not supported")
     if min(dilations) < 1:
@@ -134,13 +134,13 @@ def convolution(
     elif isinstance(padding, str):
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     x, w = plain(input), plain(weight)
-    geometry = meeting(x.shape, w.shape, strides, moves("padding", padding, dims), dilations, groups)
-    check_bias(bias, w.shape[0], f"Given weight of size {list(w.shape)}")
-    return convolved(geometry, input, weight, bias)
+    geometry = _meeting(x.shape, w.shape, strides, _moves("padding", padding, dims), dilations, groups)
+    _check_bias(bias, w.shape[0], f"Given weight of size {list(w.shape)}")
+    return _convolved(geometry, input, weight, bias)
 
 
 @lru_cache(maxsize=256)
-def meeting(
+def _meeting(
     x_shape: tuple[int, ...],
     w_shape: tuple[int, ...],
     stride: tuple[int, ...],
@@ -148,7 +148,7 @@ def meeting(
     dilation: tuple[int, ...],
     groups: int,
 ) -> Geometry:
-    """Where the kernel meets the input. Raises RuntimeError where they do not fit."""
+    """The geometry of kernel and input. Raises RuntimeError if they do not fit."""
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     outputs, channels, *kernel = w_shape
@@ -170,8 +170,8 @@ def meeting(
     return Geometry(stride, padding, dilation, groups, x_shape, w_shape, places)
 
 
-def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
-    """Raise RuntimeError where input or weight has the wrong number of dimensions."""
+def _check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
+    """Raise RuntimeError if input or weight has the wrong number of dimensions."""
     if input.ndim == dims + 2 == weight.ndim:
         return
     ranks = f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input"
@@ -183,8 +183,8 @@ def check_ranks(name: str, dims: int, input: Any, weight: Any) -> None:
     )
 
 
-def moves(name: str, value: Any, dims: int) -> tuple[int, ...]:
-    """A stride, padding or dilation for each direction. Raises RuntimeError where there are too many or too few."""
+def _moves(name: str, value: Any, dims: int) -> tuple[int, ...]:
+    """A stride, padding or dilation for each dimension. Raises RuntimeError if there are too many or too few."""
     values = int_tuple(value, dims)
     if len(values) != dims:
         raise RuntimeError(
@@ -194,8 +194,8 @@ def moves(name: str, value: Any, dims: int) -> tuple[int, ...]:
     return values
 
 
-def check_bias(bias: Any, outputs: int, given: str) -> None:
-    """Raise RuntimeError for a bias that does not have a number for each output."""
+def _check_bias(bias: Any, outputs: int, given: str) -> None:
+    """Raise RuntimeError for a bias that does not have one element for each output."""
     if bias is not None and tuple(bias.shape) != (outputs,):
         raise RuntimeError(
             f"{given}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
@@ -203,8 +203,8 @@ def check_bias(bias: Any, outputs: int, given: str) -> None:
         )
 
 
-def check_dtypes(input: Any, weight: Any, bias: Any) -> None:
-    """Raise RuntimeError where weight or bias has another dtype than the input: convolutions do not promote."""
+def _check_dtypes(input: Any, weight: Any, bias: Any) -> None:
+    """Raise RuntimeError if weight or bias has another dtype than the input: convolutions do not promote."""
     if bias is not None and bias.dtype != input.dtype:
         types = cpp_name(input.dtype), cpp_name(bias.dtype)
         raise RuntimeError(f"Input type ({types[0]}) and bias type ({types[1]}) should be the same")
@@ -220,7 +220,7 @@ def conv1d(
 
     `padding` zeros are added at both ends, or as many as keep the length with "same". Returns (n, outputs, places).
     """
-    return convolution(1, input, weight, bias, stride, padding, dilation, groups)
+    return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
@@ -230,10 +230,10 @@ def conv2d(
 
     `padding` zeros are added on all sides, or as many as keep the size with "same". Returns (n, outputs, rows, cols).
     """
-    return convolution(2, input, weight, bias, stride, padding, dilation, groups)
+    return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
 
 
-def transposed_convolution(
+def _transposed_convolution(
     dims: int,
     input: Any,
     weight: Any,
@@ -246,15 +246,15 @@ def transposed_convolution(
 ) -> Any:
     """The common part of `conv_transpose1d` and `conv_transpose2d`."""
     if input.ndim == dims + 1:
-        whole = transposed_convolution(
+        whole = _transposed_convolution(
             dims, unsqueeze(input, 0), weight, bias, stride, padding, output_padding, groups, dilation
         )
         return squeeze(whole, 0)
-    check_ranks(f"conv_transpose{dims}d", dims, input, weight)
-    check_dtypes(input, weight, None)
-    steps, paddings = moves("stride", stride, dims), moves("padding", padding, dims)
-    extras, dilations = moves("output_padding", output_padding, dims), moves("dilation", dilation, dims)
-    check_transposed(input, weight, bias, groups, steps, paddings, extras, dilations)
+    _check_ranks(f"conv_transpose{dims}d", dims, input, weight)
+    _check_dtypes(input, weight, None)
+    steps, paddings = _moves("stride", stride, dims), _moves("padding", padding, dims)
+    extras, dilations = _moves("output_padding", output_padding, dims), _moves("dilation", dilation, dims)
+    _check_transposed(input, weight, bias, groups, steps, paddings, extras, dilations)
     each = zip(input.shape[2:], weight.shape[2:], steps, paddings, extras, dilations, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + extra + 1 for n, k, s, p, extra, d in each])
     channels, places = weight.shape[1] * groups, tuple(input.shape[2:])
@@ -264,7 +264,7 @@ def transposed_convolution(
     return call(TransposedConvolution(geometry), input, weight, zeros if bias is None else bias)
 
 
-def check_transposed(
+def _check_transposed(
     input: Any,
     weight: Any,
     bias: Any,
@@ -274,7 +274,7 @@ def check_transposed(
     extras: tuple[int, ...],
     dilations: tuple[int, ...],
 ) -> None:
-    """Raise RuntimeError for what cannot be the arguments of a transposed convolution."""
+    """Raise RuntimeError for invalid arguments of a transposed convolution."""
     for values, least, name in (
         (paddings, 0, "negative padding"),
         (extras, 0, "negative output_padding"),
@@ -295,9 +295,9 @@ def check_transposed(
             f"Given transposed=1, weight of size {shape}, expected input{list(input.shape)} to have {shape[0]} "
             f"channels, but got {input.shape[1]} channels instead"
         )
-    check_bias(bias, shape[1] * groups, f"Given transposed=1, weight of size {shape}")
+    _check_bias(bias, shape[1] * groups, f"Given transposed=1, weight of size {shape}")
     if any([extra >= step and extra >= gap for extra, step, gap in zip(extras, steps, dilations, strict=True)]):
-        above = 2 - len(steps)  # a row counts as a picture
+        above = 2 - len(steps)  # a row counts as an image
         (a, b), (p, q), (i, j) = (0,) * above + extras, (1,) * above + steps, (1,) * above + dilations
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "
@@ -317,7 +317,7 @@ def conv_transpose1d(
     dilation: Any = 1,
 ) -> Any:
     """The transpose of `conv1d`: each element of `input` spreads `weight` (channels, outputs / groups, kernel)."""
-    return transposed_convolution(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _transposed_convolution(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def conv_transpose2d(
@@ -331,4 +331,4 @@ def conv_transpose2d(
     dilation: Any = 1,
 ) -> Any:
     """The transpose of `conv2d`: each element of `input` spreads `weight` (channels, outputs / groups, h, w)."""
-    return transposed_convolution(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _transposed_convolution(2, input, weight, bias, stride, padding, output_padding, groups, dilation)

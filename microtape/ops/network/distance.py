@@ -1,4 +1,4 @@
-"""How far vectors are from each other, and losses that are made of distances and margins."""
+"""Distances between vectors, and losses made of distances and margins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from microtape.tape.operation import Binary, binary, call
 
 
 class CdistBackward0(LinalgVectorNormBackward0):
-    """Of the differences; where several are the largest, each gets the gradient, which `vector_norm` shares."""
+    """The norm of the differences. At ties of the largest each gets the gradient, which `vector_norm` shares."""
 
     __slots__ = ()
 
@@ -36,10 +36,10 @@ class CdistBackward0(LinalgVectorNormBackward0):
 
 
 class EuclideanDistBackward0(Binary):
-    """Between many rows: a product of matrices instead of every difference.
+    """Distances between many rows by a matrix product, without computing every difference.
 
-    NB: the squares are taken in float64, where torch loses half of the bits of a small distance, and what is not above
-    their rounding error is 0.
+    NB: the squares are computed in float64, where torch loses half of the bits of a small distance; a square within
+    the rounding error counts as 0.
     """
 
     formula = "zᵢⱼ = √(|xᵢ|² + |yⱼ|² - 2 xᵢ · yⱼ)    ∂xᵢ = Σⱼ gᵢⱼ (xᵢ - yⱼ) / zᵢⱼ,  ∂yⱼ = Σᵢ gᵢⱼ (yⱼ - xᵢ) / zᵢⱼ"
@@ -62,7 +62,7 @@ class EuclideanDistBackward0(Binary):
         return y * sum(shares, -1, True) - matmul(shares, x)
 
 
-MANY = 25  # rows; torch multiplies matrices for more
+_MANY = 25  # rows; for more, torch multiplies matrices
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
@@ -73,7 +73,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     """The p-norm of the difference between every row of `x1` (..., n, features) and of `x2` (..., m, features).
 
-    The result is (..., n, m). The derivative where two rows are equal is 0.
+    The result is (..., n, m). Where two rows are equal, the derivative is 0.
     """
     for i, x in enumerate((x1, x2), 1):
         if x.ndim < 2:
@@ -86,7 +86,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     something = x1.shape[-1] and x1.shape[-2] and x2.shape[-2]
-    if something and p == 2 and max(x1.shape[-2], x2.shape[-2]) > MANY:
+    if something and p == 2 and max(x1.shape[-2], x2.shape[-2]) > _MANY:
         check_one_dtype(x1, x2, "expected m1 and m2 to have the same dtype, but got: {2} != {3}")
         return binary(EuclideanDistBackward0, x1, x2)
     if something and x1.dtype == np.float16:
@@ -107,9 +107,9 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Any:
-    """How much less than `margin` the anchor is nearer to `positive` than to `negative`; all are (n, features).
+    """max(d(anchor, positive) - d(anchor, negative) + margin, 0) for distances d; all are (n, features).
 
-    With `swap`, the distance from `positive` to `negative` counts where it is the smaller (Balntas et al., 2016).
+    With `swap`, d(positive, negative) replaces d(anchor, negative) where it is smaller (Balntas et al., 2016).
     """
     check_reduction(reduction)
     if not anchor.ndim == positive.ndim == negative.ndim:
@@ -124,7 +124,7 @@ def triplet_margin_loss(
 
 
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """How much less than `margin` the first is above the second, where `target` is 1, or below it, where it is -1."""
+    """max(-target · (input1 - input2) + margin, 0): with target 1, the first input should be the larger one."""
     check_reduction(reduction)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
@@ -136,7 +136,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
 
 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Any:
-    """The distance itself where `target` is 1, and what it lacks of `margin` where it is -1."""
+    """`input`, a distance, where `target` is 1, and max(margin - input, 0) where it is -1."""
     check_reduction(reduction)
     margins = input.new_full(input.shape, margin)
     lacking = where(target != 1, clamp_min(margins - input, 0), 0)
@@ -144,7 +144,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
 
 
 def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """1 - the cosine between two vectors where `target` is 1; where it is -1, how much the cosine is above `margin`.
+    """1 - the cosine between two vectors where `target` is 1, and max(cosine - margin, 0) where it is -1.
 
     The inputs are (n, features) or (features,), the target (n,) or ().
     """

@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, and the reverse: numbers as rows of zeros and a one."""
+"""Rows of a table by their indices, and one-hot rows."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class EmbeddingDenseBackwardBackward0(Operation):
 
 
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
-    """The rows of `weight` (rows, size) that `input`, whole numbers of any shape, names: (..., size).
+    """The rows of `weight` (rows, size) at the indices `input`, of any shape: (..., size).
 
-    The row `padding_idx` gets no gradient. Raises IndexError for a number out of range.
+    The row `padding_idx` gets no gradient. Raises IndexError for an index out of range.
     """
     index: Any = as_tensor(input, type(weight)) if isinstance(weight, TensorState) else np.asarray(input)
     if weight.ndim != 2:
@@ -77,7 +77,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
 
 
 def one_hot(tensor: TensorState, num_classes: int = -1) -> Any:
-    """For each whole number a row of `num_classes` zeros with a 1 at its place; by default as many as are needed."""
+    """For each integer a row of `num_classes` zeros with a 1 at that index; by default as many as are needed."""
 
     def rows(classes: Any) -> Any:
         if not classes.size and num_classes <= 0:

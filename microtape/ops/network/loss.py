@@ -1,4 +1,4 @@
-"""How far predictions are from what they should be."""
+"""Losses of predictions and targets, element by element."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from microtape.tape.tensor_state import TensorState
 
 
 class PairLoss(Promoting):
-    """Common to losses of a prediction x and a target y: a value for each pair, and their mean or sum.
+    """Common to losses of a prediction x and a target y: a value for each pair of elements, and their mean or sum.
 
-    `reduction` is "mean", "sum" or "none"; in the formulas of the subclasses, g has its share for each pair.
+    `reduction` is "mean", "sum" or "none".
     """
 
     __slots__ = ("count", "reduction")
@@ -47,7 +47,7 @@ class PairLoss(Promoting):
 
     @property
     def share(self) -> float:
-        """What each pair's loss counts for in the result."""
+        """The factor of each pair's loss in the result."""
         return 1 / self.count if self.reduction == "mean" and self.count else 1
 
 
@@ -66,7 +66,7 @@ class MseLossBackward0(PairLoss):
 
 
 class MseLossBackwardBackward0(Promoting):
-    """The derivative of the squared error, as an operation of its own: w is what arrived."""
+    """The derivative of the squared error as an operation of its own: w is the gradient that arrived."""
 
     __slots__ = ("factor",)
     operands = ("w", "x", "y")
@@ -181,7 +181,7 @@ class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
         return self.weighted(g) * ((self.pos_weight - 1) * softplus(-x) - x)
 
     def steepness(self, y: Any) -> Any:
-        """What counts for the positive ones: 1, or `pos_weight` in its share."""
+        """The weight of the logarithm: 1, or with `pos_weight` between 1 and that, depending on the target."""
         return 1 if self.pos_weight is None else 1 + (self.pos_weight - 1) * y
 
     def weighted(self, g: Any) -> Any:
@@ -190,8 +190,8 @@ class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The mean squared difference. `reduction` is "mean", "sum" or "none"; raises ValueError for another."""
-    return call(MseLossBackward0(reduction), *same_shape(input, target))
+    """The mean squared difference. `reduction` is "mean", "sum" or "none"; raises ValueError for any other."""
+    return call(MseLossBackward0(reduction), *_same_shape(input, target))
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
@@ -200,10 +200,10 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
-    """The squared difference where it is below `beta`, else the absolute one, joined smoothly."""
+    """The mean of d² / 2β where |d| < β = `beta`, else of |d| - β/2, for the differences d."""
     if beta == 0:
         return l1_loss(input, target, reduction)
-    return call(SmoothL1LossBackward0(reduction, beta), *same_shape(input, target))
+    return call(SmoothL1LossBackward0(reduction, beta), *_same_shape(input, target))
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
@@ -211,7 +211,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return call(HuberLossBackward0(reduction, delta), *same_shape(input, target))
+    return call(HuberLossBackward0(reduction, delta), *_same_shape(input, target))
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
@@ -253,15 +253,15 @@ def check_reduction(reduction: str) -> None:
 
 
 def reduced(losses: Any, reduction: str) -> Any:
-    """The mean or sum of the losses, or all of them."""
+    """The mean or sum of the losses, or the losses themselves."""
     check_reduction(reduction)
     if reduction == "none":
         return losses
     return mean(losses) if reduction == "mean" else sum(losses)
 
 
-def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both broadcast to one shape, with torch's warning where that was needed."""
+def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both broadcast to one shape, with torch's warning if the shapes differ."""
     if tuple(x.shape) == tuple(y.shape):
         return x, y
     warnings.warn(

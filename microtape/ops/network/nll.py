@@ -1,4 +1,4 @@
-"""Losses of a classifier: the negative log-likelihood of the right class."""
+"""Classification losses: the negative log-likelihood of the right class."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
-INT64 = np.dtype(np.int64)
-UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 8)}
+_INT64 = np.dtype(np.int64)
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 8)}
 
 
 @refusing(biuc="nll_loss_out_frame")
 class NllLossBackward0(Operation):
-    """Each entry's share is the weight of its class, 0 if it is to be ignored, divided by their sum for the mean."""
+    """An entry's share is the weight of its class, or 0 if ignored; for the mean, divided by the sum of shares."""
 
     __slots__ = ("ignore_index", "key", "reduction", "shares", "target", "weight", "x_shape")
     formula = "z = -mean xᵢ,class(i)    ∂x = -g / n at each row's class, 0 elsewhere"
@@ -44,7 +44,7 @@ class NllLossBackward0(Operation):
         self.x_shape = x.shape
         target = plain(self.target)
         count = x.shape[min(x.ndim - 1, 1)]
-        if 0 <= self.ignore_index < count or not all_below(target, count):
+        if 0 <= self.ignore_index < count or not _all_below(target, count):
             kept = target != self.ignore_index
             classes = np.where(kept, target, 0)
             out_of_bounds = out_of_range(classes, count)
@@ -52,8 +52,8 @@ class NllLossBackward0(Operation):
                 raise IndexError(f"Target {out_of_bounds} is out of bounds.")
         else:
             kept, classes = np.True_, target
-        self.key = picking_key(classes)
-        if classes is target and self.weight is None and self.reduction != "none":  # as nearly always: all alike
+        self.key = _picking_key(classes)
+        if classes is target and self.weight is None and self.reduction != "none":  # the usual case: equal shares
             n = x.dtype.type(target.size if self.reduction == "mean" else 1)
             self.shares = 1 / n
             return -add_up(x[self.key], None) / n
@@ -92,19 +92,19 @@ class NllLossBackwardBackward0(Operation):
 @refusing(biuc="nll_loss2d_forward_out_frame")
 @named("NllLoss2DBackward0")
 class NllLoss2D(NllLossBackward0):
-    """Of x with more dimensions than one for the batch and one for the classes."""
+    """For x with dimensions after those of the batch and of the classes."""
 
     __slots__ = ()
 
 
-def all_below(target: Any, count: int) -> bool:
-    """Whether all numbers are in range(count). Seen as unsigned, negative ones are large: one look is enough."""
-    unsigned = target.view(UNSIGNED[target.itemsize])
+def _all_below(target: Any, count: int) -> bool:
+    """Whether all numbers are in range(count), in one comparison: negative ones viewed as unsigned are large."""
+    unsigned = target.view(_UNSIGNED[target.itemsize])
     return bool(np.maximum.reduce(unsigned, None, initial=0) < count)
 
 
-def picking_key(classes: Any) -> tuple[Any, ...]:
-    """The key that picks each row's class: of a vector, of rows, or of rows with more dimensions behind."""
+def _picking_key(classes: Any) -> tuple[Any, ...]:
+    """The key that picks each row's class: of a vector, of rows, or of rows with further dimensions."""
     if classes.ndim < 2:
         return (np.arange(len(classes)), classes) if classes.ndim else (classes,)
     first, *others = grid(classes.shape)
@@ -122,19 +122,19 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     target = as_tensor(target, type(input)) if isinstance(input, TensorState) else np.asarray(target)
     classes = plain(target)
     shape, size = plain(input).shape, classes.shape
-    if len(shape) != 2 or size != shape[:1] or classes.dtype is not INT64:
-        check_classes(shape, classes)
+    if len(shape) != 2 or size != shape[:1] or classes.dtype is not _INT64:
+        _check_classes(shape, classes)
     if len(shape) <= 2:
         return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
-    picture = len(shape) == 4  # torch makes others pictures, too
-    wide = input if picture else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
+    image = len(shape) == 4  # torch reshapes other inputs to four dimensions
+    wide = input if image else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
     node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), array_of(weight), ignore_index, reduction)
     losses = call(node, wide)
-    return losses if picture or reduction != "none" else reshape(losses, size)
+    return losses if image or reduction != "none" else reshape(losses, size)
 
 
-def check_classes(shape: tuple[int, ...], classes: Any) -> None:
-    """Raise ValueError or RuntimeError where these cannot be the classes of predictions of this shape."""
+def _check_classes(shape: tuple[int, ...], classes: Any) -> None:
+    """Raise ValueError or RuntimeError if these cannot be the classes for predictions of this shape."""
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     size, dtype = classes.shape, classes.dtype
@@ -159,8 +159,8 @@ def cross_entropy(
 ) -> Any:
     """The negative log-likelihood under softmax(input), for logits `input`.
 
-    `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` moves that
-    much of the probability evenly to all classes (Szegedy et al., 2016).
+    `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` spreads
+    that share of the probability evenly over all classes (Szegedy et al., 2016).
     """
     shape, targets = plain(input).shape, plain(target)
     dim, dtype = min(len(shape) - 1, 1), targets.dtype
@@ -170,13 +170,13 @@ def cross_entropy(
         )
     logs = log_softmax(input, dim)
     if dtype.kind == "f":
-        return cross_entropy_of_probabilities(logs, target, dim, weight, reduction, label_smoothing)
+        return _cross_entropy_of_probabilities(logs, target, dim, weight, reduction, label_smoothing)
     right = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0:
         return right
     classes = input.shape[dim]
     weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
-    every = -sum(logs * in_dim(weights, dim, input.ndim), dim)
+    every = -sum(logs * _in_dim(weights, dim, input.ndim), dim)
     kept = targets != ignore_index
     every = where(kept, every, 0.0)
     if reduction != "none":
@@ -186,22 +186,22 @@ def cross_entropy(
     return right * (1 - label_smoothing) + every * (label_smoothing / classes)
 
 
-def cross_entropy_of_probabilities(
+def _cross_entropy_of_probabilities(
     logs: Any, target: Any, dim: int, weight: Any, reduction: str, label_smoothing: float
 ) -> Any:
-    """The cross-entropy of log-probabilities and the probabilities that they should be."""
+    """The cross-entropy between log-probabilities and target probabilities."""
     check_reduction(reduction)
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / logs.shape[dim]
     losses = logs * target
     if weight is not None:
-        losses = losses * in_dim(array_of(weight), dim, logs.ndim)
+        losses = losses * _in_dim(array_of(weight), dim, logs.ndim)
     if reduction == "none":
         return -sum(losses, dim)
     total = -sum(losses)
     return over_number(total, losses.array.size // losses.shape[dim]) if reduction == "mean" else total
 
 
-def in_dim(vector: Any, dim: int, ndim: int) -> Any:
-    """A vector along the dimension `dim` of `ndim`."""
+def _in_dim(vector: Any, dim: int, ndim: int) -> Any:
+    """A vector, reshaped to lie along dimension `dim` of `ndim`."""
     return vector.reshape(tuple([-1 if i == dim else 1 for i in range(ndim)]))

@@ -1,4 +1,4 @@
-"""Layers that bring numbers to mean 0 and variance 1: over the batch, or over the features of each example."""
+"""Layers that normalize to mean 0 and variance 1: over the batch, or over the features of each example."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from microtape.tape.saved import unpack
 
 
 class Normalization(Operation):
-    """Common: `dims` are those that the mean and the variance are taken over.
+    """Common: `dims` are the dimensions that mean and variance are taken over.
 
-    A plain backward pass finds the two as forward left them. With `create_graph=True` they are computed again from x,
-    so that they can be differentiated. Half precision is computed with in single precision.
+    Backward uses the mean and variance that forward computed. With `create_graph=True` it computes them again from x,
+    so that they can be differentiated. Half precision is computed in single precision.
     """
 
     __slots__ = ("center", "dims", "eps", "scale", "x_shape")
@@ -35,11 +35,11 @@ class Normalization(Operation):
         self.dims, self.eps = dims, eps
 
     def wide(self, parameter: Any) -> Any:
-        """A weight or bias, so that it broadcasts against x."""
+        """A weight or bias, shaped to broadcast against x."""
         return parameter
 
     def grouped(self, x: Any) -> Any:
-        """Something x-shaped, in the shape in which `dims` are normalized."""
+        """An array in x's shape, reshaped so that `dims` can be normalized."""
         return x
 
     def forward(self, x: Any, weight: Any, bias: Any) -> Any:
@@ -54,13 +54,13 @@ class Normalization(Operation):
         return z.astype(x.dtype, copy=False)
 
     def statistics(self, rows: Any) -> tuple[Any, Any]:
-        """The mean, and what the differences from it are multiplied by to have the variance 1."""
+        """The mean, and the factor that brings differences from it to variance 1."""
         center = mean(rows, self.dims, True)
         away = rows - center
         return center, rsqrt(mean(away * away, self.dims, True) + self.eps)
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """See Node.apply. In the place of x, the formulas get the pair of x̂ and `scale`, which they share."""
+        """See Node.apply. Instead of x, the formulas get the pair of x̂ and `scale`, which they share."""
         x, weight, bias = unpack(self, create_graph)
         rows = self.grouped(x)
         center, scale = self.statistics(rows) if create_graph else (self.center, self.scale)
@@ -90,7 +90,7 @@ class NativeLayerNormBackward0(Normalization):
 
 @refusing(biuc="batch_norm")
 class NativeBatchNormBackward0(Normalization):
-    """The parameters have an element for each channel, the second dimension."""
+    """Weight and bias have an element for each channel, along the second dimension."""
 
     __slots__ = ()
     op = "batch_norm"
@@ -107,7 +107,7 @@ class NativeBatchNormBackward0(Normalization):
 
     @property
     def parameter_dims(self) -> tuple[int, ...]:
-        """Those over which a parameter is repeated."""
+        """The dimensions along which weight and bias are repeated."""
         return (0, *range(2, len(self.x_shape)))
 
 
@@ -128,7 +128,7 @@ class NativeGroupNormBackward0(NativeBatchNormBackward0):
 
 
 class FixedBatchNorm(NativeBatchNormBackward0):
-    """With a mean and variance that were learnt before."""
+    """With a mean and variance that were learnt before: evaluation mode."""
 
     __slots__ = ("running_mean", "running_var")
     formula = "z = (x - μ) / √(σ² + ε) · w + b    ∂x = g · w / √(σ² + ε)"
@@ -153,18 +153,17 @@ def layer_norm(
 ) -> Any:
     """`input` with mean 0 and variance 1 over its last dimensions, of that shape; then times `weight` plus `bias`.
 
-    The idea is Ba, Kiros and Hinton's (2016).
-    Raises RuntimeError where the shape is not that of the last dimensions.
+    Source: Ba, Kiros and Hinton (2016). Raises RuntimeError if the shape is not that of the last dimensions.
     """
-    shape, dims = last_dims(input, normalized_shape, weight=weight, bias=bias)
+    shape, dims = _last_dims(input, normalized_shape, weight=weight, bias=bias)
     node = NativeLayerNormBackward0(dims, eps)
-    return call(node, input, *parameters(shape, input.dtype, weight, bias))
+    return call(node, input, *_parameters(shape, input.dtype, weight, bias))
 
 
-def last_dims(
+def _last_dims(
     input: Any, normalized_shape: Sequence[int], **parameters: Any
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes of the last dimensions, as given, and which they are. Raises RuntimeError where something differs."""
+    """The sizes of the normalized dimensions, and their indices. Raises RuntimeError if a shape does not fit."""
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -197,15 +196,15 @@ def batch_norm(
 ) -> Any:
     """Each channel of `input` (n, channels, ...) with mean 0 and variance 1; then times `weight` plus `bias`.
 
-    The idea is Ioffe and Szegedy's (2015).
-    In `training` they are those of the batch, and the running ones, if given, move towards them by `momentum`; else
-    they are the running ones. Raises ValueError in training where there is only one value for a channel.
+    In `training`, mean and variance are those of the batch, and the running ones, if given, move towards them by
+    `momentum`; otherwise the running ones are used. Raises ValueError in training if a channel has only one value.
+    Source: Ioffe and Szegedy (2015).
     """
     dims = tuple([dim for dim in range(input.ndim) if dim != 1])
     channels = input.shape[dim_index(1, input.ndim)]
     node: Operation
     if training:
-        check_several(input.shape)
+        _check_several(input.shape)
         node = NativeBatchNormBackward0(dims, eps)
     else:
         if running_mean is None or running_var is None:
@@ -216,28 +215,28 @@ def batch_norm(
     for name, one in given.items():
         if one is not None and tuple(one.shape) != (channels,):
             raise RuntimeError(f"{name} should contain {channels} elements not {math.prod(one.shape)}")
-    z = call(node, input, *parameters((channels,), input.dtype, weight, bias))
+    z = call(node, input, *_parameters((channels,), input.dtype, weight, bias))
     x = input.array
     if training and running_mean is not None and x.size:
         count = x.size // channels
-        move(running_mean, x.mean(dims), momentum)
-        move(running_var, x.var(dims) * (count / (count - 1)), momentum)
+        _move(running_mean, x.mean(dims), momentum)
+        _move(running_var, x.var(dims) * (count / (count - 1)), momentum)
     return z
 
 
-def check_several(shape: Sequence[int]) -> None:
-    """Raise ValueError for (n, channels, ...) where there is only one number for a channel."""
+def _check_several(shape: Sequence[int]) -> None:
+    """Raise ValueError for a shape (n, channels, ...) with only one value for each channel."""
     if shape[0] * math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
 
 
-def move(running: Any, value: Any, momentum: float) -> None:
+def _move(running: Any, value: Any, momentum: float) -> None:
     """Move a running statistic a little towards `value`."""
     write(running, (1 - momentum) * running.array + momentum * value)
 
 
-def parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
-    """Weight and bias, ones and zeros where there are none."""
+def _parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
+    """Weight and bias; ones and zeros if they are missing."""
     return np.ones(shape, dtype) if weight is None else weight, np.zeros(shape, dtype) if bias is None else bias
 
 
@@ -246,7 +245,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.shape[1]
-    check_several([input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]])
+    _check_several([input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]])
     if channels % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -259,18 +258,19 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
                 f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"
             )
     node = NativeGroupNormBackward0(num_groups, eps)
-    return call(node, input, *parameters((channels,), input.dtype, weight, bias))
+    return call(node, input, *_parameters((channels,), input.dtype, weight, bias))
 
 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """`input` with a mean square of 1 over its last dimensions, times `weight` (Zhang and Sennrich, 2019).
 
-    `normalized_shape` are the sizes of these dimensions; `eps`, which is added to the mean, is that of the dtype.
+    `normalized_shape` are the sizes of these dimensions; `eps`, which is added to the mean, is by default that of
+    the dtype.
     """
-    _, dims = last_dims(input, normalized_shape, weight=weight)
+    _, dims = _last_dims(input, normalized_shape, weight=weight)
     if input.dtype.kind not in "fc":
         raise refusal_of(input.dtype, "rms_norm")
-    x = input.float() if input.dtype == np.float16 else input  # whose squares would be too large
+    x = input.float() if input.dtype == np.float16 else input  # the squares of halves would overflow
     scale = rsqrt(mean(x * x, dims, True) + float(np.finfo(x.dtype).eps if eps is None else eps))
     normal = x * scale
     z = normal if weight is None else normal * weight

@@ -1,4 +1,4 @@
-"""The patches that a kernel meets, as columns of a matrix, and their way back: what convolution is made of."""
+"""The patches that a kernel covers as columns of a matrix (im2col), and back (col2im)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from microtape.tape.tensor_state import Array
 @refusing(iu="im2col_out_cpu")
 class Im2ColBackward0(Operation):
     __slots__ = ("geometry",)
-    formula = "z = each patch of x as a column    ∂x = at each place the sum of g over the patches it is in"
+    formula = "z = each patch of x as a column    ∂x = Σ g over the patches that an element is in"
     op = "unfold"
 
     def __init__(self, geometry: Geometry) -> None:
@@ -35,7 +35,7 @@ class Im2ColBackward0(Operation):
 @refusing(iu="col2im_out_cpu")
 class Col2ImBackward0(Operation):
     __slots__ = ("geometry",)
-    formula = "z = at each place the sum of x over the patches it is in    ∂x = each patch of g as a column"
+    formula = "z = Σ x over the patches that an element is in    ∂x = each patch of g as a column"
     op = "fold"
 
     def __init__(self, geometry: Geometry) -> None:
@@ -50,7 +50,7 @@ class Col2ImBackward0(Operation):
 
 
 class Window(NamedTuple):
-    """A kernel's size, and how it moves over a picture; each is (height, width)."""
+    """A kernel's size, and how it slides over an image; each is (height, width)."""
 
     kernel: tuple[int, ...]
     dilation: tuple[int, ...]
@@ -58,20 +58,20 @@ class Window(NamedTuple):
     stride: tuple[int, ...]
 
     def blocks(self, size: Sequence[int]) -> tuple[int, ...]:
-        """How many patches there are in each direction of a picture of this size."""
+        """How many patches there are along each dimension of an image of this size."""
         each = zip(size, self.kernel, self.dilation, self.padding, self.stride, strict=True)
         return tuple([(length + 2 * p - d * (k - 1) - 1) // s + 1 for length, k, d, p, s in each])
 
     def over(self, count: int, channels: int, size: Sequence[int]) -> Geometry:
-        """What it meets on `count` pictures."""
+        """The geometry of the window over `count` images."""
         shape = (count, channels, *size)
         return geometry_of(
             self.stride, self.padding, self.dilation, 1, shape, (1, channels, *self.kernel), self.blocks(size)
         )
 
 
-def window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Window:
-    """The arguments for two directions. Raises RuntimeError for one that is 0 or negative; the padding may be 0."""
+def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Window:
+    """The arguments for both dimensions. Raises RuntimeError if one is not positive; the padding may be 0."""
     read = Window(*[int_tuple(value, 2) for value in (kernel_size, dilation, padding, stride)])
     for name, short, (height, width), least in (
         ("kernel size", "kernel", read.kernel, 1),
@@ -88,11 +88,11 @@ def window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Window
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The patches of pictures (n, channels, height, width) as columns: (n, channels · kernel, patches).
+    """The patches of images (n, channels, height, width) as columns: (n, channels · kernel, patches).
 
-    The first dimension may be left out. Raises RuntimeError where no patch fits in.
+    The first dimension may be left out. Raises RuntimeError if no patch fits.
     """
-    moves = window(kernel_size, dilation, padding, stride)
+    moves = _window(kernel_size, dilation, padding, stride)
     if input.ndim == 3:
         return squeeze(unfold(unsqueeze(input, 0), kernel_size, dilation, padding, stride), 0)
     if input.ndim != 4:
@@ -112,11 +112,11 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 
 
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """Pictures of `output_size` from their patches (n, channels · kernel, patches); where these overlap, their sum.
+    """Images of `output_size` from their patches (n, channels · kernel, patches); overlapping patches add up.
 
-    The first dimension may be left out. Raises RuntimeError where the sizes do not fit.
+    The first dimension may be left out. Raises RuntimeError if the sizes do not fit.
     """
-    moves, size = window(kernel_size, dilation, padding, stride), int_tuple(output_size, 2)
+    moves, size = _window(kernel_size, dilation, padding, stride), int_tuple(output_size, 2)
     if input.ndim == 2:
         return squeeze(fold(unsqueeze(input, 0), output_size, kernel_size, dilation, padding, stride), 0)
     if input.ndim != 3:

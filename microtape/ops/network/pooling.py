@@ -1,4 +1,4 @@
-"""Pooling: the largest or the mean of each window. Pictures are (n, channels, height, width), or without the n."""
+"""Pooling: the largest element or the mean of each window. Images are (n, channels, height, width), or without n."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.ops.network.geometry import Geometry, geometry_of
-from microtape.ops.network.windows import in_rows, window
+from microtape.ops.network.pooling_arguments import pooling_window, row_window
 from microtape.ops.shape.shape import squeeze, unsqueeze
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState, new_tensor
 
 
-class Window(Operation):
-    """Common: windows of a picture, each channel for itself: to `Geometry` each is a picture of the batch."""
+class Pooling(Operation):
+    """Common: windows of each channel by itself. To `Geometry`, each channel is an image of the batch."""
 
     __slots__ = ("ceil", "dilation", "kernel", "padding", "stride", "x_shape")
     x_shape: tuple[int, ...]
@@ -36,18 +36,18 @@ class Window(Operation):
 
     @property
     def geometry(self) -> Geometry:
-        """Where the windows lie. Raises RuntimeError where none fits in."""
+        """The geometry of the windows. Raises RuntimeError if none fits."""
         size = tuple([self.count(dim) for dim in (0, 1)])
         if min(size) <= 0:
             raise RuntimeError(
-                f"Given input size: ({by(self.x_shape[-3:])}). Calculated output size: "
-                f"({by((*self.x_shape[-3:-2], *size))}). Output size is too small"
+                f"Given input size: ({_by(self.x_shape[-3:])}). Calculated output size: "
+                f"({_by((*self.x_shape[-3:-2], *size))}). Output size is too small"
             )
-        pictures = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
-        return geometry_of(self.stride, self.padding, self.dilation, 1, pictures, (1, 1, *self.kernel), size)
+        images = (math.prod(self.x_shape[:-2]), 1, *self.x_shape[-2:])
+        return geometry_of(self.stride, self.padding, self.dilation, 1, images, (1, 1, *self.kernel), size)
 
     def count(self, dim: int) -> int:
-        """How many windows there are in a direction; with `ceil` also one that only begins inside."""
+        """How many windows there are along a dimension; with `ceil`, a last one need only begin inside."""
         size, padding, stride = self.x_shape[dim - 2], self.padding[dim], self.stride[dim]
         room = size + 2 * padding - self.dilation[dim] * (self.kernel[dim] - 1) - 1
         if not self.ceil:
@@ -61,14 +61,14 @@ class Window(Operation):
         return (*self.x_shape[:-2], *self.geometry.out_size)
 
     def padded(self, x: Array, outside: Any) -> Array:
-        """The pictures with their padding."""
+        """The images with their padding."""
         geometry = self.geometry
         padded = np.full(geometry.padded_shape, outside, x.dtype)
         padded[geometry.inside] = x.reshape(geometry.x_shape)
         return padded
 
     def windows(self, x: Array, outside: Any) -> Any:
-        """The elements of each window in a row: (pictures, rows, columns, kernel)."""
+        """The elements of each window in the last dimension: (images, rows, columns, kernel)."""
         g, padded = self.geometry, self.padded(x, outside)
         count, _, down, right = padded.strides
         (i, j), (a, b) = self.dilation, self.stride
@@ -79,7 +79,7 @@ class Window(Operation):
 
 
 @refusing(bc="max_pool2d")
-class MaxPool2DWithIndicesBackward0(Window):
+class MaxPool2DWithIndicesBackward0(Pooling):
     __slots__ = ("places",)
     formula = "z = the largest of each window    ∂x = g where it stood, 0 elsewhere"
     op = "max_pool"
@@ -91,7 +91,7 @@ class MaxPool2DWithIndicesBackward0(Window):
         windows = self.windows(x, outside)
         chosen = np.argmax(windows, -1, keepdims=True)
         values = np.take_along_axis(windows, chosen, -1)
-        if any(self.padding) and np.any(values == outside):  # not the padding, which is as small
+        if any(self.padding) and np.any(values == outside):  # never the padding, even if x is as small
             inside = self.windows(np.ones(x.shape, np.bool_), False)
             first = np.argmax(inside & (windows == outside), -1, keepdims=True)
             chosen = np.where(values == outside, first, chosen)
@@ -99,7 +99,7 @@ class MaxPool2DWithIndicesBackward0(Window):
         return values.reshape(shape)
 
     def flat(self, chosen: Array) -> Any:
-        """Where in its picture each chosen element stands, counted along the rows."""
+        """The flat index of each chosen element in its image."""
         (i, j), (a, b), (p, q) = self.dilation, self.stride, self.padding
         _, rows, columns = chosen.shape
         down = np.arange(rows)[:, None] * a + chosen // self.kernel[1] * i - p
@@ -122,16 +122,16 @@ class MaxPool2DWithIndicesBackwardBackward0(Operation):
         self.places, self.x_shape = places, x_shape
 
     def forward(self, x: Any) -> Any:
-        pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
-        z = np.zeros(pictures * size, x.dtype)
+        images, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
+        z = np.zeros(images * size, x.dtype)
         np.add.at(z, self.in_one_row(), x.reshape(-1))
         return z.reshape(self.x_shape)
 
     def in_one_row(self) -> Array:
-        """Where the largest stood, among all elements of all pictures."""
-        pictures, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
+        """The flat indices of the largest, among all elements of all images."""
+        images, size = math.prod(self.x_shape[:-2]), math.prod(self.x_shape[-2:])
         within: Array = (
-            self.places.reshape(pictures, math.prod(self.places.shape[-2:])) + np.arange(pictures)[:, None] * size
+            self.places.reshape(images, math.prod(self.places.shape[-2:])) + np.arange(images)[:, None] * size
         )
         return within.reshape(-1)
 
@@ -140,7 +140,7 @@ class MaxPool2DWithIndicesBackwardBackward0(Operation):
 
 
 class PickFlat(Operation):
-    """Where the gradient of the gradient comes from."""
+    """The derivative of max pooling's derivative."""
 
     __slots__ = ("flat", "places", "x_shape")
     formula = "z = x where the largest stood    ∂x = g added up where the largest stood"
@@ -161,7 +161,7 @@ PickFlat.__name__ = "GatherBackward0"
 
 
 @refusing(b="avg_pool2d")
-class AvgPool2DBackward0(Window):
+class AvgPool2DBackward0(Pooling):
     __slots__ = ("count_padding", "divisor")
     formula = "z = the mean of each window    ∂x = g / n, added up over the windows"
     op = "avg_pool"
@@ -179,7 +179,7 @@ class AvgPool2DBackward0(Window):
         self.count_padding, self.divisor = count_padding, divisor
 
     def divisors(self, dtype: Any) -> Any:
-        """What the sum of each window is divided by: how many of its elements count."""
+        """The divisor of each window's sum: how many of its elements count."""
         if self.divisor is not None:
             return self.divisor
         geometry = self.geometry
@@ -192,7 +192,7 @@ class AvgPool2DBackward0(Window):
         return self.added_up(counted)[0, 0]
 
     def added_up(self, padded: Array) -> Any:
-        """The sum of each window of pictures that have their padding."""
+        """The sum of each window of padded images."""
         geometry = self.geometry
         total = np.zeros((len(padded), 1, *geometry.out_size), padded.dtype)
         for _, met in geometry.meetings:
@@ -244,11 +244,11 @@ def max_pool2d(
 ) -> Any:
     """The largest element of each window; the first of several gets the gradient.
 
-    The windows lie `stride` apart, by default side by side; `padding` is of elements that are never the largest;
-    `ceil_mode` adds windows that only begin inside. With `return_indices` also where each stood in its picture, counted
-    along the rows, as (values, indices).
+    The windows lie `stride` apart, by default side by side; `padding` adds elements that are never the largest;
+    `ceil_mode` adds windows that only begin inside. With `return_indices`, (values, indices), the indices flat in each
+    image.
     """
-    kernel, steps, paddings, gaps = window("max_pool2d", input, kernel_size, stride, padding, dilation)
+    kernel, steps, paddings, gaps = pooling_window("max_pool2d", input, kernel_size, stride, padding, dilation)
     node = MaxPool2DWithIndicesBackward0(kernel, steps, paddings, gaps, ceil_mode)
     values = call(node, input)
     if not return_indices:
@@ -265,11 +265,11 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """The mean of each window; `padding` is of zeros, which count unless `count_include_pad` is False.
+    """The mean of each window; `padding` adds zeros, which count unless `count_include_pad` is False.
 
-    `ceil_mode` adds windows that only begin inside; `divisor_override` is what sums are divided by instead.
+    `ceil_mode` adds windows that only begin inside; `divisor_override` replaces the divisor of the sums.
     """
-    kernel, steps, paddings, _ = window("avg_pool2d", input, kernel_size, stride, padding)
+    kernel, steps, paddings, _ = pooling_window("avg_pool2d", input, kernel_size, stride, padding)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     return call(AvgPool2DBackward0(kernel, steps, paddings, ceil_mode, count_include_pad, divisor_override), input)
@@ -285,7 +285,7 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """`max_pool2d` of rows: (n, channels, length), or without the n."""
-    kernel, steps, paddings, gaps = in_rows(kernel_size, stride, padding, dilation)
+    kernel, steps, paddings, gaps = row_window(kernel_size, stride, padding, dilation)
     if input.ndim not in (2, 3):
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
@@ -309,7 +309,7 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Any:
     """`avg_pool2d` of rows: (n, channels, length), or without the n."""
-    kernel, steps, paddings, _ = in_rows(kernel_size, stride, padding, 1)
+    kernel, steps, paddings, _ = row_window(kernel_size, stride, padding, 1)
     if input.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while "
@@ -318,6 +318,6 @@ def avg_pool1d(
     return squeeze(avg_pool2d(unsqueeze(input, -2), kernel, steps, paddings, ceil_mode, count_include_pad), -2)
 
 
-def by(sizes: Sequence[int]) -> str:
-    """Sizes as torch's messages have them: 1x4x4."""
+def _by(sizes: Sequence[int]) -> str:
+    """Sizes as torch's messages write them: 1x4x4."""
     return "x".join(map(str, sizes))

@@ -1,4 +1,4 @@
-"""What depends on order: max, sort, top-k, cumulative sums, counts.
+"""What depends on the order of numbers: max, sort, top-k, cumulative maxima, counts.
 
-Imports `ops.indexing` and what is below it.
+Imports `ops.indexing` and the rooms below it.
 """

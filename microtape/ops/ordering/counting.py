@@ -1,4 +1,4 @@
-"""How often which numbers occur, and where they belong among others: results that are never differentiable."""
+"""Counting numbers, and finding them among others: results that are never differentiable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from microtape.tape.tensor_state import Array, TensorState
 def bincount(input: TensorState, weights: TensorState | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 to the largest occurs in a vector (n,), or the sum of its `weights` (n,).
 
-    Raises RuntimeError for negative numbers, other shapes, and dtypes that are not whole.
+    Raises RuntimeError for negative numbers, other shapes, and dtypes other than integers.
     """
     if input.array.dtype.kind not in "iu":
         raise refusal_of(input.array.dtype, "bincount_cpu")
@@ -39,9 +39,9 @@ def bincount(input: TensorState, weights: TensorState | None = None, minlength: 
 
 
 def histc(input: TensorState, bins: int = 100, min: float = 0, max: float = 0) -> Any:
-    """How many elements lie in each of `bins` ranges of one width between `min` and `max`; others do not count.
+    """How many elements lie in each of `bins` equal ranges between `min` and `max`; others do not count.
 
-    Where both bounds are equal, they are the smallest and the largest element. The counts have the dtype of `input`.
+    If both bounds are equal, the smallest and the largest element replace them. The counts have the dtype of `input`.
     """
     kind = input.array.dtype.kind
     if kind != "f":
@@ -70,9 +70,9 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements in order, or the different slices along `dim`.
+    """The distinct elements in order, or the distinct slices along `dim`.
 
-    With `return_inverse` also which of them each element is, with `return_counts` how often each occurs.
+    With `return_inverse` also the index of each element among them, with `return_counts` how often each occurs.
     """
     if input.array.dtype.kind == "c":
         raise refusal_of(input.array.dtype, "unique")
@@ -98,7 +98,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 
 
 def bucketize(input: Any, boundaries: TensorState, *, right: bool = False) -> Any:
-    """Into which of the ranges between the rising `boundaries` (n,) each element falls: a number from 0 to n.
+    """The index, from 0 to n, of the range between the ascending `boundaries` (n,) that each element falls into.
 
     An element that is equal to a boundary belongs below it, or with `right` above it.
     """

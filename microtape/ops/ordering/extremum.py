@@ -1,4 +1,4 @@
-"""The largest and smallest, sorted and ranked: a value *and* where it stood, which is where its gradient goes."""
+"""Maxima, minima, sorting and ranking: each gives values *and* their indices, which is where the gradients go."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from microtape.tape.tensor_state import Array, TensorState
 
 
 class Choice(Several):
-    """Common: elements of x chosen along `dim`, and the indices that they had there."""
+    """Common: elements of x chosen along `dim`, and their indices there."""
 
     __slots__ = ("dim", "keepdim", "x_shape")
     results = ("values", "indices")
@@ -82,7 +82,7 @@ class SortBackward0(Choice):
         self.descending = descending
 
     def chosen(self, x: Array) -> Any:
-        return order(x, self.dim, self.descending)
+        return _order(x, self.dim, self.descending)
 
 
 class SortBackward1(SortBackward0):
@@ -122,12 +122,12 @@ class KthvalueBackward0(Choice):
         self.k = k
 
     def chosen(self, x: Array) -> Any:
-        return ranked(x, self.k - 1, self.dim)
+        return _ranked(x, self.k - 1, self.dim)
 
 
 @refusing(bc="median_out")
 class MedianBackward1(Choice):
-    """Of an even number of elements, the lower of the middle two; NaN where there is one."""
+    """Of an even number of elements, the lower of the middle two; NaN if there is one."""
 
     __slots__ = ()
     formula = "z = the middle one along a dimension    ∂x = g where it stood, 0 elsewhere"
@@ -135,7 +135,7 @@ class MedianBackward1(Choice):
 
     def chosen(self, x: Array) -> Any:
         check_not_empty("median", x, (self.dim,))
-        middle = ranked(x, (x.shape[self.dim] - 1) // 2, self.dim)
+        middle = _ranked(x, (x.shape[self.dim] - 1) // 2, self.dim)
         return np.where(np.isnan(x).any(self.dim, keepdims=True), np.argmax(x, self.dim, keepdims=True), middle)
 
 
@@ -154,29 +154,31 @@ class MedianBackward0(MaxBackward1):
         return largest if np.isnan(largest) else np.partition(x, (x.size - 1) // 2, None)[(x.size - 1) // 2]
 
 
-def order(x: Array, dim: int, descending: bool) -> Any:
-    """The indices along `dim` that sort x; equal elements stay in their order, NaN counts as the largest."""
+def _order(x: Array, dim: int, descending: bool) -> Any:
+    """The indices along `dim` that sort x stably; NaN counts as the largest."""
     if not descending:
         return np.argsort(x, dim, kind="stable")
     backwards = np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
     return x.shape[dim] - 1 - backwards
 
 
-def ranked(x: Array, rank: int, dim: int) -> Any:
-    """Where along `dim` the element is that sorting would bring to the place `rank`, counted from 0; see `order`."""
+def _ranked(x: Array, rank: int, dim: int) -> Any:
+    """The index along `dim` of the element at position `rank`, counted from 0, after sorting; see `_order`."""
     parted = np.partition(x, rank, dim)
     value = parted.take([rank], dim)
-    before = np.sum(alike(parted.take(range(rank), dim), value), dim, keepdims=True)  # so many equal ones
-    return np.argmax(np.cumsum(alike(x, value), dim) > before, dim, keepdims=True)
+    before = np.sum(
+        _alike(parted.take(range(rank), dim), value), dim, keepdims=True
+    )  # how many equal elements rank before it
+    return np.argmax(np.cumsum(_alike(x, value), dim) > before, dim, keepdims=True)
 
 
-def alike(a: Array, b: Array) -> Any:
+def _alike(a: Array, b: Array) -> Any:
     """Where two arrays are equal, or both NaN."""
     return (a == b) | (a != a) & (b != b)
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """The largest of all elements; with `dim` also where it stood, as (values, indices); with a tensor, `maximum`.
+    """The largest of all elements; with `dim`, (values, indices) along it; with a tensor, `maximum`.
 
     At ties the gradient of the largest of all is shared; along a dimension the first of them gets it.
     """
@@ -189,7 +191,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
 
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """The smallest of all elements; with `dim` also where it stood, as (values, indices); with a tensor, `minimum`.
+    """The smallest of all elements; with `dim`, (values, indices) along it; with a tensor, `minimum`.
 
     At ties the gradient of the smallest of all is shared; along a dimension the first of them gets it.
     """
@@ -202,16 +204,16 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
 
 
 def argmax(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Where the largest element is, as int64: among all in one row, or along `dim`."""
-    return position("argmax", np.argmax, input, *torch_style(dim, keepdim, **numpy_style))
+    """The index of the largest element, as int64: in the flattened `input`, or along `dim`."""
+    return _position("argmax", np.argmax, input, *torch_style(dim, keepdim, **numpy_style))
 
 
 def argmin(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
-    """Where the smallest element is, as int64: among all in one row, or along `dim`."""
-    return position("argmin", np.argmin, input, *torch_style(dim, keepdim, **numpy_style))
+    """The index of the smallest element, as int64: in the flattened `input`, or along `dim`."""
+    return _position("argmin", np.argmin, input, *torch_style(dim, keepdim, **numpy_style))
 
 
-def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bool) -> Any:
+def _position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bool) -> Any:
     """The common part of `argmax` and `argmin`. Raises RuntimeError for bools and complex numbers."""
     if x.array.dtype.kind in "bc":
         kind = "bool" if x.array.dtype.kind == "b" else "complex"
@@ -228,7 +230,7 @@ def position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: boo
 
 
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
-    """The elements in order along `dim`, and the indices that they had, as (values, indices)."""
+    """The elements in order along `dim`, and their indices in `input`, as (values, indices)."""
     cls = SortBackward0 if stable is None else SortBackward1
     return call_several(cls(dim_index(dim, input.ndim), descending), input)
 
@@ -240,7 +242,7 @@ def argsort(input: TensorState, dim: int = -1, descending: bool = False, *, stab
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
 
     def ranked(x: Array) -> Any:
-        return order(x, counted, descending) if x.ndim else np.zeros((), np.int64)
+        return _order(x, counted, descending) if x.ndim else np.zeros((), np.int64)
 
     return undifferentiable(ranked, input, op="argsort")
 

@@ -1,4 +1,4 @@
-"""Many elements into one: sums, means, norms, variances, softmax.
+"""Many elements into one: sums, products, means, norms, variances, softmax; and cumulative sums and products.
 
-Imports `ops.elementwise` and what is below it.
+Imports `ops.elementwise` and the rooms below it.
 """

@@ -1,4 +1,4 @@
-"""Many elements into one: sums, means, the largest and the smallest."""
+"""Many elements into one: sums, means, maxima and minima."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from microtape.tape.tensor_state import TensorState
 
 
 class Reduction(Operation):
-    """Common to reductions: which dimensions (None: all), and bringing z's shape back to x's."""
+    """Common to reductions: the reduced dimensions (None: all), and expanding z's shape back to x's."""
 
     __slots__ = ("dim", "keepdim", "x_shape")
     x_shape: tuple[int, ...]
@@ -28,7 +28,7 @@ class Reduction(Operation):
         self.dim, self.keepdim = dim, keepdim
 
     def spread(self, z: Any) -> Any:
-        """Something z-shaped, repeated to x's shape."""
+        """A value in z's shape, repeated to x's shape."""
         if self.dim is not None and not self.keepdim:
             for dim in sorted(self.dim):
                 z = unsqueeze(z, dim)
@@ -36,7 +36,7 @@ class Reduction(Operation):
 
     @property
     def count(self) -> int:
-        """How many elements of x make one of z."""
+        """How many elements of x are reduced to one of z."""
         return math.prod(self.x_shape if self.dim is None else [self.x_shape[i] for i in self.dim])
 
 
@@ -68,7 +68,7 @@ class MeanBackward1(SumBackward1):
     formula = "z = Σ x / n    ∂z/∂x = 1 / n"
 
     def forward(self, x: Any) -> Any:
-        if x.dtype == np.float16:  # added up in a finer dtype
+        if x.dtype == np.float16:  # added up in single precision
             return (super().forward(x.astype(np.float32)) / self.count).astype(self.to_dtype or x.dtype)
         return super().forward(x) / self.count
 
@@ -114,13 +114,13 @@ class AmaxBackward0(Reduction):
         return self.spread(g / sum(chosen, self.dim, self.keepdim)) * chosen
 
     def chosen(self, x: Any, z: Any) -> Any:
-        """Where x is z. NB: nowhere if that is NaN, and the gradient is NaN too, as in torch."""
+        """Where x equals z. NB: nowhere if z is NaN; then the gradient is NaN too, as in torch."""
         return x == self.spread(z)
 
 
 @refusing(c="max_all")
 class MaxBackward1(AmaxBackward0):
-    """Over all dimensions. If the result is NaN, the gradient goes to those that are."""
+    """Over all dimensions. If the result is NaN, the gradient goes to the elements that are NaN."""
 
     __slots__ = ()
 
@@ -156,17 +156,17 @@ class MinBackward1(MaxBackward1):
 
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
-    """The sum over all elements, or over the dimensions `dim`; whole numbers add up to int64."""
+    """The sum over all elements, or over the dimensions `dim`; sums of integers are int64."""
     if numpy_style:
         dim, keepdim = torch_style(dim, keepdim, **numpy_style)
     if type(input) is np.ndarray:
-        return add_up(input, None if dim == () else dim, dtype, keepdims=keepdim)  # for a formula, in a plain pass
+        return add_up(input, None if dim == () else dim, dtype, keepdims=keepdim)  # in a derivative formula
     dims = None if dim is None else dim_tuple(dim, input.ndim)
     return call((SumBackward0 if dim is None else SumBackward1)(dims, keepdim, dtype), input)
 
 
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
-    """The mean over all elements, or over the dimensions `dim`. Raises RuntimeError for whole numbers."""
+    """The mean over all elements, or over the dimensions `dim`. Raises RuntimeError for integers."""
     if numpy_style:
         dim, keepdim = torch_style(dim, keepdim, **numpy_style)
     if dtype is None and input.dtype.kind in "biu":
@@ -184,13 +184,13 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
-    """`sum`, in which NaN counts as 0."""
+    """`sum`, with NaN counted as 0."""
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
     return call(NansumBackward0(dim_tuple(dim, input.ndim), keepdim, dtype), input)
 
 
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
-    """The mean of what is not NaN. Raises RuntimeError for whole numbers."""
+    """The mean of the elements that are not NaN. Raises RuntimeError for integers."""
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
     if input.dtype.kind not in "fc":
         raise RuntimeError(
@@ -212,7 +212,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, **numpy_style: Any) -
 
 
 def check_not_empty(name: str, x: Any, dim: tuple[int, ...] | None) -> tuple[int, ...]:
-    """The shape of x. Raises where there would be nothing to choose from: RuntimeError or IndexError, as torch does."""
+    """The shape of x. Raises RuntimeError or IndexError, as torch does, if a reduced dimension is empty."""
     if x.size == 0:
         if dim is None:
             raise RuntimeError(

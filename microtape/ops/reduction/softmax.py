@@ -1,4 +1,4 @@
-"""Softmax and its relatives, computed without overflow."""
+"""Softmax, its logarithm and logsumexp, computed without overflow."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
 
-class AlongDim(Operation):
-    """Common to softmax and its logarithm: the dimension, in a tuple; none for a scalar."""
+class SoftmaxAlongDim(Operation):
+    """Common to softmax and its logarithm: the dimension, as a tuple, which is empty for a scalar."""
 
     __slots__ = ("dim", "kernel")
 
     def __init__(self, dim: tuple[int, ...] | None, ndim: int) -> None:
         super().__init__()
         self.dim = dim
-        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch has two, which messages name
+        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch's messages name one of two
 
 
 @refusing(biuc="softmax_{self.kernel}_impl")
-class SoftmaxBackward0(AlongDim):
+class SoftmaxBackward0(SoftmaxAlongDim):
     __slots__ = ()
     formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
 
     def forward(self, x: Any) -> Any:
-        e = np.exp(shifted(x, self.dim))
+        e = np.exp(_shifted(x, self.dim))
         return e / reduced_along(np.add, e, self.dim)
 
     def grad_x(self, g: Any, z: Any) -> Any:
@@ -41,7 +41,7 @@ class SoftmaxBackward0(AlongDim):
 
 
 class SoftmaxBackwardDataBackward0(Promoting):
-    """The derivative of softmax, as an operation of its own; x is what arrived, y the softmax."""
+    """The derivative of softmax as an operation of its own: x is the gradient that arrived, y the softmax."""
 
     __slots__ = ("dim",)
     operands = ("x", "y")
@@ -63,13 +63,13 @@ class SoftmaxBackwardDataBackward0(Promoting):
 
 
 @refusing(biuc="log_softmax_{self.kernel}_impl")
-class LogSoftmaxBackward0(AlongDim):
+class LogSoftmaxBackward0(SoftmaxAlongDim):
     __slots__ = ()
     formula = "z = x - ln Σ eˣ    ∂x = g - eᶻ · Σ g"
     op = "log_softmax"
 
     def forward(self, x: Any) -> Any:
-        z = shifted(x, self.dim)
+        z = _shifted(x, self.dim)
         z -= np.log(reduced_along(np.add, np.exp(z), self.dim))
         return z
 
@@ -78,7 +78,7 @@ class LogSoftmaxBackward0(AlongDim):
 
 
 class LogSoftmaxBackwardDataBackward0(Promoting):
-    """The derivative of log_softmax, as an operation of its own; x is what arrived, y the log_softmax."""
+    """The derivative of log_softmax as an operation of its own: x is the gradient that arrived, y the log_softmax."""
 
     __slots__ = ("dim",)
     operands = ("x", "y")
@@ -115,21 +115,21 @@ class LogsumexpBackward0(Reduction):
         return self.spread(g) * exp(x - self.spread(z))
 
 
-def shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
-    """x with its largest element along `dim` at 0: eˣ cannot overflow, and softmax is the same."""
+def _shifted(x: Any, dim: tuple[int, ...] | None) -> Any:
+    """x minus its largest element along `dim`: then eˣ cannot overflow, and softmax does not change."""
     return x - reduced_along(np.maximum, x, dim, initial=-np.inf)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """`eˣ / Σ eˣ` along `dim`: positive numbers that add up to 1."""
     ndim = input.ndim
-    return call(SoftmaxBackward0(dim_tuple(dim, ndim), ndim), in_dtype(input, dtype))
+    return call(SoftmaxBackward0(dim_tuple(dim, ndim), ndim), _in_dtype(input, dtype))
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The logarithm of softmax along `dim`."""
     ndim = input.ndim
-    return call(LogSoftmaxBackward0(dim_tuple(dim, ndim), ndim), in_dtype(input, dtype))
+    return call(LogSoftmaxBackward0(dim_tuple(dim, ndim), ndim), _in_dtype(input, dtype))
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
@@ -137,6 +137,6 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     return call(LogsumexpBackward0(dim_tuple(dim, input.ndim), keepdim), input)
 
 
-def in_dtype(x: Any, dtype: Any) -> Any:
-    """x, cast first where a dtype was asked for."""
+def _in_dtype(x: Any, dtype: Any) -> Any:
+    """x, cast if a dtype was asked for."""
     return cast(x, dtype) if dtype is not None and isinstance(x, TensorState) else x

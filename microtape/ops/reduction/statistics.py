@@ -19,8 +19,8 @@ from microtape.tape.multi_output import Several, call_several
 from microtape.tape.operation import call
 
 
-class Spread(Reduction):
-    """Common to variance and standard deviation; `correction` is what n is made smaller by."""
+class Deviation(Reduction):
+    """Common to variance and standard deviation; `correction` is subtracted from n."""
 
     __slots__ = ("correction",)
 
@@ -30,11 +30,11 @@ class Spread(Reduction):
 
     @property
     def freedom(self) -> float:
-        """What the sum of squares is divided by: n - c."""
+        """The divisor of the sum of squares: n - c, at least 0."""
         return max(self.count - self.correction, 0)
 
     def variance(self, x: Any) -> Any:
-        """The variance of an array; that of half precision is computed in single precision."""
+        """The variance of an array; half precision is computed in single precision."""
         self.x_shape = x.shape
         if x.dtype == np.float16:
             return self.variance(x.astype(np.float32))
@@ -44,62 +44,62 @@ class Spread(Reduction):
         return total(away * away, self.dim, keepdims=self.keepdim) / np.float64(self.freedom).astype(away.dtype)
 
     def through_variance(self, g: Any, x: Any) -> Any:
-        """x's gradient from that of its variance."""
+        """The gradient of x, given that of its variance."""
         away, left = x - mean(x, self.dim, True), self.count - self.correction
         if left <= 0 and (self.dim is None or not self.x_shape):
-            return self.spread(g) * where(away == 0, math.nan, math.inf)  # as torch has it
+            return self.spread(g) * where(away == 0, math.nan, math.inf)  # as in torch
         return self.spread(g * (2 / left if left else math.inf)) * away
 
 
-class VarBackward0(Spread):
+class VarBackward0(Deviation):
     __slots__ = ()
     formula = "z = Σ (x - x̄)² / (n - c)    ∂z/∂x = 2 (x - x̄) / (n - c)"
 
     def forward(self, x: Any) -> Any:
-        return rounded(self.variance(x), x)
+        return _rounded(self.variance(x), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return self.through_variance(g, x)
 
 
-class StdBackward0(Spread):
+class StdBackward0(Deviation):
     __slots__ = ()
     formula = "z = √(Σ (x - x̄)² / (n - c))    ∂z/∂x = (x - x̄) / (z · (n - c)),  0 where z = 0"
 
     def forward(self, x: Any) -> Any:
-        return rounded(np.sqrt(self.variance(x)), x)
+        return _rounded(np.sqrt(self.variance(x)), x)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         return self.through_variance(masked_fill(g / (z * 2), z == 0, 0), x)
 
 
 class VarMeanBackward0(Several):
-    """The spread and the mean at once; `spread` is the operation that computes the former."""
+    """The variance and the mean at once; `deviation` is the operation that computes the former."""
 
-    __slots__ = ("spread",)
+    __slots__ = ("deviation",)
     results = ("z", "mean")
     formula = "z = Σ (x - x̄)² / (n - c), and x̄    ∂x = 2 g₀ (x - x̄) / (n - c) + g₁ / n"
     returns = staticmethod(lambda *outputs: outputs)
 
-    def __init__(self, spread: Any) -> None:
+    def __init__(self, deviation: Any) -> None:
         super().__init__()
-        self.spread = spread
+        self.deviation = deviation
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        mean = MeanBackward1(self.spread.dim, self.spread.keepdim)
-        return self.spread.forward(x), mean.forward(x)
+        mean = MeanBackward1(self.deviation.dim, self.deviation.keepdim)
+        return self.deviation.forward(x), mean.forward(x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return self.together(None if g[0] is None else self.spread.grad_x(g[0], x), g[1])
+        return self.together(None if g[0] is None else self.deviation.grad_x(g[0], x), g[1])
 
-    def together(self, from_spread: Any, of_mean: Any) -> Any:
-        """What came through the spread and what came through the mean, which the engine has conjugated."""
-        if from_spread is not None and from_spread.dtype.kind == "c":
-            from_spread = from_spread.conj()
+    def together(self, from_deviation: Any, of_mean: Any) -> Any:
+        """The sum of both gradients: the mean's comes conjugated from the engine, so the other is conjugated here."""
+        if from_deviation is not None and from_deviation.dtype.kind == "c":
+            from_deviation = from_deviation.conj()
         if of_mean is None:
-            return from_spread
-        from_mean = over_number(self.spread.spread(of_mean), self.spread.count)
-        return from_mean if from_spread is None else from_spread + from_mean
+            return from_deviation
+        from_mean = over_number(self.deviation.spread(of_mean), self.deviation.count)
+        return from_mean if from_deviation is None else from_deviation + from_mean
 
 
 class StdMeanBackward0(VarMeanBackward0):
@@ -107,7 +107,7 @@ class StdMeanBackward0(VarMeanBackward0):
     formula = "z = √(Σ (x - x̄)² / (n - c)), and x̄    ∂x = g₀ (x - x̄) / (z · (n - c)) + g₁ / n"
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:  # type: ignore[override]  # it needs z too
-        return self.together(None if g[0] is None else self.spread.grad_x(g[0], x, z), g[1])
+        return self.together(None if g[0] is None else self.deviation.grad_x(g[0], x, z), g[1])
 
 
 class LinalgVectorNormBackward0(Reduction):
@@ -122,10 +122,10 @@ class LinalgVectorNormBackward0(Reduction):
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
         x = x if self.to_dtype is None else x.astype(self.to_dtype)
-        return rounded(self.norm(np.abs(x.astype(np.float32) if x.dtype == np.float16 else x)), x)
+        return _rounded(self.norm(np.abs(x.astype(np.float32) if x.dtype == np.float16 else x)), x)
 
     def norm(self, size: Any) -> Any:
-        """What the sizes of the elements make."""
+        """The norm, given the absolute values of the elements."""
         dims, keep = self.dim, self.keepdim
         if not self.count and (self.order < 0 or math.isinf(self.order)):
             dim = next((dim for dim in dims or () if not size.shape[dim]), None)
@@ -159,8 +159,8 @@ class LinalgVectorNormBackward0(Reduction):
         return powers * self.spread(masked_fill(g / z ** (p - 1), z == 0, 0))
 
 
-def rounded(z: Any, x: Any) -> Any:
-    """What was computed of x in single precision, in half precision again if x is."""
+def _rounded(z: Any, x: Any) -> Any:
+    """z, cast back to half precision if x has it."""
     return z.astype(x.dtype) if x.dtype == np.float16 else z
 
 
@@ -177,8 +177,8 @@ def var(
 
     The sum of squares is divided by n - `correction`, which is 1 (or with `unbiased=False` 0).
     """
-    dim, keepdim, correction = torch_spread(dim, keepdim, correction, **numpy_style)
-    return call(spread_node(VarBackward0, input, dim, unbiased, keepdim, correction), input)
+    dim, keepdim, correction = _torch_deviation(dim, keepdim, correction, **numpy_style)
+    return call(_deviation_node(VarBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
 def std(
@@ -191,11 +191,11 @@ def std(
     **numpy_style: Any,
 ) -> Any:
     """The standard deviation of all elements, or over the dimensions `dim`; the arguments are those of `var`."""
-    dim, keepdim, correction = torch_spread(dim, keepdim, correction, **numpy_style)
-    return call(spread_node(StdBackward0, input, dim, unbiased, keepdim, correction), input)
+    dim, keepdim, correction = _torch_deviation(dim, keepdim, correction, **numpy_style)
+    return call(_deviation_node(StdBackward0, input, dim, unbiased, keepdim, correction), input)
 
 
-def torch_spread(
+def _torch_deviation(
     dim: Any, keepdim: bool, correction: float | None, dtype: None = None, ddof: float | None = None, **style: Any
 ) -> tuple[Any, bool, float | None]:
     """`dim`, `keepdim` and `correction`, which may also be given by numpy's names, as `np.std(x)` does."""
@@ -204,11 +204,11 @@ def torch_spread(
     return *torch_style(dim, keepdim, **style), correction if ddof is None else ddof
 
 
-def spread_node(
-    cls: type[Spread], x: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None = None
+def _deviation_node(
+    cls: type[Deviation], x: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None = None
 ) -> Any:
-    """The node that the arguments mean. Raises RuntimeError for whole numbers."""
-    check_floating("std and var", x)
+    """The node for these arguments. Raises RuntimeError for integers."""
+    _check_floating("std and var", x)
     if isinstance(dim, bool):  # `x.var(False)`
         dim, unbiased = None, dim
     if correction is None:
@@ -216,22 +216,26 @@ def spread_node(
     return cls(dim_tuple(dim, x.ndim), keepdim, correction)
 
 
-def check_floating(name: str, x: Any) -> None:
-    """Raise RuntimeError for whole numbers."""
+def _check_floating(name: str, x: Any) -> None:
+    """Raise RuntimeError for integers."""
     if x.dtype.kind not in "fc":
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
 
 
 def var_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The variance and the mean, as a pair; the arguments are those of `var`."""
-    check_floating("var_mean", input)
-    return call_several(VarMeanBackward0(spread_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input)
+    _check_floating("var_mean", input)
+    return call_several(
+        VarMeanBackward0(_deviation_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input
+    )
 
 
 def std_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The standard deviation and the mean, as a pair; the arguments are those of `std`."""
-    check_floating("std_mean", input)
-    return call_several(StdMeanBackward0(spread_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input)
+    _check_floating("std_mean", input)
+    return call_several(
+        StdMeanBackward0(_deviation_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input
+    )
 
 
 def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""The same elements in another shape, layout or dtype: views, copies, joining and splitting.
+"""The same elements in another shape, order or dtype: views, copies, joining, splitting, flips.
 
-Imports `ops.shared` and what is below it.
+Imports `ops.shared` and the rooms below it.
 """

@@ -1,4 +1,4 @@
-"""The same numbers elsewhere: copies, and casts to another dtype."""
+"""The same numbers in other memory: copies, casts to another dtype, and writing over a tensor."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ContiguousCopy(Unary):
 
 
 class CopyBackwards(Operation):
-    """x becomes y, broadcast and cast to what x is."""
+    """y, broadcast and cast to the shape and dtype of x, which it overwrites."""
 
     operands = ("x", "y")
     formula = "z = y    ∂z/∂x = 0,  ∂z/∂y = 1"
@@ -152,7 +152,7 @@ def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: 
 def copy_(x: TensorState, source: Any) -> Any:
     """Write `source`, broadcast and cast, into x."""
     source = as_operand(source, x)
-    same = places(x.array) == places(source.array)  # then nothing is lost by overlapping
+    same = places(x.array) == places(source.array)  # copying onto the same elements changes nothing
     return call_(CopyBackwards(), x, source, sharing="repeated" if same else "same")
 
 
@@ -173,10 +173,10 @@ def zero_(x: TensorState) -> Any:
 
 
 def casting(dtype: Any) -> Callable[[TensorState], Any]:
-    """The method `x.double()` and its like."""
+    """A method such as `x.double()`, for a dtype."""
 
     def method(x: TensorState) -> Any:
         return cast(x, dtype)
 
-    method.__doc__ = f"This tensor as {np.dtype(dtype).name}; itself if it is."
+    method.__doc__ = f"This tensor cast to {np.dtype(dtype).name}; the tensor itself if that is its dtype."
     return method

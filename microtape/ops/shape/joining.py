@@ -19,7 +19,7 @@ from microtape.tape.tensor_state import TensorState
 class CatBackward0(Promoting):
     __slots__ = ("dim", "shapes")
     operands = ()
-    formula = "z = x₀, x₁, … one behind the other    ∂xᵢ = its part of g"
+    formula = "z = x₀, x₁, … concatenated    ∂xᵢ = its part of g"
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class CatBackward0(Promoting):
         before, stop = (slice(None),) * self.dim, 0
         parts: list[Any] = []
         for shape, receiver in zip(self.shapes, self.next_nodes, strict=True):
-            size = 0 if shape == (0,) else shape[self.dim]  # the empty vector goes with anything
+            size = 0 if shape == (0,) else shape[self.dim]  # an empty vector may be joined with anything
             stop += size
             if receiver is None:
                 parts.append(None)
@@ -49,7 +49,7 @@ class CatBackward0(Promoting):
 class StackBackward0(Promoting):
     __slots__ = ("dim",)
     operands = ()
-    formula = "z = x₀, x₁, … along a new dimension    ∂xᵢ = its part of g"
+    formula = "z = x₀, x₁, … stacked along a new dimension    ∂xᵢ = its part of g"
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -64,25 +64,25 @@ class StackBackward0(Promoting):
         return [gradient[(*before, i)] if receiver is not None else None for i, receiver in enumerate(self.next_nodes)]
 
 
-JOINABLE = (TensorState, np.ndarray, np.generic)
+_JOINABLE = (TensorState, np.ndarray, np.generic)
 
 
-def check_tensor(i: int, x: Any) -> None:
-    """Raise TypeError for what cannot be joined."""
-    if not isinstance(x, JOINABLE):
+def _check_tensor(i: int, x: Any) -> None:
+    """Raise TypeError for anything that is not a tensor or array."""
+    if not isinstance(x, _JOINABLE):
         raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors one behind the other along `dim`; their other sizes are equal.
+    """The tensors concatenated along `dim`; their other sizes are equal.
 
-    Raises ValueError for no tensors, RuntimeError where the sizes do not fit.
+    Raises ValueError for no tensors, RuntimeError if the sizes do not match.
     """
     tensors = tuple(tensors)
     if not tensors:
         raise ValueError("microtape.cat(): expected a non-empty list of Tensors")
     for i, tensor in enumerate(tensors):
-        check_tensor(i, tensor)
+        _check_tensor(i, tensor)
         if not tensor.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     shapes = [plain(tensor).shape for tensor in tensors]
@@ -90,7 +90,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     dim = dim_index(dim, len(full))
     for i, shape in enumerate(shapes):
         if shape == (0,) or shape[:dim] + shape[dim + 1 :] == full[:dim] + full[dim + 1 :]:
-            continue  # the empty vector goes with anything
+            continue  # an empty vector may be joined with anything
         if len(shape) != len(full):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(full)} and {len(shape)}")
         sizes = enumerate(zip(full, shape, strict=True))
@@ -103,14 +103,14 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors, all of one shape, along a new dimension. Raises RuntimeError for none, or other shapes."""
+    """The tensors, all of one shape, along a new dimension. Raises RuntimeError for none, or for different shapes."""
     tensors = tuple(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    check_tensor(0, tensors[0])
+    _check_tensor(0, tensors[0])
     shape = tensors[0].shape
     for i, tensor in enumerate(tensors):
-        check_tensor(i, tensor)
+        _check_tensor(i, tensor)
         if tensor.shape != shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
@@ -150,16 +150,16 @@ def column_stack(tensors: Sequence[Any]) -> Any:
 
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with at least one dimension; several as a tuple."""
-    return each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
+    return _each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with at least two dimensions, vectors as rows; several as a tuple."""
-    return each(lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1)), tensors)
+    return _each(lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1)), tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions, matrices as the front of one; several as a tuple."""
+    """Each tensor with at least three dimensions, matrices with a new last one; several as a tuple."""
 
     def raised(x: Any) -> Any:
         if x.ndim > 2:
@@ -168,11 +168,11 @@ def atleast_3d(*tensors: Any) -> Any:
             return unsqueeze(x, -1)
         return unsqueeze(unsqueeze(x, 0), -1) if x.ndim else reshape(x, (1, 1, 1))
 
-    return each(raised, tensors)
+    return _each(raised, tensors)
 
 
-def each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
-    """`function` of one tensor, or of each of several, which may be given as one sequence."""
+def _each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+    """`function` of one tensor, or of each of several, which may also be given as one sequence."""
     if len(tensors) == 1 and isinstance(tensors[0], TensorState):
         return function(tensors[0])
     several = tensors[0] if len(tensors) == 1 else tensors
@@ -180,9 +180,9 @@ def each(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """The coordinates of a grid: one tensor for each of the vectors, all of the grid's shape.
+    """The coordinates of a grid: one tensor for each vector, all of the grid's shape.
 
-    `indexing="xy"` swaps the first two dimensions, as for a picture.
+    `indexing="xy"` swaps the first two dimensions, as for an image.
     """
     vectors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], TensorState) else tensors
     for vector in vectors:

@@ -1,4 +1,4 @@
-"""The same elements in another shape. Those that need no copy are views; see Note [Views and their history]."""
+"""The same elements in another shape: a view wherever no copy is needed. See Note [Views and their history]."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ViewBackward0(ViewOperation):
 
 
 class ReshapeAliasBackward0(ViewBackward0):
-    """By `reshape`, of elements that do not lie in order."""
+    """`reshape` of a tensor that is not contiguous."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class ReshapeAliasBackward0(ViewBackward0):
 
 
 class UnsafeViewBackward0(Operation):
-    """A new shape for what nobody else holds: not tracked as a view."""
+    """A new shape for a tensor that nothing else refers to; not tracked as a view."""
 
     __slots__ = ("shape_", "x_shape")
     formula = "z = x in another shape    ∂x = g in x's shape"
@@ -82,7 +82,7 @@ class ExpandBackward0(ViewOperation):
     def forward(self, x: Any) -> Any:
         view = repeated(x, self.shape_)
         if x.flags.writeable:
-            view.flags.writeable = True  # a part of it may well be written to
+            view.flags.writeable = True  # parts of it may be written to
         return view
 
     def grad_x(self, g: Any) -> Any:
@@ -90,7 +90,7 @@ class ExpandBackward0(ViewOperation):
 
 
 class SqueezeBackward1(ViewOperation):
-    """One dimension."""
+    """`squeeze` of one dimension."""
 
     __slots__ = ("dims",)
     formula = "z = x without a dimension of size 1    ∂x = g in x's shape"
@@ -111,14 +111,14 @@ class SqueezeBackward1(ViewOperation):
 
 @named("SqueezeBackward4")
 class SqueezeInPlace(UnsafeViewBackward0):
-    """By a product with a vector: not tracked as a view."""
+    """Made by a product with a vector; not tracked as a view."""
 
     __slots__ = ()
     formula = "z = x without a dimension of size 1    ∂x = g in x's shape"
 
 
 class SqueezeBackward0(SqueezeBackward1):
-    """All dimensions of size 1."""
+    """`squeeze` of all dimensions of size 1."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ class SqueezeBackward0(SqueezeBackward1):
 
 
 class SqueezeBackward2(SqueezeBackward0):
-    """Several dimensions."""
+    """`squeeze` of several dimensions."""
 
     __slots__ = ()
 
@@ -148,22 +148,22 @@ class UnsqueezeBackward0(ViewOperation):
 
 
 def reshape(input: Any, *sizes_: Any, shape: Any = None) -> Any:
-    """`input` in another shape, as a view where its memory allows it. One size may be -1.
+    """`input` in another shape, as a view where its memory layout allows it. One size may be -1.
 
-    Raises RuntimeError where the number of elements differs.
+    Raises RuntimeError if the number of elements differs.
     """
-    wanted = resolved(sizes(sizes_ if shape is None else (shape,)), input)
+    wanted = _resolved(sizes(sizes_ if shape is None else (shape,)), input)
     if not isinstance(input, TensorState):
         return input.reshape(wanted)
-    if is_viewable(input.array, wanted):
+    if _is_viewable(input.array, wanted):
         return view_call(input, ViewBackward0 if input.array.flags.c_contiguous else ReshapeAliasBackward0, wanted)
     return call(UnsafeViewBackward0(wanted), call(ContiguousCopy(), input))
 
 
 def view(x: Any, *shape: Any) -> Any:
-    """x in another shape without a copy. Raises RuntimeError where that is impossible."""
-    wanted = resolved(sizes(shape), x)
-    if not is_viewable(x.array, wanted):
+    """x in another shape without a copy. Raises RuntimeError if that is impossible."""
+    wanted = _resolved(sizes(shape), x)
+    if not _is_viewable(x.array, wanted):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
@@ -171,8 +171,8 @@ def view(x: Any, *shape: Any) -> Any:
     return view_call(x, ViewBackward0, wanted)
 
 
-def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
-    """The shape with its -1 worked out. Raises RuntimeError where x does not have that many elements."""
+def _resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
+    """The shape with its -1 replaced. Raises RuntimeError if x has another number of elements."""
     size = plain(x).size
     if math.prod(shape) == size and min(shape, default=0) >= 0:
         return shape
@@ -190,8 +190,8 @@ def resolved(shape: tuple[int, ...], x: Any) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
 
 
-def is_viewable(array: Array, shape: tuple[int, ...]) -> bool:
-    """Whether an array can be seen in that shape without a copy."""
+def _is_viewable(array: Array, shape: tuple[int, ...]) -> bool:
+    """Whether an array can be viewed in that shape without a copy."""
     if array.flags.c_contiguous:
         return True
     try:
@@ -202,7 +202,7 @@ def is_viewable(array: Array, shape: tuple[int, ...]) -> bool:
 
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """`input` with the dimensions from `start_dim` to `end_dim` merged into one."""
     shape = input.shape
     start, end = dim_index(start_dim, len(shape)), dim_index(end_dim, len(shape))
     if start > end:
@@ -215,7 +215,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Any:
-    """One dimension as several. One size may be -1."""
+    """`input` with one dimension split into several. One size may be -1."""
     dim = dim_index(dim, input.ndim)
     known = math.prod([size for size in sizes if size != -1])
     wanted = [input.shape[dim] // max(known, 1) if size == -1 else int(size) for size in sizes]
@@ -238,7 +238,7 @@ def expand(input: Any, *shape: Any, size: Any = None) -> Any:
 
 
 def expanded_size(input: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """`wanted`, with the sizes that are kept. Raises RuntimeError where `input` cannot be expanded to it."""
+    """`wanted`, with each -1 replaced by the existing size. Raises RuntimeError if `input` cannot be expanded to it."""
     before = tuple(input.shape)
     lead = len(wanted) - len(before)
     if lead < 0:
@@ -261,7 +261,7 @@ def expanded_size(input: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def repeated(array: Any, shape: tuple[int, ...]) -> Array:
-    """An array that shows the same element many times. A single one, which is most common, is done by hand."""
+    """A read-only view that repeats an array. The most common case, a single element, is built by hand for speed."""
     if array.ndim:
         return np.broadcast_to(array, shape)
     result: Array = np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
@@ -270,7 +270,7 @@ def repeated(array: Any, shape: tuple[int, ...]) -> Array:
 
 
 def squeeze(input: Any, dim: int | tuple[int, ...] | None = None) -> Any:
-    """`input` without its dimensions of size 1, or without those named in `dim` that have size 1."""
+    """`input` without its dimensions of size 1, or without those of `dim` that have size 1."""
     ndim = input.ndim
     if dim is None:
         return view_call(input, SqueezeBackward0, tuple(range(ndim)))
@@ -288,7 +288,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """All tensors expanded to the shape that they have together."""
+    """All tensors expanded to the shape that they broadcast to."""
     try:
         shape = np.broadcast_shapes(*[tensor.shape for tensor in tensors])
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Parts of a tensor, as views: one slice of it, a range, the diagonal, or all its parts at once."""
+"""Parts of a tensor as views: a slice, a range, the diagonal, or all its parts at once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
 
-WHOLE = (slice(None),)  # one dimension of a key
+_WHOLE = (slice(None),)  # one dimension of a key
 
 
 class PlaceBackward(Unary):
-    """The transpose of looking at a part: zeros everywhere but in the part."""
+    """The transpose of taking a part: zeros everywhere except in the part."""
 
     __slots__ = ("step",)
     formula = "z = 0 with x in its part    ∂x = the part of g"
@@ -30,14 +30,14 @@ class PlaceBackward(Unary):
         self.step = step
 
     def forward(self, x: Any) -> Any:
-        return placed(self.step, x, type(self))
+        return _placed(self.step, x, type(self))
 
     def grad_x(self, g: Any) -> Any:
         return replay((self.step,), g)
 
 
-def placed(step: ViewOperation, g: Any, operation: type[PlaceBackward]) -> Any:
-    """Zeros with g in the part that `step` looks at. For a Tensor this is recorded as an `operation`."""
+def _placed(step: ViewOperation, g: Any, operation: type[PlaceBackward]) -> Any:
+    """Zeros with g in the part that `step` views. For a Tensor this is recorded as an `operation`."""
     if isinstance(g, TensorState):
         return call(operation(step), g)
     z = np.zeros(step.x_shape, g.dtype)
@@ -66,10 +66,10 @@ class SelectBackward0(ViewOperation):
         self.dim, self.index = dim, index
 
     def forward(self, x: Any) -> Any:
-        return x[(*WHOLE * self.dim, self.index, ...)]
+        return x[(*_WHOLE * self.dim, self.index, ...)]
 
     def grad_x(self, g: Any) -> Any:
-        return placed(self, g, SelectBackwardBackward0)
+        return _placed(self, g, SelectBackwardBackward0)
 
 
 class SliceBackward0(ViewOperation):
@@ -81,10 +81,10 @@ class SliceBackward0(ViewOperation):
         self.dim, self.part = dim, part
 
     def forward(self, x: Any) -> Any:
-        return x[(*WHOLE * self.dim, self.part)]
+        return x[(*_WHOLE * self.dim, self.part)]
 
     def grad_x(self, g: Any) -> Any:
-        return placed(self, g, SliceBackwardBackward0)
+        return _placed(self, g, SliceBackwardBackward0)
 
 
 class DiagonalBackward0(ViewOperation):
@@ -105,12 +105,12 @@ class DiagonalBackward0(ViewOperation):
         return as_strided(start, shape, strides)
 
     def grad_x(self, g: Any) -> Any:
-        return placed(self, g, DiagonalBackwardBackward0)
+        return _placed(self, g, DiagonalBackwardBackward0)
 
 
 class UnbindBackward0(MultiViewOperation):
     __slots__ = ("dim",)
-    formula = "z₀, z₁, … = x[0], x[1], …    ∂x = g₀, g₁, … one beside the other"
+    formula = "z₀, z₁, … = x[0], x[1], …    ∂x = g₀, g₁, … stacked"
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class UnbindBackward0(MultiViewOperation):
 
 class SplitWithSizesBackward0(MultiViewOperation):
     __slots__ = ("dim", "sizes")
-    formula = "z₀, z₁, … = consecutive parts of x    ∂x = g₀, g₁, … one behind the other"
+    formula = "z₀, z₁, … = consecutive parts of x    ∂x = g₀, g₁, … concatenated"
     op = "split"
 
     def __init__(self, dim: int, sizes: Sequence[int]) -> None:
@@ -147,13 +147,13 @@ class SplitWithSizesBackward0(MultiViewOperation):
 
 
 class SplitBackward0(SplitWithSizesBackward0):
-    """Parts of one size."""
+    """`split` into parts of one size."""
 
     __slots__ = ()
 
 
 def unbind(input: Any, dim: int = 0) -> Any:
-    """The slices of `input` along `dim`, each without it."""
+    """The slices of `input` along `dim`, each without that dimension."""
     if not input.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return view_calls(input, UnbindBackward0(dim_index(dim, input.ndim)))
@@ -162,7 +162,7 @@ def unbind(input: Any, dim: int = 0) -> Any:
 def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
     """`tensor` in parts of one size along `dim` (the last may be smaller), or in parts of the given sizes.
 
-    Raises RuntimeError where the sizes do not add up.
+    Raises RuntimeError if the sizes do not add up.
     """
     if not tensor.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
@@ -187,7 +187,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
 
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
-    """At most so many parts of one size along `dim`; the last may be smaller."""
+    """At most `chunks` parts of one size along `dim`; the last may be smaller."""
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if not input.ndim:
@@ -197,7 +197,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 
 def tensor_split(input: Any, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
-    """So many parts along `dim`, of sizes that differ by at most 1; or the parts between the given indices."""
+    """That many parts along `dim`, of sizes that differ by at most 1; or the parts between the given indices."""
     if not input.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     dim = dim_index(dim, input.ndim)
@@ -215,16 +215,16 @@ def tensor_split(input: Any, indices_or_sections: int | Sequence[int], dim: int 
 
 def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
     """`tensor_split` from left to right: along the second dimension, or the first where there is only one."""
-    return split_evenly("hsplit", input, indices_or_sections, min(input.ndim - 1, 1), 1)
+    return _split_evenly("hsplit", input, indices_or_sections, min(input.ndim - 1, 1), 1)
 
 
 def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
     """`tensor_split` from top to bottom, along the first of at least two dimensions."""
-    return split_evenly("vsplit", input, indices_or_sections, 0, 2)
+    return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
-def split_evenly(name: str, x: Any, indices_or_sections: int | Sequence[int], dim: int, least: int) -> tuple[Any, ...]:
-    """The common part of `hsplit` and `vsplit`. Raises RuntimeError where the parts would not be of one size."""
+def _split_evenly(name: str, x: Any, indices_or_sections: int | Sequence[int], dim: int, least: int) -> tuple[Any, ...]:
+    """The common part of `hsplit` and `vsplit`. Raises RuntimeError if the parts would not be of one size."""
     if x.ndim < least:
         raise RuntimeError(
             f"microtape.{name} requires a tensor with at least {least} dimension, "
@@ -268,7 +268,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The diagonal of the matrices in two dimensions, as the last dimension; `offset` ones above or below it."""
+    """The diagonals of the matrices in two dimensions, as the last dimension; `offset` counts upwards."""
     first, second = dim_index(dim1, input.ndim), dim_index(dim2, input.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")

@@ -1,4 +1,4 @@
-"""Dimensions in another order. All of them are views; see Note [Views and their history]."""
+"""Dimensions in another order, as views; see Note [Views and their history]."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
 
 
 def movedim(input: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
-    """`input` with some dimensions moved to other places, the others in their order."""
+    """`input` with some dimensions moved to other positions; the others keep their order."""
     ndim = input.ndim
     given = {"source": list(sizes((source,))), "destination": list(sizes((destination,)))}
     if len(given["source"]) != len(given["destination"]):

@@ -1,4 +1,4 @@
 """What operations are made with: argument parsing, dtype rules, work on large arrays in chunks.
 
-Imports `tape` and what is below it.
+Imports `tape` and the rooms below it.
 """

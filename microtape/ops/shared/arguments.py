@@ -1,4 +1,4 @@
-"""Reading arguments: dimensions, sizes, and what may be a tensor or not."""
+"""Reading arguments: dimensions, sizes, and values that may or may not be tensors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.tape.tensor_state import TensorState
 
-INTEGERS = (int, np.integer)
+_INTEGERS = (int, np.integer)
 
 
 def plain(value: Any) -> Any:
@@ -17,12 +17,12 @@ def plain(value: Any) -> Any:
 
 
 def dim_index(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; a scalar counts as having one dimension. Raises IndexError if out of range.
+    """`dim` counted from the front; a scalar counts as having one dimension.
 
-    Raises TypeError for what is no whole number.
+    Raises IndexError if it is out of range, TypeError if it is not an int.
     """
     size = ndim or 1
-    if not isinstance(dim, INTEGERS):
+    if not isinstance(dim, _INTEGERS):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
@@ -30,9 +30,9 @@ def dim_index(dim: int, ndim: int) -> int:
 
 
 def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
-    """`dim`, a number or several, counted from the front; None or nothing means all of them.
+    """`dim`, one dimension or several, counted from the front. None, or an empty tuple, means all and gives None.
 
-    Raises IndexError if out of range, RuntimeError if one is named twice.
+    Raises IndexError if one is out of range, RuntimeError if one occurs twice.
     """
     if dim is None:
         return None
@@ -52,7 +52,7 @@ def dim_tuple(dim: Any, ndim: int) -> tuple[int, ...] | None:
 def torch_style(
     dim: Any, keepdim: bool, axis: Any = None, keepdims: Any = None, out: None = None, **others: Any
 ) -> tuple[Any, bool]:
-    """`dim` and `keepdim`, which may also be given by numpy's names; so that `np.sum(x)` works, too.
+    """`dim` and `keepdim`, which may also be given by numpy's names, so that `np.sum(x)` works.
 
     Raises TypeError for an `out`, or any other argument.
     """
@@ -63,14 +63,14 @@ def torch_style(
 
 
 def refuse_out(out: None) -> None:
-    """Raise TypeError for an `out`, which numpy's functions give as None."""
+    """Raise TypeError for an `out` other than None, which numpy's functions pass."""
     if out is not None:
         raise TypeError("out= does not exist here: assign the result, or write it with copy_()")
 
 
 def int_tuple(value: Any, count: int) -> tuple[int, ...]:
     """`value` for each of `count` dimensions: `f(2)` and `f((2, 2))` mean the same."""
-    if isinstance(value, INTEGERS):
+    if isinstance(value, _INTEGERS):
         return (int(value),) * count
     values = tuple(int(one) for one in value)
     return values * count if len(values) == 1 else values
@@ -78,6 +78,6 @@ def int_tuple(value: Any, count: int) -> tuple[int, ...]:
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(shape) == 1 and not isinstance(shape[0], INTEGERS):
+    if len(shape) == 1 and not isinstance(shape[0], _INTEGERS):
         shape = tuple(shape[0])
     return tuple([int(size) for size in shape])

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-MANY = 4096  # elements, from which on the bits are quicker
+MANY = 4096  # elements; from this size on, choosing bits is faster
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:
     """x where `condition` holds, else y; all broadcast against each other.
 
-    np.where jumps at each element, which takes six times as long where the condition is irregular. Many floats are
-    chosen by their bits instead: x ^ y is what changes y into x.
+    np.where branches at each element, which takes six times as long where the condition is irregular. Large float
+    arrays are combined by their bits instead: y ^ (x ^ y) is x.
     """
     if condition.size < MANY or np.result_type(x, y).kind != "f":
         return np.where(condition, x, y)

@@ -9,18 +9,18 @@ import numpy as np
 
 from microtape.tape.tensor_state import Array
 
-PIECE = 1 << 15  # elements; what a formula makes of so many on the way fits into a processor's cache
+_CHUNK = 1 << 15  # elements; the intermediate results of a formula for so many fit into a processor's cache
 
 
-def in_pieces(formula: Callable[..., Array], *arrays: Any) -> Any:
-    """`formula(*arrays)`, of arrays of one shape, where it looks at each element by itself.
+def in_chunks(formula: Callable[..., Array], *arrays: Any) -> Any:
+    """`formula(*arrays)` for an elementwise formula of arrays of one shape.
 
-    A large array is taken in pieces: numpy spends most of its time on bringing what is too large for the cache to
-    memory and back, and on asking for that memory.
+    Large arrays are processed in chunks: numpy would spend most of its time allocating intermediate results and moving
+    them between memory and cache.
     """
     first = arrays[0]
-    count = first.size // PIECE
+    count = first.size // _CHUNK
     if count < 2 or any([array.shape != first.shape for array in arrays]):
         return formula(*arrays)
-    pieces = zip(*[np.array_split(array.ravel(), count) for array in arrays], strict=True)
-    return np.concatenate([formula(*piece) for piece in pieces]).reshape(first.shape)
+    chunks = zip(*[np.array_split(array.ravel(), count) for array in arrays], strict=True)
+    return np.concatenate([formula(*chunk) for chunk in chunks]).reshape(first.shape)

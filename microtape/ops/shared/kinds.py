@@ -1,4 +1,4 @@
-"""Kinds of operations, by what becomes of their operands' dtypes."""
+"""Kinds of operations, by how they treat the dtypes of their operands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _T = TypeVar("_T", bound=type[Operation])
 
 
 def named(name: str) -> Callable[[_T], _T]:
-    """Give an operation's class the name of torch's node, where two of our classes share one."""
+    """Give an operation's class the name of torch's node, where two of our classes share that name."""
 
     def rename(cls: _T) -> _T:
         cls.__name__ = name
@@ -39,11 +39,11 @@ def in_place(cls: type[Operation]) -> Callable[..., Any]:
 
 
 def refusing(**complaints: str | NotImplementedError) -> Callable[[_T], _T]:
-    """Let an operation refuse the dtypes that torch refuses, in its words: `@refusing(b="…", biu="…")`, by their kinds.
+    """Make an operation refuse the dtypes that torch refuses, by kind and in its words: `@refusing(b="…", biu="…")`.
 
-    One word stands for the sentence about a missing kernel of that name, and may use attributes of the operation, as
-    `{self.dim}`. That sentence is a NotImplementedError; others are RuntimeErrors unless given as the former, and may
-    use the dtype's `{name}`.
+    A single word names a missing kernel and raises torch's NotImplementedError about it; the word may use attributes
+    of the operation, as `{self.dim}`. A sentence raises RuntimeError and may use the dtype's `{name}`. A
+    NotImplementedError is raised as it is.
     """
 
     def decorate(cls: _T) -> _T:
@@ -75,7 +75,7 @@ def refusal_of(dtype: Any, complaint: str | NotImplementedError, node: Any = Non
 
 
 class Promoting(Operation):
-    """An operation on several tensors that are brought to one dtype; see Note [Type promotion]."""
+    """An operation on several tensors that are promoted to one dtype; see Note [Type promotion]."""
 
     __slots__ = ()
 
@@ -85,7 +85,7 @@ class Promoting(Operation):
 
 
 class WithNumber(Operation):
-    """An operation on a tensor and a Python number, which has a say in the dtype."""
+    """An operation on a tensor and a Python number, which takes part in type promotion."""
 
     __slots__ = ("number",)
 
@@ -94,12 +94,12 @@ class WithNumber(Operation):
         self.number = number
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
-        """The operand's array, in the dtype that it has together with the number."""
+        """The operand's array, promoted together with the number."""
         return [beside_number(operands[0].array, self.number)]
 
 
 def promote_all(arrays: Sequence[Array]) -> list[Array]:
-    """All arrays in the dtype that torch would compute with."""
+    """All arrays in the dtype that torch would promote them to."""
     first = arrays[0].dtype
     if all([array.dtype == first for array in arrays]):
         return list(arrays)
@@ -113,16 +113,16 @@ def promote_all(arrays: Sequence[Array]) -> list[Array]:
 
 
 def beside_number(array: Array, number: Any) -> Array:
-    """The array in the dtype that torch would compute with beside a Python number."""
+    """The array in the dtype that torch would promote it to, together with a Python number."""
     dtype = dtypes.result_type(*dtypes.ranks(array), number=dtypes.of_number(number))
     return array.astype(dtype, copy=False)
 
 
 def floating(array: Any) -> Any:
-    """The array, in the default dtype if it holds whole numbers."""
+    """The array; one of bools or integers in the default dtype."""
     return array.astype(dtypes.get_default_dtype()) if array.dtype.kind in "biu" else array
 
 
 def nothing(g: Any) -> Any:
-    """What comes back where nothing flows: zeros in the form of the gradient, also where that is not finite."""
+    """The gradient of an operand with derivative 0: zeros of g's shape and dtype, even where g is not finite."""
     return zeros_like(g, g.shape, g.dtype)

@@ -1,4 +1,4 @@
-"""Operations on numbers that have no derivative: recorded all the same, so that backward can say which one it was."""
+"""Operations that have no derivative, but are recorded all the same, so that backward can name them in its error."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ UndefinedBackward.__name__ = "NotImplemented"
 
 
 def call_undefined(function_name: str, compute: Callable[..., Any], *operands: Any) -> Any:
-    """`operation.call` for a function without derivative."""
+    """`operation.call` for a function without a derivative."""
     return call(UndefinedBackward(function_name, compute), *operands)

@@ -1,4 +1,4 @@
-"""The `.tape` file: reading, writing, and refusing what is damaged.
+"""The `.tape` file: writing it, reading it, and refusing a damaged one.
 
-Imports `recording.model` and `errors`.
+Imports `recording.model`, `basics` and `errors`.
 """

@@ -1,9 +1,9 @@
-"""Arrays on their way into a file and back: each dtype is one flat `.npy` member, every array a slice of it.
+"""Packs arrays into a file and unpacks them: one flat `.npy` member for each dtype, every array a slice of it.
 
-A value is referred to by its number in a table. Its row there is `[pack, offset, *shape]` for an array, with the offset
-counted in elements, or the fields of a `Summary` for what was over the budget. The `.npy` header is written here rather
-than by numpy, whose padding changed between versions: so equal recordings give equal bytes, and the reader compares
-the header instead of parsing one that may be hostile.
+Records refer to a value by its number in a table. Its entry there is `[pack, offset, *shape]` for an array, with the
+offset counted in elements, or the fields of a `Summary` for an array over the budget. The `.npy` header is written here
+rather than by numpy, whose padding changed between versions: so equal recordings give equal bytes, and the reader
+compares the header instead of parsing one that may be hostile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.errors import RecordingError
-from microtape.recording.file.rows import Damaged, Reader, reader
+from microtape.recording.file.json_records import Damaged, Reader, reader
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 
@@ -24,8 +24,8 @@ _KINDS = {"bool": (), "uint": (8, 16, 32, 64), "int": (8, 16, 32, 64), "float": 
 _NAMES = [f"{kind}{bits}" for kind, sizes in _KINDS.items() for bits in sizes or ("",)]
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES}
 _NAME_OF = {np.dtype(name).newbyteorder(order): name for name in _NAMES for order in ("<", ">")}
-HEADER = 128  # bytes before the data of a member
-ALWAYS_KEPT = 64  # elements: below this, a summary would take more room than the array
+_HEADER = 128  # bytes before the data of a member
+_ALWAYS_KEPT = 64  # elements; for so few, a summary would take more room than the array
 
 _Array: TypeAlias = npt.NDArray[Any]
 
@@ -40,8 +40,8 @@ class Packer:
     """Collects the arrays of a recording while it is being written.
 
     Args:
-        element_budget: a larger array is summarised.
-        total_budget: bytes of array data in all; beyond it, the largest arrays are summarised first.
+        element_budget: an array with more elements is stored as a summary.
+        total_budget: bytes of array data in all; beyond that, the largest arrays become summaries first.
     """
 
     def __init__(self, element_budget: int, total_budget: int) -> None:
@@ -55,7 +55,7 @@ class Packer:
         self._summarised = 0
 
     def numbers(self, values: Sequence[Value | None]) -> list[int | None]:
-        """Their numbers in the table: one for the same object, and one for equal arrays within the budget."""
+        """The numbers of these values in the table; equal arrays within the budget share one."""
         known = self._by_identity
         for value in values:
             if value is not None and id(value) not in known:
@@ -81,7 +81,7 @@ class Packer:
         return number
 
     def finish(self) -> tuple[list[list[Any]], dict[str, bytes]]:
-        """The table of values, and the flat data of each dtype that occurs."""
+        """The table of values, and the flat data of each dtype in it."""
         if self._summarised:
             self.notes.append(
                 f"{_arrays(self._summarised)} of more than {self.element_budget:,} elements saved as a summary"
@@ -110,7 +110,7 @@ class Packer:
         sizes = [(-len(one.data), number) for number, one in enumerate(self.values) if isinstance(one, _Packed)]
         for size, number in sorted(sizes):
             value = self.values[number]
-            if excess <= 0 or not isinstance(value, _Packed) or math.prod(value.shape) <= ALWAYS_KEPT:
+            if excess <= 0 or not isinstance(value, _Packed) or math.prod(value.shape) <= _ALWAYS_KEPT:
                 break
             array: _Array = np.frombuffer(value.data, DTYPES[value.dtype]).reshape(value.shape)
             self.values[number] = summarize(array)
@@ -123,31 +123,31 @@ class Packer:
 
 
 def npy_header(dtype: str, count: int) -> bytes:
-    """What stands before `count` elements in a one-dimensional `.npy` file: always 128 bytes."""
+    """The header of a one-dimensional `.npy` file of `count` elements: always 128 bytes."""
     text = f"{{'descr': '{DTYPES[dtype].str}', 'fortran_order': False, 'shape': ({count},), }}"
-    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little") + text.ljust(_HEADER - 11).encode() + b"\n"
 
 
 def unpack_npy(dtype: str, data: bytes) -> _Array:
     """The elements of a member written with `npy_header`, read-only. Raises Damaged for any other bytes."""
-    count, rest = divmod(len(data) - HEADER, DTYPES[dtype].itemsize)
+    count, rest = divmod(len(data) - _HEADER, DTYPES[dtype].itemsize)
     if rest or count < 0 or not data.startswith(npy_header(dtype, count)):
         raise Damaged(f"its {dtype} arrays do not begin or end as they should")
-    array: _Array = np.frombuffer(data, DTYPES[dtype], count, HEADER)
+    array: _Array = np.frombuffer(data, DTYPES[dtype], count, _HEADER)
     if dtype == "bool" and array.view(np.uint8).max(initial=0) > 1:
         raise Damaged("a bool that is neither 0 nor 1")
     return array
 
 
 def read_values(rows: Any, packs: list[_Array]) -> list[Value]:
-    """The table of values. Raises Damaged where a row is neither an array that is there nor a summary."""
+    """The table of values. Raises Damaged if an entry is neither a stored array nor a summary."""
     if type(rows) is not list:
         raise Damaged("no table of values")
     return [_array(row, packs) if type(row) is list and row and type(row[0]) is int else _summary(row) for row in rows]
 
 
 def value_reader(table: list[Value]) -> Reader:
-    """Reads what stood for a value in the first two formats: its number, or the fields of a Summary in place."""
+    """A reader of the entry that stands for a value: its number, or in formats 1 and 2 the fields of a Summary."""
 
     def value(item: Any) -> Value:
         if type(item) is list:
@@ -168,7 +168,7 @@ def _array(row: list[Any], packs: list[_Array]) -> _Array:
         raise Damaged("an array outside of what is stored")
     try:
         found: _Array = packs[pack][start:end].reshape(shape)
-    except ValueError as error:  # no elements, yet dimensions beyond what numpy can multiply
+    except ValueError as error:  # no elements, but dimensions whose product numpy cannot compute
         raise Damaged("an array of impossible shape") from error
     return found
 

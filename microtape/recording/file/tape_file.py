@@ -1,12 +1,12 @@
-"""Recordings as files: one `.tape`, a zip of JSON and of arrays packed into `.npy` members. Never pickle.
+"""Recordings as `.tape` files: a zip of JSON and of arrays packed into `.npy` members. Never pickle.
 
 Note [Format of a .tape file]
-  `recording.json` holds the fields of the `Recording`. What there are many of is stored by columns, one a field, which
-  `columns.py` describes; other records are the list of their fields in the order of `model.py`, which `fields` repeats.
-  Where the model has an array, there is a number: a row of `values` (see `packing.py`). `packs` names the `.npy`
-  members, one a dtype, with the number of elements in each.
-  Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip has no times in it.
-  Any change of the format raises `VERSION`. Older files are read as long as what they lack can be left empty.
+  `recording.json` holds the fields of the `Recording`. Nodes, tensors and other records that come in large numbers are
+  stored as one column for each field, which `json_columns` describes; another record is the list of its fields in the
+  order of `model.py`, which `fields` repeats. An array is stored as its number in the table `values` (see `packing`).
+  `packs` names the `.npy` members, one for each dtype, with the number of elements in each.
+  Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip contains no times.
+  Any change of the format raises `_VERSION`. An older file can be read if the fields it lacks may stay empty.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from typing import Any, TypeGuard
 
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
-from microtape.recording.file.checks import check
-from microtape.recording.file.columns import ColumnReader, column
+from microtape.recording.file.integrity import check_integrity
+from microtape.recording.file.json_columns import ColumnReader, column
+from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
-from microtape.recording.file.rows import Damaged, fields, reader
 from microtape.recording.model import model
 from microtape.recording.model.model import Recording
 
-FORMAT = "microtape recording"
-VERSION = 3
+_FORMAT = "microtape recording"
+_VERSION = 3
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
-_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks")  # of which there are many: stored as columns
-_JSON_SHARE = 5  # JSON takes many times its size in memory, so it may be a fifth of the size limit
+_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks")  # stored as columns
+_JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
 _NEW_IN_2: dict[str, list[Any]] = {"borders": [], "checks": [], "freed": []}
-_QUEUE = 6  # until format 3, the place of a step's ready queue among its fields
+_QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 
 
 def save(
@@ -56,17 +56,17 @@ def save(
     element_budget: int = ELEMENT_BUDGET,
     total_budget: int = TOTAL_BUDGET,
 ) -> None:
-    """Write a recording to a file, whole or not at all: an older file at `path` is replaced at the end, in one step.
+    """Write a recording to a file, whole or not at all: an existing file is replaced at the end, in one step.
 
     Args:
-        recording: what to write.
-        path: the file, by custom `*.tape`.
+        recording: the recording to write.
+        path: the file, by convention `*.tape`.
         element_budget: an array with more elements is stored as a summary.
-        total_budget: bytes of array data in all; beyond it the largest arrays become summaries (never those of
-            64 elements or fewer). The file's `notes` say what was summarised and what would keep it.
+        total_budget: bytes of array data in all; beyond that, the largest arrays become summaries (never those of
+            64 elements or fewer). The file's `notes` say what was summarised and which option keeps it.
 
     Raises:
-        RecordingError: the file cannot be written, or the recording holds what no file can (an object array).
+        RecordingError: the file cannot be written, or the recording holds something that no file can (an object array).
     """
     path = os.fspath(path)
     with paused():
@@ -81,8 +81,8 @@ def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recor
     """Read a recording from a file. Arrays are read-only.
 
     Args:
-        path: a file written by `save`; it may come from anyone.
-        size_limit: bytes that the file may unpack to.
+        path: a file written by `save`; it need not be trusted.
+        size_limit: the number of bytes that the file may unpack to.
 
     Raises:
         RecordingError: the file is missing, unreadable, damaged, too large, of another version, or not a recording.
@@ -101,11 +101,11 @@ def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recor
 
 
 class _Refused(Exception):  # noqa: N818
-    """The file is not one that we read, for a reason that is a sentence."""
+    """The file cannot be read; the message says why, for the user."""
 
 
 def _write(target: str, data: bytes) -> None:
-    if os.path.exists(target) and not os.path.isfile(target):  # /dev/null, a pipe: nothing to put something else in for
+    if os.path.exists(target) and not os.path.isfile(target):  # /dev/null or a pipe, which cannot be replaced
         with open(target, "wb") as file:
             file.write(data)
         return
@@ -122,7 +122,7 @@ def _write(target: str, data: bytes) -> None:
 
 def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     def plain(item: Any) -> Any:
-        """What JSON does not know: mappings that are not dicts."""
+        """A mapping that is not a dict as a dict, for JSON."""
         if isinstance(item, Mapping):
             return dict(item)
         raise RecordingError(f"a recording cannot hold a {type(item).__name__} ({item!r:.60})")
@@ -139,18 +139,18 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     texts["notes"] = encode([*recording.notes, *packer.notes])
     texts["values"] = encode(rows)
     texts["packs"] = encode({dtype: len(data) // DTYPES[dtype].itemsize for dtype, data in packs.items()})
-    texts |= {"format": encode(FORMAT), "version": encode(VERSION), "fields": encode(_FIELDS)}
+    texts |= {"format": encode(_FORMAT), "version": encode(_VERSION), "fields": encode(_FIELDS)}
     text = "{" + ",\n".join(f'"{name}":{texts[name]}' for name in sorted(texts)) + "}\n"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(_member(_JSON), text, zipfile.ZIP_DEFLATED, compresslevel=2)  # as small as 6, in a fifth of it
+        archive.writestr(_member(_JSON), text, zipfile.ZIP_DEFLATED, compresslevel=2)  # a fifth of level 6's time
         for dtype, data in packs.items():
             archive.writestr(_member(f"{dtype}.npy"), npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data)
     return buffer.getvalue()
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """An entry without the time, the system or the permissions of whoever wrote it."""
+    """A zip entry without the writer's time, system or permissions."""
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     info.create_system, info.external_attr = 3, 0o644 << 16
     return info
@@ -162,14 +162,14 @@ def _read(path: str, limit: int) -> bytes:
         if start != b"PK\x03\x04":
             what = "empty" if not start else "not a recording (a .tape file is a zip archive)"
             raise _Refused(f"{what}: make one with `microtape record script.py -o run.tape`")
-        data = start + file.read(min(limit, os.fstat(file.fileno()).st_size or limit))  # so much is set aside first
+        data = start + file.read(min(limit, os.fstat(file.fileno()).st_size or limit))  # allocated at once
     if len(data) > limit:
         raise _Refused(f"larger than the limit of {limit:,} bytes; load(path, size_limit=...) raises it")
     return data
 
 
 def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
-    """The members by name, unpacked, once their sizes are known to be acceptable."""
+    """The members by name, unpacked after their sizes have been checked."""
     known = {_JSON, *(f"{dtype}.npy" for dtype in DTYPES)}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -178,7 +178,7 @@ def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
             if _JSON not in names:
                 raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
             if len(set(names)) != len(names) or not known.issuperset(names):
-                raise Damaged("members that do not belong there")
+                raise Damaged("unknown or repeated members")
             total = sum(member.file_size for member in members)
             if total > limit or archive.getinfo(_JSON).file_size > limit // _JSON_SHARE:
                 raise _Refused(
@@ -194,16 +194,16 @@ def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
 
 def _from_members(members: dict[str, bytes]) -> Recording:
     top = _Parts(members[_JSON])
-    members[_JSON] = b""  # a large text, which nobody reads again
-    if top.get("format") != FORMAT:
+    members[_JSON] = b""  # a large text that is not read again
+    if top.get("format") != _FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
     if type(version) is int and version in (1, 2) and top.get("fields") == _fields_before(version):
         _bring_up_to_date(top, version)
-    elif version != VERSION or top.get("fields") != _FIELDS:
+    elif version != _VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
-        known = type(version) is int and 1 <= version <= VERSION
-        wanted = f"has another format {version}" if known else f"reads formats 1 to {VERSION}"
+        known = type(version) is int and 1 <= version <= _VERSION
+        wanted = f"has another format {version}" if known else f"reads formats 1 to {_VERSION}"
         raise _Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
     packs = top.get("packs")
     if type(packs) is not dict or members.keys() != {_JSON, *(f"{dtype}.npy" for dtype in packs)}:
@@ -217,7 +217,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    tables = _MANY if version == VERSION else {}
+    tables = _MANY if version == _VERSION else {}
     parts: dict[str, Any] = {
         name: tuple(columns.read(tables[name], top.take(name)))
         if name in tables
@@ -226,12 +226,12 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         if name != "options"
     }
     recording = Recording(**parts, options=options)
-    check(recording)
+    check_integrity(recording)
     return recording
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
-    """What older formats had: 2 the ready queue after each step, 1 neither borders nor finite differences."""
+    """The fields of an older format: 2 had the ready queue after each step, 1 also lacked borders and checks."""
     then = {name: list(names) for name, names in _FIELDS.items()}
     then["BackwardStep"].insert(_QUEUE, "ready")
     if version == 1:
@@ -241,7 +241,7 @@ def _fields_before(version: int) -> dict[str, list[str]]:
 
 
 def _bring_up_to_date(top: _Parts, version: int) -> None:
-    """Make the content of an older file what it would be today; what is damaged is left for the reader to find."""
+    """Turn the content of an older file into today's format; damage is left for the reader to find."""
     if version == 1:
         top.update(_NEW_IN_2)
     passes, at = top.get("passes"), _FIELDS["Pass"].index("steps")
@@ -253,8 +253,10 @@ def _bring_up_to_date(top: _Parts, version: int) -> None:
 
 
 class _Parts:
-    """The members of the JSON. `save` writes each on a line of its own, so a part is parsed when it is asked for: never
-    is all of a large recording there as JSON and as records. What is not written like that is parsed at once.
+    """The top-level members of the JSON, each parsed when it is asked for.
+
+    `save` writes each member on a line of its own, so a large recording is never in memory both as JSON and as records.
+    JSON that is laid out otherwise is parsed at once.
     """
 
     def __init__(self, text: bytes) -> None:
@@ -268,17 +270,17 @@ class _Parts:
         self.update(whole if type(whole) is dict else {})
 
     def update(self, parts: Mapping[str, Any]) -> None:
-        """Put these parts in the place of what is there."""
+        """Replace these parts."""
         self._parsed.update(parts)
 
     def get(self, name: str) -> Any:
-        """A part; None where there is none."""
+        """A part; None if it is missing."""
         if name not in self._parsed and name in self._texts:
             self._parsed[name] = _parse(self._texts.pop(name))
         return self._parsed.get(name)
 
     def take(self, name: str) -> Any:
-        """A part that is needed no more afterwards."""
+        """A part that is not needed afterwards: it is dropped here."""
         part = self.get(name)
         self._parsed.pop(name, None)
         return part
@@ -295,7 +297,7 @@ def _parse(text: bytes) -> Any:
 
 
 def _are_options(options: object) -> TypeGuard[Mapping[str, object]]:
-    """Options are for showing, so they are plain: names with words, finite numbers, or lists of them."""
+    """Whether these are options of a recording: names with strings, finite numbers, None, or lists of these."""
 
     def is_plain(item: object) -> bool:
         return item is None or isinstance(item, str | int) or (isinstance(item, float) and math.isfinite(item))

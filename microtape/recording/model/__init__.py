@@ -1,4 +1,4 @@
-"""What a recording is: immutable data, and how numbers in it are put into words.
+"""What a recording is: immutable data, look-ups over it, and its numbers as short text.
 
-Imports nothing of ours.
+Imports no other part of microtape.
 """

@@ -1,4 +1,4 @@
-"""What keeps a gradient away: look-ups over the borders of a `Recording`."""
+"""Why a gradient does not arrive: look-ups over the borders of a `Recording`, where history was cut."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from microtape.recording.model.model import BorderRecord, Recording, TensorRef
 
 
 def borders_by_output(recording: Recording) -> Mapping[TensorRef, BorderRecord]:
-    """A tensor at a version -> the border that it came out of."""
+    """Maps a tensor at a version to the border whose output it is."""
     return {ref: border for border in recording.borders for ref in border.outputs}
 
 
 def way_back(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> list[BorderRecord]:
-    """The border and those before it, the nearest first, back to where the last of them left the tape."""
+    """The border and those that its operands came from, the nearest first, back to the one that left the tape."""
     found, seen = [border], {border.outputs}
     for one in found:
         for operand in one.operands if one.kind == "constant" else ():
@@ -25,14 +25,14 @@ def way_back(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) 
 
 
 def crossing(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> BorderRecord:
-    """The one that took it off the tape: itself, or one that it was computed from."""
+    """The border that left the tape: this one, or one that its operands were computed from."""
     return next((one for one in way_back(border, by_output) if one.kind != "constant"), border)
 
 
 def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated: Iterable[int]) -> BorderRecord | None:
-    """The border between a node or a leaf tensor and the nodes of a pass, where they use what was computed from it.
+    """The border between a node, or a leaf tensor, and the evaluated nodes that use something computed from it.
 
-    A leaf that no recorded operation used has no node.
+    None if there is no such border. A leaf that no recorded operation used has no node.
     """
     later = {node}
     for record in recording.nodes[node + 1 :] if node is not None else ():

@@ -1,6 +1,6 @@
 """What a recording is: immutable data, and nothing else.
 
-The engine writes these down while a program runs; the pictures, the stepper and the lessons only read them. Every
+The recorder writes these records while a program runs; the pictures, the stepper and the lessons only read them. Every
 record is a named tuple, so that thirty thousand of them are made, stored and loaded quickly. Records refer to each
 other by number: a *node id* is an index into `Recording.nodes`, a *tensor id* an index into `Recording.tensors`.
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 
 class Summary(NamedTuple):
-    """What is kept of an array over the budget. Statistics are over the finite elements, None if there are none."""
+    """What is kept of an array over the budget. Statistics cover the finite elements; None if there are none."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -30,15 +30,15 @@ class Summary(NamedTuple):
     nans: int
     infs: int
     histogram: tuple[int, ...]  # counts in equal bins from min to max
-    thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix, averaged down; None: nothing finite there
+    thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix of block means; None: no finite element
 
 
 Value: TypeAlias = "npt.NDArray[np.generic] | Summary"
-"""An array as it was at that moment (read-only), or its summary. Both have `.shape`."""
+"""A read-only copy of an array as it was at that moment, or its summary. Both have `.shape`."""
 
 
 class Place(NamedTuple):
-    """Where in the user's program: a sub-expression, by 1-based lines and 0-based columns in characters."""
+    """A sub-expression of the user's program, by 1-based lines and 0-based columns in characters."""
 
     file: str  # key of Recording.sources
     line: int
@@ -49,10 +49,10 @@ class Place(NamedTuple):
 
 
 class TensorRecord(NamedTuple):
-    """A tensor object. Its values are by version: an in-place write makes a new version of the same tensor."""
+    """A tensor object, with a value for each version: an in-place write makes a new version."""
 
     id: int
-    names: tuple[str, ...]  # the user's variables that held it ("w", "model.w1"), the best first; may be empty
+    names: tuple[str, ...]  # the user's variables that held it ("w", "model.w1"), best name first; may be empty
     shape: tuple[int, ...]
     dtype: str
     requires_grad: bool
@@ -62,7 +62,7 @@ class TensorRecord(NamedTuple):
     base: int | None  # the tensor it is a view of
     retains_grad: bool
     hooks: tuple[str, ...]  # names of the functions registered on it
-    values: Mapping[int, Value]  # version -> value, for the versions that were seen
+    values: Mapping[int, Value]  # version -> value, for the versions that the recorder saw
     grad: Value | None = None  # its .grad when the recording was made; None: it had none
 
     @property
@@ -86,22 +86,22 @@ class Operand(NamedTuple):
 
 
 class EdgeRecord(NamedTuple):
-    """Where one of a node's gradients goes: the node that will receive it and which of its inputs. None: nowhere."""
+    """Where one of a node's gradients goes: the receiving node and which of its inputs. node=None: nowhere."""
 
     node: int | None
     input_nr: int
 
 
 class ScopeRecord(NamedTuple):
-    """One time that a part of the program was entered that the user named: `with microtape.scope("encoder"):`."""
+    """One entry into a part of the program that the user named: `with microtape.scope("encoder"):`."""
 
     id: int
     name: str
-    outer: int | None  # the scope that it was entered from
+    outer: int | None  # the enclosing scope
 
 
 class SavedRecord(NamedTuple):
-    """A tensor kept by a node's forward for its backward."""
+    """A tensor that a node's forward saved for its backward."""
 
     name: str  # the name in the formula ("x", "z") or "saved_tensors[0]"
     ref: TensorRef  # the tensor and the version that was saved
@@ -118,65 +118,65 @@ class NodeRecord(NamedTuple):
 
     id: int
     name: str  # as torch shows it: "MulBackward0", "AccumulateGrad"
-    op: str  # a short word: "mul", "matmul"; a Function's class name; the leaf's name is not in it
+    op: str  # a short word: "mul", "matmul"; for a Function its class name; never the leaf's name
     kind: NodeKind
     formula: str  # "z = x · y    ∂z/∂x = y,  ∂z/∂y = x"; may be empty (a Function without one)
     place: Place | None
-    sequence_nr: int | None  # counted from the recording's first node; None for AccumulateGrad (it goes before all)
+    sequence_nr: int | None  # counted from the recording's first node; None for AccumulateGrad, which runs before all
     operands: tuple[Operand, ...]
-    outputs: tuple[TensorRef | None, ...]  # None: an output nobody kept
+    outputs: tuple[TensorRef | None, ...]  # None: an output that the program did not keep
     edges: tuple[EdgeRecord, ...]
     saved: tuple[SavedRecord, ...]
     variable: int | None  # the leaf, for AccumulateGrad
     in_place: bool  # the operation wrote into its first operand
     pass_: int | None  # the pass during which it was recorded (create_graph), None for the user's own forward
-    made_by: int | None  # the node whose backward recorded it, if any
+    made_by: int | None  # the node whose backward recorded this one, if any
     hooks: tuple[str, ...]  # names of pre- and post-hooks registered on the node
-    scope: int | None = None  # the innermost scope it was recorded in
+    scope: int | None = None  # the innermost scope around it
 
 
 BorderKind: TypeAlias = Literal["detach", "no_grad", "inference_mode", "not differentiable", "copied", "constant"]
 
 
 class BorderRecord(NamedTuple):
-    """Where history ends: something computed without being recorded, from what has a history or comes from a border.
+    """Where history ends: a result without history, computed from tensors that have one or that lost it earlier.
 
-    `no_grad` and `inference_mode` say what kept it off the tape; `not differentiable` is a result such as an argmax;
-    `copied` is made of the bare value, which `op` (item, numpy, ...) took out of the graph before, at `place`;
-    `constant` is computed from what lies behind a border already.
+    `no_grad` and `inference_mode` name what kept the operation off the tape; `not differentiable` is a result such as
+    an argmax; `copied` is a tensor made of a bare value that `op` (item, numpy, ...) took out of the graph at `place`;
+    `constant` is computed from the outputs of earlier borders alone.
     """
 
     kind: BorderKind
     op: str  # "detach", "mul"
     place: Place | None
     operands: tuple[Operand, ...]
-    outputs: tuple[TensorRef, ...]  # their values are known only where somebody used them later
-    in_place: bool  # it wrote into its first operand
+    outputs: tuple[TensorRef, ...]  # a value is known only where the output was used later
+    in_place: bool  # the operation wrote into its first operand
     tape: int  # how many nodes the tape had then
 
 
 class SavedUse(NamedTuple):
-    """A saved tensor at the moment that backward unpacked it."""
+    """A saved tensor at the moment when backward unpacked it."""
 
     name: str
     ref: TensorRef
     value: Value | None  # as unpacked; None where unpacking failed
-    version_now: int  # differs from ref.version where an in-place operation came between
+    version_now: int  # differs from ref.version if an in-place operation came in between
 
 
 class Delivery(NamedTuple):
-    """A gradient travelling along one edge: into which buffer, and what it made of the sum there.
+    """A gradient that travelled along one edge into an input buffer, and the sum there before and after.
 
-    `term` is None where the gradient was undefined: nothing is added, but the dependency counts down all the same.
+    `term` is None where the gradient was undefined: nothing is added, but the receiver's dependency count still falls.
     """
 
-    output: int  # which of the node's gradients, an index into its edges
+    output: int  # which of the sender's gradients: an index into its edges
     node: int  # the receiver
     input_nr: int
     term: Value | None
     before: Value | None  # the sum before; None: nothing had arrived yet
     total: Value | None
-    dependencies_left: int  # of the receiver, after this delivery; at 0 it is ready
+    dependencies_left: int  # of the receiver, after this delivery; at 0 the receiver is ready
 
 
 class HookCall(NamedTuple):
@@ -194,44 +194,44 @@ class ErrorRecord(NamedTuple):
     type: str
     message: str
     places: tuple[tuple[str, Place], ...]  # (role, place): "saved", "modified", "forward", "raised"
-    traceback: str  # as Python prints it, only the user's frames
+    traceback: str  # as Python prints it, but only the user's frames
 
 
 class BackwardStep(NamedTuple):
     """One evaluated node."""
 
-    index: int  # type: ignore[assignment]  # it hides tuple.index, which nobody needs here
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed here
     node: int
-    grad_outputs: tuple[Value | None, ...]  # what arrived, one for each output of the node; after pre-hooks
+    grad_outputs: tuple[Value | None, ...]  # what arrived, one for each output of the node, after pre-hooks
     saved: tuple[SavedUse, ...]
-    grad_inputs: tuple[Value | None, ...]  # what left, one for each edge; after post-hooks and un-broadcasting
+    grad_inputs: tuple[Value | None, ...]  # what left, one for each edge, after post-hooks and un-broadcasting
     deliveries: tuple[Delivery, ...]
     grad_before: Value | None  # for AccumulateGrad: the leaf's .grad before and after
     grad_after: Value | None
-    freed: bool  # its saved tensors were freed after it
+    freed: bool  # its saved tensors were freed afterwards
     hooks: tuple[HookCall, ...]
-    made: tuple[int, ...]  # nodes that it recorded (create_graph)
+    made: tuple[int, ...]  # the nodes that this step recorded (create_graph)
     error: ErrorRecord | None
 
 
 class Capture(NamedTuple):
-    """A gradient that `grad()` or `backward(inputs=)` was asked for."""
+    """A gradient that `grad()` or `backward(inputs=)` asked for."""
 
     tensor: int
-    value: Value | None  # None: not used in the graph, or not reached because the pass failed
+    value: Value | None  # None: the tensor is not in the graph, or the pass failed before reaching it
 
 
 class FiniteDifferences(NamedTuple):
-    """What finite differences say of one gradient of a node: its forward, run again beside where it ran."""
+    """One gradient of a node, compared with finite differences of its forward, which is run again at nearby points."""
 
     pass_: int  # the pass (its `index`) and the node that was evaluated in it
     node: int
-    output: int  # which of the node's gradients, an index into its edges
-    elements: tuple[int, ...]  # those that were checked, counted along the flattened array
-    analytical: Value  # what the node computed there
-    numerical: Value  # what finite differences give
+    output: int  # which of the node's gradients: an index into its edges
+    elements: tuple[int, ...]  # the elements that were checked, counted along the flattened array
+    analytical: Value  # the node's gradient at these elements
+    numerical: Value  # the finite differences
     agrees: bool
-    problem: str  # why it could not be checked; then there are no elements
+    problem: str  # why it could not be checked; then `elements` is empty
 
 
 class Pass(NamedTuple):
@@ -247,10 +247,10 @@ class Pass(NamedTuple):
     create_graph: bool
     captures: tuple[Capture, ...]  # for grad() and inputs=; empty otherwise
     tape: int  # how many nodes the tape had when the pass began: forward steps are nodes[:tape]
-    nodes: tuple[int, ...]  # those that will be evaluated, in tape order
+    nodes: tuple[int, ...]  # the nodes that it evaluates, in tape order
     dependencies: Mapping[int, int]  # node -> how many deliveries it waits for when the pass begins
-    ready: tuple[int, ...]  # the ready queue when the pass begins, next node first; later ones: see `ready.py`
-    grads: Mapping[int, Value]  # tensor id -> its .grad when the pass began, where it had one
+    ready: tuple[int, ...]  # the ready queue when the pass begins, next node first; for later ones see `ready_queues`
+    grads: Mapping[int, Value]  # tensor id -> its .grad when the pass began, if it had one
     steps: tuple[BackwardStep, ...]
     error: ErrorRecord | None
 
@@ -269,20 +269,20 @@ class Recording:
     tensors: tuple[TensorRecord, ...]
     passes: tuple[Pass, ...]
     sources: Mapping[str, str]  # path (relative to the script) -> the file's text
-    error: ErrorRecord | None = None  # the script raised outside of a pass
-    notes: tuple[str, ...] = ()  # what was left out, and the option that keeps it
+    error: ErrorRecord | None = None  # an exception that the program raised outside of a pass
+    notes: tuple[str, ...] = ()  # what was left out, and which option keeps it
     options: Mapping[str, object] = field(default_factory=dict)
     scopes: tuple[ScopeRecord, ...] = ()  # in the order in which they were entered
-    borders: tuple[BorderRecord, ...] = ()  # in the order in which they happened, as far as they matter to the rest
-    checks: tuple[FiniteDifferences, ...] = ()  # where they were asked for
-    freed: tuple[int, ...] = ()  # nodes whose saved tensors were gone when they were first seen
+    borders: tuple[BorderRecord, ...] = ()  # in order of time; only those that led to a recorded or named tensor
+    checks: tuple[FiniteDifferences, ...] = ()  # if the recorder was asked to check
+    freed: tuple[int, ...] = ()  # nodes whose saved tensors were already freed when the recorder first saw them
 
     def value(self, ref: TensorRef | None) -> Value | None:
-        """The tensor's value at that version, None where it was not recorded."""
+        """The tensor's value at that version; None if it was not recorded."""
         return None if ref is None else self.tensors[ref.tensor].values.get(ref.version)
 
     def label(self, node_id: int) -> str:
-        """What to call a node in a sentence: the leaf's name, the user's name for its output, else `%id`."""
+        """The name of a node in a sentence: the leaf's name, the user's name for its output, else `%id`."""
         node = self.nodes[node_id]
         if node.variable is not None:
             return self.tensors[node.variable].name or f"%{node_id}"
@@ -290,5 +290,5 @@ class Recording:
         return ", ".join(name for name in names if name) or f"%{node_id}"
 
     def steps(self) -> Iterator[tuple[Pass, BackwardStep]]:
-        """Every backward step of every pass, in the order they ran."""
+        """Every backward step of every pass, in the order in which they ran."""
         return ((one, step) for one in self.passes for step in one.steps)

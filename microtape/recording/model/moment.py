@@ -1,8 +1,8 @@
-"""What a pass looks like over time: look-ups over a `Recording`, worked out once. Nothing is run again.
+"""What a pass looks like over time: look-ups over a `Recording`, computed once. Nothing is run again.
 
-A `Timeline` is a pass with everything that one asks about it, indexed. A `Moment` is the pass after some of its steps:
-what has arrived where, what has travelled along which edge. `steps_done` counts evaluated nodes: 0 is when backward has
-been called and nothing has been evaluated yet.
+A `PassTimeline` is a pass with an index for every question about it. A `Moment` is the pass after some of its steps:
+which gradients have arrived at which node, and which have travelled along which edge. `steps_done` counts evaluated
+nodes: at 0, backward has been called and has evaluated nothing yet.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from typing import NamedTuple
 
 from microtape.recording.model.cut_history import borders_by_output
 from microtape.recording.model.model import BackwardStep, BorderRecord, Delivery, Pass, Recording, TensorRef, Value
-from microtape.recording.model.ready import ReadyQueues
+from microtape.recording.model.ready_queues import ReadyQueues
 
-SEED = -1  # the "step" that put the first gradient into a root's buffer
+SEED = -1  # stands for the step of the first gradient, which no step delivered
 
 
-class Arrival(NamedTuple):
-    """A gradient that came into an input buffer of a node."""
+class PassArrival(NamedTuple):
+    """The last gradient that arrived in an input buffer of a node."""
 
-    step: int  # during which it came; SEED for the first gradient
+    step: int  # the step that delivered it; SEED for the first gradient
     delivery: Delivery | None  # None for the seed
-    total: Value | None  # the sum there, with it
+    total: Value | None  # the sum in the buffer, including it
 
 
 @dataclass(frozen=True, eq=False)
-class Timeline:
-    """A pass of a recording, or a program that never called backward: then `pass_` is None and there are no steps."""
+class PassTimeline:
+    """A pass of a recording. For a program that never called backward, `pass_` is None and there are no steps."""
 
-    recording: Recording = field(repr=False)  # whoever writes one into a log does not want all of it
+    recording: Recording = field(repr=False)  # far too long for a log or an error message
     pass_index: int = 0  # which of `recording.passes`
 
     @cached_property
     def pass_(self) -> Pass | None:
-        """The pass. Raises IndexError where the recording has passes, but not this one."""
+        """The pass. Raises IndexError if the recording has passes, but not this one."""
         if not self.recording.passes and self.pass_index == 0:
             return None
         count = len(self.recording.passes)
@@ -51,7 +51,7 @@ class Timeline:
         return self.pass_.steps if self.pass_ else ()
 
     def at(self, steps_done: int | None = None) -> Moment:
-        """The pass after that many steps; None is its end, without any step in the foreground.
+        """The pass after that many steps. None is its end, where no step is current unless the last one failed.
 
         Raises:
             IndexError: there is no such step.
@@ -65,7 +65,7 @@ class Timeline:
         return Moment(self, steps_done, self.steps[steps_done - 1] if steps_done else None)
 
     def touched(self, steps_done: int) -> frozenset[int]:
-        """The nodes of which something is different after that many steps (1 or more) from what it was one earlier."""
+        """The nodes that look different after that many steps (1 or more) from how they looked one step earlier."""
         found: set[int] = set()
         for step in self.steps[max(steps_done - 2, 0) : steps_done]:
             found |= {step.node, *step.made, *(one.node for one in step.deliveries)}
@@ -83,17 +83,17 @@ class Timeline:
 
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
-        """Node -> the step that evaluated it."""
+        """Maps a node to the step that evaluated it."""
         return {step.node: step for step in self.steps}
 
     @cached_property
     def made_at(self) -> Mapping[int, int]:
-        """Node -> the index of the step that recorded it (create_graph)."""
+        """Maps a node to the index of the step that recorded it (create_graph)."""
         return {node: step.index for step in self.steps for node in step.made}
 
     @cached_property
     def nodes(self) -> tuple[int, ...]:
-        """What the pass evaluates, what else the program recorded since the pass before, what the pass recorded."""
+        """The nodes that the pass evaluates or records, and those that the program recorded since the previous pass."""
         nodes, pass_ = self.recording.nodes, self.pass_
         if pass_ is None:
             return tuple(range(len(nodes)))
@@ -103,12 +103,12 @@ class Timeline:
 
     @cached_property
     def evaluates(self) -> frozenset[int]:
-        """The nodes that the pass evaluates from beginning to end."""
+        """The nodes that the pass evaluates, from its first step to its last."""
         return frozenset(self.pass_.nodes) if self.pass_ else frozenset()
 
     @cached_property
     def seeds(self) -> Mapping[tuple[int, int], Value | None]:
-        """(node, output) -> the first gradient."""
+        """Maps (node, output) to the first gradient."""
         if self.pass_ is None:
             return {}
         roots = zip(self.pass_.roots, self.pass_.seeds, strict=True)
@@ -116,7 +116,7 @@ class Timeline:
 
     @cached_property
     def received(self) -> Mapping[int, Sequence[tuple[int, Delivery]]]:
-        """Node -> what was delivered to it, in order, each with the step."""
+        """Maps a node to the gradients delivered to it, in order, each with its step."""
         found: dict[int, list[tuple[int, Delivery]]] = {}
         for step in self.steps:
             for one in step.deliveries:
@@ -128,12 +128,12 @@ class Timeline:
 
     @cached_property
     def travelled(self) -> Mapping[tuple[int, int], tuple[int, Delivery]]:
-        """(node, which of its edges) -> the step in which a gradient went along it, and that gradient."""
+        """Maps (node, index of the edge) to the step that sent a gradient along the edge, and that gradient."""
         return {(step.node, one.output): (step.index, one) for step in self.steps for one in step.deliveries}
 
     @cached_property
     def accumulated(self) -> Mapping[int, tuple[int, Value]]:
-        """Leaf tensor -> the step that changed its `.grad`, and what it was then."""
+        """Maps a leaf tensor to the step that changed its `.grad`, and the new `.grad`."""
         found = {}
         for step in self.steps:
             variable = self.recording.nodes[step.node].variable
@@ -143,13 +143,13 @@ class Timeline:
 
     @cached_property
     def producer(self) -> Mapping[TensorRef, tuple[int, int]]:
-        """A tensor at a version -> (the node that computed it, which of its outputs)."""
+        """Maps a tensor at a version to (the node that computed it, which of its outputs)."""
         nodes = self.recording.nodes
         return {ref: (node.id, k) for node in nodes for k, ref in enumerate(node.outputs) if ref is not None}
 
     @cached_property
     def savers(self) -> Mapping[TensorRef, tuple[int, ...]]:
-        """A tensor at a version -> the nodes that saved it."""
+        """Maps a tensor at a version to the nodes that saved it."""
         found: dict[TensorRef, dict[int, None]] = {}
         for node in self.recording.nodes:
             for one in node.saved:
@@ -158,17 +158,17 @@ class Timeline:
 
     @cached_property
     def borders(self) -> Mapping[TensorRef, BorderRecord]:
-        """A tensor at a version -> the border that it came out of."""
+        """Maps a tensor at a version to the border whose output it is."""
         return borders_by_output(self.recording)
 
     @cached_property
     def made_without_history(self) -> Mapping[int, TensorRef]:
-        """Tensor -> as it was when it came out of a border."""
+        """Maps a tensor that was made at a border to its version there."""
         return {ref.tensor: ref for ref, border in reversed(list(self.borders.items())) if not border.in_place}
 
     @cached_property
     def written(self) -> Mapping[int, int]:
-        """Tensor -> its version after the program's last recorded write to it before the pass."""
+        """Maps a tensor to its version after the program's last recorded write to it before the pass."""
         tape = self.pass_.tape if self.pass_ else len(self.recording.nodes)
         found: dict[int, int] = {}
         for ref, (node, _) in self.producer.items():
@@ -181,23 +181,23 @@ class Timeline:
 class Moment:
     """A pass after `steps_done` steps."""
 
-    timeline: Timeline
+    timeline: PassTimeline
     steps_done: int
-    current: BackwardStep | None  # the step in the foreground: the one just taken, or the one that failed
+    current: BackwardStep | None  # the step just taken, or the one that failed
 
     @property
     def recording(self) -> Recording:
-        """The recording it is a moment of."""
+        """The recording that this is a moment of."""
         return self.timeline.recording
 
     @property
     def pass_(self) -> Pass | None:
-        """The pass it is a moment of; None where the program never called backward."""
+        """The pass that this is a moment of; None if the program never called backward."""
         return self.timeline.pass_
 
     @property
     def failed(self) -> BackwardStep | None:
-        """The step that raised, if this moment is after it."""
+        """The step that raised, if it was the last one taken."""
         last = self.timeline.steps[self.steps_done - 1] if self.steps_done else None
         return last if last is not None and last.error is not None else None
 
@@ -212,18 +212,18 @@ class Moment:
         return step if step is not None and step.index < self.steps_done else None
 
     def is_there(self, node: int) -> bool:
-        """Whether the node has been recorded yet: backward itself may record it later."""
+        """Whether the node has been recorded yet; with create_graph, backward itself records some later."""
         return self.timeline.made_at.get(node, -1) < self.steps_done
 
-    def arrived(self, node: int, output: int) -> Arrival | None:
-        """The last gradient that came into the buffer, with the sum there."""
+    def arrived(self, node: int, output: int) -> PassArrival | None:
+        """The last gradient that arrived in the node's buffer for `output`, with the sum there."""
         came = self.timeline.received.get(node, ())
         for i in range(self._count(came) - 1, -1, -1):
             step, one = came[i]
             if one.input_nr == output:
-                return Arrival(step, one, one.total)
+                return PassArrival(step, one, one.total)
         seeds = self.timeline.seeds
-        return Arrival(SEED, None, seeds[node, output]) if (node, output) in seeds else None
+        return PassArrival(SEED, None, seeds[node, output]) if (node, output) in seeds else None
 
     def travelled(self, node: int, edge: int) -> Delivery | None:
         """The gradient that has gone along one of the node's edges."""
@@ -239,11 +239,11 @@ class Moment:
         return self.pass_.dependencies.get(node, 0) if self.pass_ else 0
 
     def _count(self, came: Sequence[tuple[int, Delivery]]) -> int:
-        """How many of these had come by now."""
+        """How many of these have been delivered by now."""
         return bisect_left(came, self.steps_done, key=lambda one: one[0])
 
     def grad(self, tensor: int) -> Value | None:
-        """The `.grad` of a leaf; without any pass, as it was when the recording was made."""
+        """The `.grad` of a leaf now; without any pass, as it was when the recording was made."""
         if self.pass_ is None:
             return self.recording.tensors[tensor].grad
         found = self.timeline.accumulated.get(tensor)

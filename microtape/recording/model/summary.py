@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from microtape.recording.model.model import Summary
 
-BINS = 16
-THUMBNAIL_ROWS, THUMBNAIL_COLUMNS = 8, 16
+_BINS = 16
+_THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS = 8, 16
 
 _Floats = npt.NDArray[np.float64]
 
@@ -19,13 +19,14 @@ _Floats = npt.NDArray[np.float64]
 def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
     """Describe an array of any shape and any bool, integer, floating or complex dtype.
 
-    Statistics, histogram and thumbnail are over the finite elements, computed in float64; they are None or empty where
-    there is no finite element. A bool counts as 0 or 1. A complex number counts by its absolute value, so `min` and
-    `max` of a complex array are its smallest and largest magnitude. `std` is that of the whole array (divided by n).
+    Statistics, histogram and thumbnail cover the finite elements, computed in float64; they are None or empty if there
+    are none. A bool counts as 0 or 1, a complex number by its absolute value: `min` and `max` of a complex array are
+    its smallest and largest magnitudes. `std` is the population standard deviation (divided by n).
 
     Args:
         array: any shape, also 0-d and empty.
-        pictures: also make the histogram and the thumbnail; without, both are empty (for showing a line of text).
+        pictures: also compute the histogram and the thumbnail; otherwise both are empty, which is enough for a line of
+            text.
     """
     numbers, finite = _as_floats(array)
     kept = numbers.ravel() if finite.all() else numbers[finite]
@@ -60,26 +61,26 @@ def _as_floats(array: npt.NDArray[Any]) -> tuple[_Floats, npt.NDArray[np.bool_]]
 
 
 def _mean_and_std(numbers: _Floats, largest: float) -> tuple[float, float]:
-    """Of finite numbers, without overflow: huge ones are scaled to at most 1 first."""
+    """The mean and standard deviation of finite numbers, without overflow: huge ones are scaled to at most 1 first."""
     scale = largest if largest > 1e150 else 1.0
     scaled = numbers / scale if scale != 1.0 else numbers
-    mean = scaled.sum() / scaled.size  # as `mean` and `std` do, which take twice as long for small arrays
+    mean = scaled.sum() / scaled.size  # what np.mean and np.std compute, in half of their time for small arrays
     deviations = scaled - mean
     return float(mean) * scale, math.sqrt((deviations * deviations).sum() / scaled.size) * scale
 
 
 def _histogram(numbers: _Floats, low: float, high: float) -> tuple[int, ...]:
-    """Counts in equal bins from `low` to `high`; a single bin where all numbers are the same."""
+    """Counts in equal bins from `low` to `high`; a single bin if all numbers are the same."""
     if low == high:
         return (numbers.size,)
     scale = max(abs(low), abs(high))  # so that high - low cannot overflow
     position = (numbers / scale - low / scale) / (high / scale - low / scale)
-    bins = np.minimum((position * BINS).astype(np.int64), BINS - 1)
-    return tuple(np.bincount(bins, minlength=BINS).tolist())
+    bins = np.minimum((position * _BINS).astype(np.int64), _BINS - 1)
+    return tuple(np.bincount(bins, minlength=_BINS).tolist())
 
 
 def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[float | None, ...], ...]:
-    """Four-digit block means of the array as a matrix (leading dimensions stacked); None: nothing finite there."""
+    """Block means, to four digits, of the array as a matrix (leading dimensions stacked); None: no finite element."""
     if not numbers.size:
         return ()
     columns = numbers.shape[-1] if numbers.ndim else 1
@@ -101,7 +102,7 @@ def _four_digits(number: float) -> float:
 
 
 def _block_sums(matrix: _Floats) -> _Floats:
-    for axis, most in enumerate((THUMBNAIL_ROWS, THUMBNAIL_COLUMNS)):
+    for axis, most in enumerate((_THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS)):
         side = matrix.shape[axis]
         blocks = min(side, most)
         starts = np.arange(blocks) * side // blocks

@@ -1,6 +1,6 @@
-"""Numbers, shapes and arrays as short text: one way of writing them for pictures, the stepper and the trace.
+"""Numbers, shapes and arrays as short text, written the same way in pictures, the stepper and the trace.
 
-Nothing here depends on a terminal: text is counted in characters, and `ascii=True` keeps to plain ASCII.
+Nothing here depends on a terminal: widths are counted in characters, and `ascii=True` keeps to plain ASCII.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from microtape.recording.model.summary import summarize
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
-FEWEST = 2  # digits of numbers among others
-LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
-REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
+_SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
+_FEWEST = 2  # significant digits of each number in a list or a description
+_LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
+_REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
 
 
 def format_number(x: Any, digits: int = 4) -> str:
@@ -40,7 +40,7 @@ def format_number(x: Any, digits: int = 4) -> str:
         return f"{format_number(x.real, digits)}{sign}{imaginary}j"
     x = float(x)
     text = f"{x:.{digits}g}"
-    if "e" not in text and abs(x) < 999_999:  # most numbers: that is how they are to be written
+    if "e" not in text and abs(x) < 999_999:  # most numbers are right already
         return text
     if not math.isfinite(x):
         return str(x)
@@ -52,17 +52,17 @@ def format_number(x: Any, digits: int = 4) -> str:
 
 
 def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
-    """`32×4` (`32x4` in ASCII), `8` for a vector of eight, `scalar` for no dimension at all."""
+    """`32×4` (`32x4` in ASCII), `8` for a vector of eight, `scalar` for no dimensions."""
     return ("x" if ascii else "×").join(map(str, shape)) if shape else "scalar"
 
 
 def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: bool = False) -> str:
-    """An array, a summary or nothing on one line of at most `width` characters.
+    """An array, a summary or None on one line of at most `width` characters.
 
     A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit. Otherwise it is
-    described, `mean 0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; that there are NaN or Inf is
-    the last thing to be left out. None is `None`, which is not zero. Nothing is ever cut in the middle of a number:
-    where no true text fits, there is an ellipsis.
+    described, `mean 0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; a count of NaN or Inf is the last
+    part to be left out. None is `None`, which is not zero. No number is ever cut short: where nothing fits, the text
+    is an ellipsis.
     """
     if isinstance(value, np.ndarray) and value.ndim and not value.flags.writeable:
         return _written_before(_Recorded(value), width, digits, ascii)
@@ -70,7 +70,7 @@ def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: boo
 
 
 class _Recorded:
-    """An array that nobody writes to, as a key: the same object has the same text."""
+    """A read-only array as a dictionary key: the same object always has the same text."""
 
     __slots__ = ("array",)
 
@@ -84,12 +84,12 @@ class _Recorded:
         return isinstance(other, _Recorded) and self.array is other.array
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(_REMEMBERED)
 def _written_before(one: _Recorded, width: int, digits: int, ascii: bool) -> str:
     return _written(one.array, width, digits, ascii)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(_REMEMBERED)
 def _summarized_before(one: _Recorded) -> Summary:
     return summarize(one.array, pictures=False)
 
@@ -111,7 +111,7 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
     elif value.ndim == 0:
         yield from _numbers(value.item(), digits)
     else:
-        if 0 < value.size <= LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
+        if 0 < value.size <= _LARGEST_LIST and 3 * value.size <= width:  # each has a digit, a comma and a space
             yield from _shortened(partial(_listed, value.tolist()), digits, width)
         fixed = not value.flags.writeable
         about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
@@ -125,14 +125,14 @@ def _numbers(x: Any, digits: int) -> Iterator[str]:
 
 
 def _shortened(write: Callable[[int], str], digits: int, width: int) -> Iterator[str]:
-    """A text with ever fewer digits, which makes it shorter; none at all where even the last would be too long."""
-    fewest = min(digits, FEWEST)
+    """A text with fewer and fewer digits; nothing if even the shortest would be too long."""
+    fewest = min(digits, _FEWEST)
     if len(write(fewest)) <= width:
         yield from map(write, range(digits, fewest - 1, -1))
 
 
 def _listed(x: Any, digits: int) -> str:
-    """A number, or lists of them; where there is none, `[]` whatever the shape."""
+    """A number or a nested list of numbers; an empty dimension is `[]`."""
     if not isinstance(x, list):
         return format_number(x, digits)
     return "[" + ", ".join([_listed(row, digits) for row in x]) + "]"
@@ -165,10 +165,10 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
         mean, std, low, high = [format_number(x, fewer) for x in numbers]
         return _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
 
-    if width >= SHORTEST_STATISTICS:  # else that would be work for nothing: the tape's columns are narrow
+    if width >= _SHORTEST_STATISTICS:  # else nothing fits: the tape's columns are narrow
         for tail in (zeros, "") if zeros else ("",):
             yield from _shortened(partial(extent, tail), digits, width)
-    mean, std = (format_number(x, min(digits, FEWEST)) for x in numbers[:2])
+    mean, std = (format_number(x, min(digits, _FEWEST)) for x in numbers[:2])
     yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"
@@ -176,7 +176,7 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
 
 
 def _not_finite(about: Summary) -> str:
-    """`3 NaN 1 Inf`, `all NaN`, or nothing to say."""
+    """`3 NaN 1 Inf`, `all NaN`, or an empty text."""
     size = math.prod(about.shape)
     counts = ((about.nans, "NaN"), (about.infs, "Inf"))
     return _join(*(f"all {what}" if count == size else f"{count} {what}" for count, what in counts if count))

@@ -1,4 +1,4 @@
-"""Records a script in a child process, up to the pass that is asked for.
+"""Records a script in a child process, up to the pass that was asked for.
 
-Imports the other rooms of `recording`.
+Imports the other rooms of `recording`, and `tape.watch`, to stop watching.
 """

@@ -1,7 +1,7 @@
 """The process in which a script is recorded; `run.py` starts it, and reads the report that it leaves.
 
-It must look to the script like plain Python. So it imports the engine and nothing above it, and every name, path and
-exit status is what `python script.py` would have given.
+To the script it must look like plain Python. So it imports nothing above the engine and the recorder, and every name,
+path and exit status is what `python script.py` would give.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from microtape.recording.script.until import Until
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
-LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
-FOUND = "the program was stopped at pass {number}, where {until} came true; what went before is not kept"
-MOST_KEPT = 16  # passes of one graph, while looking for one
-PATIENCE = 3  # how often a script may swallow the exception that stops it
+_LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
+_FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
+_MOST_KEPT = 16  # passes of one graph, while looking for the pass that `until` describes
+_MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
 
 
-class Order(NamedTuple):
-    """What `run.py` asks for."""
+class Request(NamedTuple):
+    """What `run.py` asks the child to record."""
 
     script: str
     out: str
     report: str
     passes: str | None
     first: int
-    last: int | None  # 0: up to the first backward(), None: all
+    last: int | None  # 0: up to the first backward(); None: all
     element_budget: int
     total_budget: int
     until: str | None
@@ -51,74 +51,74 @@ class Order(NamedTuple):
 
 
 class StopScript(SystemExit):
-    """What was asked for is recorded. `except Exception` lets a SystemExit pass; event loops and threads respect it."""
+    """Ends a script whose passes are recorded; `except Exception`, event loops and threads let it through."""
 
 
-class Session:
-    """One script from start to end, and what there is to say about it."""
+class ScriptRecorder:
+    """Records one script from start to end, and reports how it ended."""
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
+    def __init__(self, request: Request) -> None:
+        self.request = request
         self.recorder = Recorder(
-            os.path.basename(order.script),
-            root=os.path.dirname(os.path.abspath(order.script)),
+            os.path.basename(request.script),
+            root=os.path.dirname(os.path.abspath(request.script)),
             wants=self.wants,
             after_pass=self.after_pass,
-            check=order.check,
+            check=request.check,
         )
-        self.until = Until.read(order.until) if order.until is not None else None
-        self.within = _context_manager(order.within)
+        self.until = Until.read(request.until) if request.until is not None else None
+        self.within = _context_manager(request.within)
         self.process = os.getpid()
-        self.complete = False  # every pass that was asked for is recorded
+        self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
         self.report: dict[str, Any] = {"saved": False, "problem": None}
 
     def wants(self, index: int) -> bool:
         """Whether the pass with this index (from 0) was asked for."""
-        return index + 1 >= self.order.first and (not self.order.last or index < self.order.last)
+        return index + 1 >= self.request.first and (not self.request.last or index < self.request.last)
 
     def after_pass(self, index: int) -> None:
-        """Save and stop, if this was the last pass asked for. A failed one is left to end the script itself."""
+        """Save and stop if this was the last pass asked for. A failed pass ends the script by its own exception."""
         if self.until is not None:
             self.look(self.until)
             return
         passes = self.recorder.passes
         ended = passes[-1] if self.wants(index) else None
-        if self.order.last == 0:
+        if self.request.last == 0:
             self.complete = ended is not None and ended.kind == "backward"
-        elif self.order.last is not None:
-            self.complete = self.recorder.count >= self.order.last
+        elif self.request.last is not None:
+            self.complete = self.recorder.count >= self.request.last
         if not self.complete:
             return
-        self.end(LEFT_OUT, failed=ended is not None and ended.error is not None)
+        self.end(_LEFT_OUT, failed=ended is not None and ended.error is not None)
 
     def look(self, until: Until) -> None:
-        """End it if what is looked for has happened; else forget what nobody will come back to."""
+        """End the recording if `until` came true in a pass; else forget passes whose graph no later pass can share."""
         recording, last = self.recorder.recording, self.recorder.passes[-1]
         if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
             self.complete = True
-            self.end(FOUND.format(number=last.index + 1, until=until.text), failed=last.error is not None)
-        elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= MOST_KEPT:
+            self.end(_FOUND.format(number=last.index + 1, until=until.text), failed=last.error is not None)
+        elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= _MOST_KEPT:
             self.recorder.forget()
 
     def end(self, note: str, *, failed: bool) -> None:
-        """Save what was asked for, and stop the script unless it is about to end by itself."""
+        """Save the recording, and stop the script unless a failed pass is about to end it."""
         self.save(() if failed else (note,))
-        self.write_report("stopped", None)  # already now, since the script may end its process in a `finally` block
+        self.write_report("stopped", None)  # now, because a `finally` block of the script may end the process
         watch.set((_AfterTheEnd(self),))
         if not failed:
             self.stop()
 
     def stop(self) -> NoReturn:
-        """End the script by an exception, so that its `finally` blocks run; if it swallows several, without asking."""
+        """End the script by an exception, so that its `finally` blocks run; if it swallows several, end the process."""
         self.stops += 1
-        if self.stops > PATIENCE:
+        if self.stops > _MOST_SWALLOWED:
             _exit_at_once()
         raise StopScript
 
     def run(self) -> None:
         """Run the script as `__main__`."""
-        script = os.path.abspath(self.order.script)
+        script = os.path.abspath(self.request.script)
         main = types.ModuleType("__main__")
         main.__file__, main.__builtins__ = script, __builtins__  # type: ignore[attr-defined]
         main.__loader__ = importlib.machinery.SourceFileLoader("__main__", script)
@@ -131,29 +131,29 @@ class Session:
             exec(code, main.__dict__)
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
-        """Write what has been recorded, if there is anything to see in it."""
+        """Write the recording if it has anything to show: a pass, or an error after some operations."""
         recording = self.recorder.recording
         if not recording.passes and not (recording.error and recording.nodes):
             return
         recording = dataclasses.replace(
             recording,
             notes=(*recording.notes, *notes),
-            options={"args": sys.argv[1:], "passes": self.order.passes, "until": self.order.until},
+            options={"args": sys.argv[1:], "passes": self.request.passes, "until": self.request.until},
         )
         try:
             with _uninterrupted():
                 save(
                     recording,
-                    self.order.out,
-                    element_budget=self.order.element_budget,
-                    total_budget=self.order.total_budget,
+                    self.request.out,
+                    element_budget=self.request.element_budget,
+                    total_budget=self.request.total_budget,
                 )
             self.report["saved"] = True
         except RecordingError as error:
             self.report["problem"] = str(error)
 
     def write_report(self, ended: str, error: BaseException | None) -> None:
-        """Tell the process that started us how it went. A fork of the script has nothing to say: it is not recorded."""
+        """Tell the parent process how the script ended. A fork of the script writes no report: it is not recorded."""
         if os.getpid() != self.process:
             return
         if not self.complete:
@@ -165,44 +165,44 @@ class Session:
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}
         self.report["torch"] = "torch" in sys.modules and not self.recorder.recording.nodes
-        with open(self.order.report, "w", encoding="utf-8") as file:
+        with open(self.request.report, "w", encoding="utf-8") as file:
             json.dump(self.report, file)
 
 
 class _AfterTheEnd(Watcher):
-    """Watches a script that goes on after the end of its recording, having swallowed what was to stop it."""
+    """Stops a script again that has swallowed StopScript and calls backward once more."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, script: ScriptRecorder) -> None:
+        self.script = script
         self.thread = threading.get_ident()
 
     def task_started(self, task: Any) -> None:
         if threading.get_ident() == self.thread:
-            self.session.stop()
+            self.script.stop()
 
 
 def main() -> None:
     """Run the script that the command line names, as `python script.py` would, and leave a recording and a report."""
-    _, root, order, *sys.argv = sys.argv
-    session = Session(Order(**json.loads(order)))
+    _, root, request, *sys.argv = sys.argv
+    script = ScriptRecorder(Request(**json.loads(request)))
     sys.path.remove(root)
-    gc.set_threshold(50_000, 20, 50)  # a recording is many small objects and no cycles: a third of the time less
+    gc.set_threshold(50_000, 20, 50)  # a recording is many small objects without cycles: this saves a third of the time
     if not os.environ.get("PYTHONSAFEPATH"):
-        sys.path.insert(0, os.path.dirname(os.path.realpath(session.order.script)))
+        sys.path.insert(0, os.path.dirname(os.path.realpath(script.request.script)))
     try:
-        session.run()
-        session.write_report("finished", None)
+        script.run()
+        script.write_report("finished", None)
     except StopScript as stop:
-        _end_stopped(session, stop)
+        _end_stopped(script, stop)
     except SystemExit:
-        session.write_report("exited", None)
+        script.write_report("exited", None)
         raise
     except BaseException as error:
-        if _was_stopped(error):  # a `finally` block stumbled over being run early: nobody's fault
-            _end_stopped(session, error)
+        if _was_stopped(error):  # a `finally` block failed because it ran early: not the user's error
+            _end_stopped(script, error)
             return
-        without_our_frames(error)
-        session.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
+        _without_our_frames(error)
+        script.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
 
@@ -220,10 +220,10 @@ def _stop_watching() -> None:
     watch.set(tuple(watcher for watcher in watch.watchers if not isinstance(watcher, Recorder | _AfterTheEnd)))
 
 
-def _end_stopped(session: Session, stop: BaseException) -> None:
-    session.write_report("stopped", None)
+def _end_stopped(script: ScriptRecorder, stop: BaseException) -> None:
+    script.write_report("stopped", None)
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        _exit_at_once()  # nobody is left to tell those threads to end
+        _exit_at_once()  # those threads would never end by themselves
 
 
 def _exit_at_once() -> NoReturn:
@@ -240,8 +240,8 @@ def _was_stopped(error: BaseException | None) -> bool:
     return error is not None
 
 
-def without_our_frames(error: BaseException) -> None:
-    """Take our frames out of an exception's traceback, and out of those of its causes: the user sees their own code."""
+def _without_our_frames(error: BaseException) -> None:
+    """Remove our frames from the tracebacks of an exception and its causes, so that users see only their own code."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -267,7 +267,7 @@ def _users_part(trace: types.TracebackType | None) -> types.TracebackType | None
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """A second Ctrl-C, pressed while the first one's recording is being written, waits."""
+    """Ignore Ctrl-C while the recording is being written."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,7 +1,7 @@
 """Conditions such as `grad.max() > 10` or `isnan(grad)`: a small language, read by Python's parser, never run by it.
 
-A condition is taken apart once, and everything in it must be one of the few things below; then it is evaluated at a
-moment's `Facts`. What is unknown at a moment, such as a gradient in the forward part, makes the condition false there.
+A condition is parsed once, and may contain only what this module lists. It is then evaluated on the `Facts` of a
+moment. A fact that is unknown there, such as a gradient during forward, makes the condition false.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 
 from microtape.recording.model.model import BackwardStep, Recording, Summary, TensorRef, Value
 
-HELP = (
+_HELP = (
     "grad, value, shape, dtype, op, name, node, line, step, isnan(), isinf(), abs(), .max() .min() .mean() .norm() ..."
 )
-MEASURES = ("max", "min", "mean", "std", "sum", "norm")
-LONGEST = 500  # characters of a condition
-COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_MEASURES = ("max", "min", "mean", "std", "sum", "norm")
+_LONGEST = 500  # characters of a condition
+_COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
     ast.Lt: operator.lt,
@@ -30,7 +30,7 @@ COMPARE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -39,16 +39,16 @@ ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 
 class ExpressionError(ValueError):
-    """The text is not a condition; the message says why, for the user."""
+    """A text is not a condition; the message says why, for the user."""
 
 
-class Unknown(Exception):  # noqa: N818 - not an error: the condition has no answer here
-    """Something in the condition is not known at this moment."""
+class Unknown(Exception):  # noqa: N818 - not an error: the condition is simply false
+    """A fact in the condition is unknown at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a condition can ask about at a moment. The gradient is the one that reached the node's output."""
+    """What a condition can ask about at a moment. `grad` is the gradient that reached the node's output."""
 
     grad: Value | None
     value: Value | None
@@ -60,7 +60,7 @@ class Facts:
 
     @classmethod
     def of(cls, recording: Recording, node: int, step: BackwardStep | None, ref: TensorRef | None) -> Facts:
-        """What is true when a node is recorded, or evaluated in a step; `ref` is its output, or its leaf."""
+        """The facts when a node is recorded, or evaluated in a step; `ref` is its output, or its leaf."""
         record = recording.nodes[node]
         grads = step.grad_outputs if step is not None else ()
         return cls(
@@ -76,20 +76,20 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that has been read."""
+    """A parsed condition."""
 
     text: str
     tree: ast.expr
 
     @classmethod
     def read(cls, text: str) -> Condition:
-        """Read a condition.
+        """Parse a condition.
 
         Raises:
-            ExpressionError: it is not one.
+            ExpressionError: `text` is not a condition.
         """
-        if len(text) > LONGEST:
-            raise ExpressionError("that is too long for a condition")
+        if len(text) > _LONGEST:
+            raise ExpressionError("the condition is too long")
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -98,7 +98,7 @@ class Condition:
         return cls(text.strip(), tree)
 
     def holds(self, facts: Facts) -> bool:
-        """Whether it is true of these facts; what is not known makes it false."""
+        """Whether the condition is true of these facts; an unknown fact makes it false."""
         try:
             with np.errstate(all="ignore"):
                 result = _evaluate(self.tree, facts)
@@ -108,30 +108,30 @@ class Condition:
 
 
 def _check(tree: ast.expr) -> None:
-    """Refuse what is not in the language, before it is ever evaluated."""
+    """Raise ExpressionError for anything outside the language, before it is evaluated."""
     match tree:
         case ast.Constant(value=bool() | int() | float() | str() | None):
             return
         case ast.Name(id=name):
             if name not in (*Facts.__slots__, "shape", "dtype"):
-                raise ExpressionError(f"there is no {name!r} in conditions; there are {HELP}")
+                raise ExpressionError(f"there is no {name!r} in conditions; there are {_HELP}")
             return
         case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
             pass
         case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=one):
             parts = [one]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
             parts = [left, right]
-        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARE for op in ops):
+        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in _COMPARE for op in ops):
             parts = [left, *rest]
         case ast.Attribute(value=of, attr="shape" | "dtype" | "size" | "ndim"):
             parts = [of]
         case ast.Call(func=ast.Name(id="isnan" | "isinf" | "abs"), args=[one], keywords=[]):
             parts = [one]
-        case ast.Call(func=ast.Attribute(value=of, attr=name), args=[], keywords=[]) if name in MEASURES:
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=[], keywords=[]) if name in _MEASURES:
             parts = [of]
         case _:
-            raise ExpressionError(f"{ast.unparse(tree)!r} is not part of conditions; there are {HELP}")
+            raise ExpressionError(f"{ast.unparse(tree)!r} is not part of conditions; there are {_HELP}")
     for part in parts:
         _check(part)
 
@@ -158,7 +158,7 @@ def _evaluate(tree: ast.expr, facts: Facts) -> Any:
         case ast.UnaryOp(operand=one):
             return -_evaluate(one, facts)
         case ast.BinOp(left=left, op=op, right=right):
-            return ARITHMETIC[type(op)](_number(_evaluate(left, facts)), _number(_evaluate(right, facts)))
+            return _ARITHMETIC[type(op)](_number(_evaluate(left, facts)), _number(_evaluate(right, facts)))
         case ast.Compare(left=left, ops=ops, comparators=rest):
             values = [_evaluate(one, facts) for one in (left, *rest)]
             return all(_compare(op, a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
@@ -173,12 +173,12 @@ def _evaluate(tree: ast.expr, facts: Facts) -> Any:
 
 def _compare(op: ast.cmpop, a: Any, b: Any) -> bool:
     if isinstance(a, str | tuple) and type(a) is type(b) and not isinstance(a, Summary):
-        return bool(COMPARE[type(op)](a, b))
-    return bool(np.any(COMPARE[type(op)](_number(a), _number(b))))
+        return bool(_COMPARE[type(op)](a, b))
+    return bool(np.any(_COMPARE[type(op)](_number(a), _number(b))))
 
 
 def _number(x: Any) -> Any:
-    """A number or an array; of an array, a comparison asks whether any element fulfils it."""
+    """A number or an array; a comparison with an array is true if it is true for any element."""
     if isinstance(x, Summary | str | tuple):
         raise Unknown
     return x

@@ -1,7 +1,7 @@
-"""Recording a script: it runs as `__main__` in a process of its own, unchanged, and leaves a recording behind.
+"""Records a script: it runs unchanged as `__main__` in a child process, which writes the recording.
 
-A process of its own, because a learner's `viz.py` must not meet ours, and because an endless loop, a crash or a
-`sys.exit` in the script must not take the stepper down with it. `child.py` is what runs there.
+The script has a process of its own, because a learner's `viz.py` must not collide with ours, and because an endless
+loop, a crash or a `sys.exit` in the script must not take the stepper down. `child.py` is what runs there.
 
 Note [Exit codes]
     0    recorded
@@ -33,18 +33,18 @@ from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.until import Until
 
-NOTHING_RECORDED = 3
+_NOTHING_RECORDED = 3
 
 # The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"
 
 
 class ScriptRun(NamedTuple):
-    """How a script ended and what it left behind."""
+    """How a script ended, and the recording that it left."""
 
     recording: str | None  # the file that was written
     exit_code: int  # see Note [Exit codes]
-    message: str | None  # one line about what went wrong, None if nothing did
+    message: str | None  # one line about what went wrong; None if nothing did
 
 
 def record_script(
@@ -61,33 +61,34 @@ def record_script(
     started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
     within: str | None = None,
 ) -> ScriptRun:
-    """Run a Python script in a child process, record its backward passes, and stop it when they are recorded.
+    """Run a Python script in a child process, record its backward passes, and stop it once they are recorded.
 
-    The script sees what `python path args...` would show it: its arguments, its folder on `sys.path`, the current
+    The script sees what it would see under `python path args...`: its arguments, its folder on `sys.path`, the current
     folder, the terminal.
 
     Args:
         path: the script.
-        args: its command line.
-        out: the recording to write.
+        args: its command-line arguments.
+        out: the file to write the recording to.
         passes: which calls of `backward()` and `grad()`, counted together from 1 in the order they begin: `"2"`,
-            `"3-5"`, or `"all"`, for which the script runs to its end. None: every one up to the end of the first
-            `backward()`, so the `grad()` calls that lead to it are there as well.
+            `"3-5"`, or `"all"`, for which the script runs to its end. None: all up to the end of the first
+            `backward()`, including the `grad()` calls before it.
         element_budget: see `save`.
         total_budget: see `save`.
-        until: in place of `passes`, the first pass where something happens: `"nan"` (a NaN was computed), `"error"`, or
-            a condition such as `"grad.max() > 10"` (see `condition`). Passes that share its graph are kept with it,
-            those before are not kept in memory either.
-        check: whether to check gradients by finite differences, for which forwards run again; see `differences`.
-        output: where all that the script prints goes; then it has nothing to read from either. None: it has the
-            terminal, as ever.
-        started: told the process, which may be killed.
-        within: a context manager of ours in which the script runs, as `module:function:argument`; the wrong engines of
-            the lessons are made so.
+        until: instead of `passes`, the first pass where something happens: `"nan"` (a NaN was computed), `"error"`, or
+            a condition such as `"grad.max() > 10"` (see `condition`). Earlier passes are kept only if they share its
+            graph.
+        check: whether to check gradients by finite differences, for which forwards run again; see
+            `finite_differences`.
+        output: receives everything that the script prints; the script then has no standard input. None: it keeps the
+            terminal.
+        started: called with the process, which may be killed.
+        within: a context manager of microtape's in which the script runs, as `module:function:argument`; the lessons
+            run scripts on a faulty engine this way.
 
     Raises:
-        RecordingError: nothing was run (no such script, `out` cannot be written, `passes` or `until` makes no sense),
-            or the recording could not be written.
+        RecordingError: nothing was run (no such script, `out` cannot be written, `passes` or `until` is invalid), or
+            the recording could not be written.
     """
     script, out = os.fspath(path), os.fspath(out)
     first, last = parse_passes("all" if until is not None else passes)
@@ -96,7 +97,7 @@ def record_script(
     _check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         report_path = os.path.join(folder, "report.json")
-        order = {
+        request = {
             "script": script,
             "out": os.path.abspath(out),
             "report": report_path,
@@ -109,13 +110,13 @@ def record_script(
             "within": within,
             "check": check,
         }
-        status = _run([script, *args], order, output, started)
+        status = _run([script, *args], request, output, started)
         report = _read_report(report_path)
     return _result(os.path.basename(script), out, status, report, passes, looked_for)
 
 
 def parse_passes(passes: str | None) -> tuple[int, int | None]:
-    """The first and last wanted pass, counted from 1; a last one of 0 means up to the first backward(), None all.
+    """The first and last wanted pass, counted from 1. A last pass of 0: up to the first backward(); None: all.
 
     Raises RecordingError for anything but a number, a range such as `3-5`, `all` or None.
     """
@@ -134,7 +135,7 @@ def _parse_until(until: str | None, passes: str | None) -> Until | None:
     if until is None:
         return None
     if passes is not None:
-        raise RecordingError("choose a pass by its number, or by what happens in it: not both")
+        raise RecordingError("choose a pass by its number or by what happens in it, not both")
     try:
         return Until.read(until)
     except ExpressionError as error:
@@ -156,7 +157,7 @@ def _check_readable(script: str) -> None:
 
 
 def _check_writable(out: str) -> None:
-    """Before the script runs: it may take an hour."""
+    """Raise RecordingError if `out` cannot be written; checked before the script runs, which may take an hour."""
     folder = os.path.dirname(os.path.abspath(out))
     if os.path.isdir(out):
         raise RecordingError(f"{out}: cannot be written: it is a folder")
@@ -169,7 +170,7 @@ def _check_writable(out: str) -> None:
 
 
 def _may_be_replaced(out: str) -> bool:
-    """Whether a file is a recording or empty. Anything else was named by mistake: the script itself, most likely."""
+    """Whether a file is a recording or empty. Any other file was named by mistake: most likely the script itself."""
     try:
         with open(out, "rb") as file:
             return file.read(4) in (b"PK\x03\x04", b"")
@@ -179,7 +180,7 @@ def _may_be_replaced(out: str) -> bool:
 
 def _run(
     command: Sequence[str],
-    order: dict[str, Any],
+    request: dict[str, Any],
     output: IO[bytes] | None,
     started: Callable[[subprocess.Popen[bytes]], None],
 ) -> int:
@@ -188,7 +189,7 @@ def _run(
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or replaced by something without flush
             stream.flush()
     root = str(Path(__file__).resolve().parents[3])
-    start = [sys.executable, "-P", "-c", _START, root, json.dumps(order), *command]
+    start = [sys.executable, "-P", "-c", _START, root, json.dumps(request), *command]
     try:
         process = subprocess.Popen(
             start, stdin=None if output is None else subprocess.DEVNULL, stdout=output, stderr=output
@@ -200,13 +201,13 @@ def _run(
         while True:
             try:
                 return process.wait()
-            except KeyboardInterrupt:  # the terminal sent it to the script as well, which knows what to do
+            except KeyboardInterrupt:  # the terminal sent it to the script as well, which handles it
                 continue
 
 
 @contextlib.contextmanager
 def _passing_on_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Whoever asks us to go away means the script too; otherwise it would run on, seen by nobody."""
+    """Pass SIGTERM and SIGHUP on to the script, which would otherwise outlive us unseen."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -220,7 +221,7 @@ def _passing_on_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _read_report(path: str) -> dict[str, Any] | None:
-    """What the child says of how it went; None where it could not say anything any more."""
+    """The child's report of how the script ended; None if the child died before writing it."""
     try:
         with open(path, encoding="utf-8") as file:
             report: dict[str, Any] = json.load(file)
@@ -239,7 +240,7 @@ def _result(
     if status < 0:
         return ScriptRun(recording, 128 - status, f"{script} was killed by {_signal_name(-status)}: {kept}")
     if report is None:
-        return ScriptRun(None, status or NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
+        return ScriptRun(None, status or _NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
     count, ended = report["passes"], report["ended"]
     if ended == "interrupted":
         return ScriptRun(recording, 130, f"{script} was interrupted: {kept}")
@@ -249,7 +250,7 @@ def _result(
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
         why = until.never(count) if until is not None and count else _why_nothing(count, passes, report["torch"])
-        return ScriptRun(None, NOTHING_RECORDED, f"{script} {why}")
+        return ScriptRun(None, _NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
     return ScriptRun(recording, status, None)
@@ -257,7 +258,7 @@ def _result(
 
 def _why_nothing(count: int, passes: str | None, torch: bool) -> str:
     if count == 0 and torch:
-        return "used PyTorch's tensors, not microtape's: say `import microtape as torch` in the place of `import torch`"
+        return "used PyTorch's tensors, not microtape's: write `import microtape as torch` instead of `import torch`"
     if count == 0:
         return "never called backward(): there is nothing to record"
     return f"ended after {_passes(count)}: there was no pass {passes} to record"

@@ -1,4 +1,4 @@
-"""Looking for the pass where something happens: a NaN, a failure, or whatever a condition says."""
+"""Finds the pass where something happens: a NaN, an error, or a condition that comes true."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microtape.recording.script.condition import Condition, Facts
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """What is looked for."""
+    """What to look for in the passes."""
 
     text: str
     condition: Condition | None  # None for the words "nan" and "error"
@@ -23,13 +23,13 @@ class Until:
         """Read `nan`, `error` or a condition such as `grad.max() > 10`.
 
         Raises:
-            ExpressionError: it is none of these; the message is for the user.
+            ExpressionError: `text` is none of these; the message is for the user.
         """
         text = text.strip()
         return cls(text, None if text in ("nan", "error") else Condition.read(text))
 
     def happens_in(self, recording: Recording, pass_index: int) -> bool:
-        """Whether it happens in a pass, or in the operations since the pass before it."""
+        """Whether it happens in a pass, or in an operation since the previous pass."""
         one = recording.passes[pass_index]
         if self.text == "error":
             return one.error is not None
@@ -38,7 +38,7 @@ class Until:
         return any(self.condition.holds(Facts.of(recording, *moment)) for moment in _moments(recording, pass_index))
 
     def never(self, count: int) -> str:
-        """That it did not happen in so many passes, in words: `computed no NaN in its 7 passes`."""
+        """A sentence's end that says it never happened: `computed no NaN in its 7 passes`."""
         passes = "its only pass" if count == 1 else f"its {count} passes"
         if self.text == "nan":
             return f"computed no NaN in {passes}"
@@ -48,7 +48,7 @@ class Until:
 
 
 def _moments(recording: Recording, pass_index: int) -> Iterator[tuple[int, BackwardStep | None, TensorRef | None]]:
-    """Each operation of a pass, then each step: the node, the step, the tensor that it is about."""
+    """The node, step and tensor of each operation of a pass, then of each of its steps."""
     for node in _operations(recording, pass_index):
         yield node, None, next(iter(recording.nodes[node].outputs), None)
     for step in recording.passes[pass_index].steps:
@@ -66,7 +66,7 @@ def _operations(recording: Recording, pass_index: int) -> range:
 
 
 def _values(recording: Recording, pass_index: int) -> Iterator[Value | None]:
-    """Everything that was computed: results, then gradients."""
+    """Everything that was computed for a pass: results, then gradients."""
     for node in _operations(recording, pass_index):
         yield from (recording.value(ref) for ref in recording.nodes[node].outputs)
     for step in recording.passes[pass_index].steps:
@@ -74,7 +74,7 @@ def _values(recording: Recording, pass_index: int) -> Iterator[Value | None]:
 
 
 def has_nan(value: Value | None) -> bool:
-    """Whether there is a NaN in it."""
+    """Whether a value contains a NaN."""
     if isinstance(value, Summary):
         return value.nans > 0
     return value is not None and value.dtype.kind in "fc" and bool(np.isnan(value).any())

@@ -1,4 +1,7 @@
-"""Where history ends: what was detached, or computed without being recorded, from tensors that have a history."""
+"""Where history ends: tensors that were detached, or computed without being recorded, from tensors with a history.
+
+A *border* is the operation at which that happened. A tensor is *behind* a border if it came out of one.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,15 @@ import numpy as np
 
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.recording.model.model import BorderKind, BorderRecord, Operand, Place, TensorRef
-from microtape.recording.writing.places import Sources
+from microtape.recording.writing.sources import Sources
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import NUMBER, TensorState, requires_grad, version_number
 
-DETACHING = ("detach", "detach_", "data")
+_DETACHING = ("detach", "detach_", "data")
 
 
 class _Version(NamedTuple):
-    """A tensor at a version, before anybody knows whether it matters. Holding it keeps its id from being used again."""
+    """A tensor at a version. Holding the tensor keeps its id from being reused."""
 
     tensor: TensorState
     number: int
@@ -35,7 +38,7 @@ class _Border(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """A number or an array that was taken out of a tensor. Holding it keeps its id from being used again."""
+    """A number or an array that was taken out of a tensor. Holding it keeps its id from being reused."""
 
     value: Any
     source: _Version
@@ -44,31 +47,31 @@ class _Left(NamedTuple):
 
 
 class Borders:
-    """Collects borders as they are crossed. Most turn out not to matter, so they become records only at the end."""
+    """Collects borders as they are crossed. Most turn out to be irrelevant, so records are made only at the end."""
 
     def __init__(self) -> None:
         self._found: list[_Border] = []
-        self._behind: dict[int, _Border] = {}  # id of a tensor that lies behind a border -> the one that it came from
-        self._before: set[int] = set()  # ids of those that something behind a border was computed from
-        self._inner: set[int] = set()  # ids of those that another operation of the same call took in
-        self._left: dict[int, _Left] = {}  # by the id of the number or array
-        self._again: dict[tuple[int, Any], TensorState] = {}  # the tensor around such a number, in each dtype
+        self._behind: dict[int, _Border] = {}  # id of a tensor behind a border -> that border
+        self._before: set[int] = set()  # ids of the operands of borders
+        self._inner: set[int] = set()  # ids of outputs that another operation of the same call used
+        self._left: dict[int, _Left] = {}  # id of the number or array -> how it left the graph
+        self._again: dict[tuple[int, Any], TensorState] = {}  # (id of such a number, dtype) -> the tensor made of it
 
     def __contains__(self, tensor: TensorState) -> bool:
-        """Whether the tensor stands at a border, on either side."""
+        """Whether the tensor is an operand or an output of a border."""
         return id(tensor) in self._behind or id(tensor) in self._before
 
     def crossed(self, op: str, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool, tape: int) -> None:
-        """Something was computed that leaves no history: of interest if an operand has one, or lost it earlier."""
+        """Note an operation without history: a border if an operand has a history, or lost it at an earlier border."""
         made = [one for one in outputs if isinstance(one, TensorState)]
-        written = made[0] if in_place else None  # the first operand is it, or a copy of what was there
+        written = made[0] if in_place else None  # the first operand is this tensor, or a copy of its old value
         values = [written if i == 0 and in_place else self._plain(one) for i, one in enumerate(operands)]
         tensors = [one for one in values if isinstance(one, TensorState)]
         has_history = any(requires_grad(one) for one in tensors)
         if not has_history and not any(id(one) in self._behind for one in tensors):
             return
-        if op in DETACHING:
-            written = None  # nothing was
+        if op in _DETACHING:
+            written = None  # detaching writes no value
         self._add(
             _Border(
                 kind=_kind(op, has_history),
@@ -82,16 +85,16 @@ class Borders:
         )
 
     def left(self, op: str, tensor: TensorState, value: Any) -> None:
-        """`op` took `value` out of the graph: if something is made of it later, that is what it came from."""
+        """Note that `op` took `value` out of the graph, in case a tensor is made of it later."""
         if requires_grad(tensor) or id(tensor) in self._behind:
             site, source = _site(), _at(tensor)
             for one in _parts(value):
                 self._left[id(one)] = _Left(one, source, op, site)
 
     def entered(self, value: Any, tensor: TensorState, tape: int) -> TensorState | None:
-        """`tensor` was made of `value`: a border, if that was taken out of a tensor or is one, with a history.
+        """Note that `tensor` was made of `value`: a border if `value` is, or came out of, a tensor with a history.
 
-        Returns the tensor that was made of the same number before, if there is one: to the user they are one number.
+        Returns the tensor that was made of the same number earlier, if any: to the user they are one number.
         """
         left = (one for one in map(self._source, _parts(value)) if one is not None)
         found = {(id(one.source.tensor), one.op, one.site): one for one in left}
@@ -119,7 +122,7 @@ class Borders:
         return None
 
     def _source(self, part: Any) -> _Left | None:
-        """How a number or an array left a tensor that has a history, or had one; a tensor leaves as it comes."""
+        """How `part` left the graph; None if it is neither a tensor with a (lost) history nor taken out of one."""
         if isinstance(part, TensorState):
             has_left = requires_grad(part) or id(part) in self._behind
             return _Left(part, _at(part), "tensor", _site()) if has_left else None
@@ -137,13 +140,13 @@ class Borders:
             self._behind.update((id(one.tensor), border) for one in border.outputs)
 
     def _plain(self, operand: Any) -> Any:
-        """The operand, but a number for a tensor that an operation has put around one of the user's own."""
+        """The operand; the number itself for a tensor that the engine made of a number of the user's."""
         if isinstance(operand, TensorState) and operand.meta is NUMBER and id(operand) not in self._behind:
             return operand.array.item()
         return operand
 
     def place_of(self, tensor: TensorState, sources: Sources) -> Place | None:
-        """Where a tensor behind a border was made; None for one that was only used on the way to another."""
+        """Where a tensor behind a border was made; None if another operation of the same call used it."""
         border = self._behind.get(id(tensor)) if id(tensor) not in self._inner else None
         return sources.place(border.site) if border is not None and border.site is not None else None
 
@@ -154,7 +157,7 @@ class Borders:
         ref: Callable[[TensorState, int], TensorRef],
         sources: Sources,
     ) -> tuple[BorderRecord, ...]:
-        """Those that led to a tensor whose id is in `matters`, and what they were computed from in turn."""
+        """The records of the borders that led to a tensor whose id is in `matters`, directly or by way of others."""
         kept: list[_Border] = []
         needed: set[int] = set()
         for one in reversed(self._found):
@@ -180,9 +183,9 @@ class Borders:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """The numbers, tensors and arrays in a value, of a part of an array the whole.
+    """The numbers, tensors and arrays in a value; for a view of an array, the array that owns the memory.
 
-    NB: an int says nothing of where it comes from, since Python has small ones once only; it has no derivative either.
+    NB: ints are left out. Python shares small ones, so their identity says nothing, and they have no derivative.
     """
     if isinstance(value, list | tuple):
         for one in value:
@@ -196,20 +199,20 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _site() -> CallSite | None:
-    """Where in the user's program this is."""
+    """The call site in the user's program."""
     frame = user_frame(sys._getframe(1))
     return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
 def _at(tensor: TensorState, before: bool = False) -> _Version:
-    """The tensor at its version, or at the one it had before it was written to; an inference tensor counts none."""
+    """The tensor at its version, or at the version before the last write; inference tensors count no versions."""
     return _Version(tensor, max(version_number(tensor) - before, 0))
 
 
 def _kind(op: str, has_history: bool) -> BorderKind:
     if not has_history:
         return "constant"
-    if op in DETACHING:
+    if op in _DETACHING:
         return "detach"
     if mode.inference:
         return "inference_mode"

@@ -1,4 +1,4 @@
-"""Read-only copies of arrays, which the engine adds into and users overwrite."""
+"""Read-only copies of arrays: the engine adds into its own in place, and users overwrite theirs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from microtape.tape.tensor_state import TensorState
 
 
 def copied(value: Any) -> Value | None:
-    """A read-only copy of an array or of a Tensor's array; None of None."""
+    """A read-only copy of an array, or of a Tensor's array; None for None."""
     if value is None:
         return None
     return frozen(value.array if isinstance(value, TensorState) else value)

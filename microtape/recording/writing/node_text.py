@@ -1,18 +1,18 @@
-"""What to call a node, its operation, its hooks."""
+"""Names of a node, its operation and its hooks."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any, NamedTuple
 
-from microtape.recording.writing.constants import constants_of
+from microtape.recording.writing.constant_arguments import constants_of
 from microtape.tape.node import Node
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import TensorState, edge_of, requires_grad
 
 
 class About(NamedTuple):
-    """What many nodes have in common."""
+    """Texts that many nodes of one class share."""
 
     name: str  # as torch shows it
     op: str
@@ -21,12 +21,12 @@ class About(NamedTuple):
 
 
 def about(node: Node) -> About:
-    """Name, word, formula and constants of a node."""
-    return About(node.name().rpartition("::")[2], op_of(node), formula_of(node), tuple(constants_of(inner(node))))
+    """The name, operation, formula and constants of a node."""
+    return About(node.name().rpartition("::")[2], op_of(node), _formula_of(node), tuple(constants_of(inner(node))))
 
 
 def inner(node: Node) -> Node:
-    """The node that holds what was saved: a CopySlices keeps its operation's node inside."""
+    """The node that holds the saved tensors: for a CopySlices, the operation's node inside it."""
     function = getattr(node, "function", node)
     return function if isinstance(function, Node) else node
 
@@ -39,23 +39,23 @@ def op_of(node: Node) -> str:
         return node.name().removesuffix("Backward")
     if node.kind == "copy_slices":
         function = inner(node)
-        return f"{op_of(function) if function is not node else 'write'} into view"  # itself: what it held is freed
+        return f"{op_of(function) if function is not node else 'write'} into view"  # itself: freed
     return str(getattr(node, "op", "") or short_name(node).rpartition("::")[2])
 
 
-def formula_of(node: Node) -> str:
-    """The node's one-line formula; for a write into a view, the operation's."""
+def _formula_of(node: Node) -> str:
+    """The node's one-line formula; for a CopySlices, that of the operation inside it."""
     return inner(node).formula if node.kind == "copy_slices" else node.formula
 
 
 @functools.cache
 def dtype_name(dtype: Any) -> str:
-    """The dtype's name; numpy takes its time to make it up."""
+    """The dtype's name, cached because numpy is slow to build it."""
     return str(dtype)
 
 
 def hook_name(hook: Any) -> str:
-    """What to call a hook."""
+    """The name of a hook."""
     return str(getattr(hook, "__qualname__", None) or type(hook).__qualname__)
 
 

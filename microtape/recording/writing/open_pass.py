@@ -1,4 +1,4 @@
-"""A pass that is being recorded: its finished steps, and what is known of the current one."""
+"""A pass that is being recorded: its finished steps, and the state of the current one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from microtape.tape.tensor_state import TensorState, version_number
 
 
 class OpenPass:
-    """A pass from its begin to its end. `start`, `deliver` and `end` are told of each step by the recorder."""
+    """A pass from its start to its end. The recorder calls `start`, `deliver` and `end` for each step."""
 
     def __init__(self, tape: Tape, task: GraphTask, index: int) -> None:
         self.tape, self.task, self.index = tape, task, index
@@ -43,7 +43,7 @@ class OpenPass:
         self.seeds = tuple([copied(seed) for seed in task.root.gradients])
         self.grads = tape.leaf_grads(self.dependencies)
         self.steps: list[BackwardStep] = []
-        self.sums: dict[tuple[int, int], Value | None] = {}  # (node, input) -> what has arrived there
+        self.sums: dict[tuple[int, int], Value | None] = {}  # (node, input) -> the sum that has arrived
         for root, edge in zip(self.roots, roots, strict=True):
             if root.node is not None:
                 self.sums[root.node, root.input_nr] = copied(task.buffered(edge))
@@ -56,12 +56,12 @@ class OpenPass:
         self.grad_outputs: tuple[Value | None, ...] = ()
         self.saved: tuple[SavedUse, ...] = ()
         self.deliveries: list[Delivery] = []
-        self.terms: dict[int, Value | None] = {}  # what was delivered, un-broadcast and in the input's dtype
-        self.copies: dict[int, tuple[Any, Value]] = {}  # id -> (the array, kept alive; its copy)
+        self.terms: dict[int, Value | None] = {}  # by output: what was delivered, un-broadcast and in the input's dtype
+        self.copies: dict[int, tuple[Any, Value]] = {}  # id of an array -> (the array, to keep its id; its copy)
         self.grad_before: Value | None = None
 
     def copy(self, value: Any) -> Value | None:
-        """A copy of an array or Tensor; one copy for one object in a step."""
+        """A copy of an array or Tensor; the same object gets one copy in a step."""
         if value is None:
             return None
         known = self.copies.get(id(value))
@@ -72,12 +72,12 @@ class OpenPass:
         return known[1]
 
     def start(self, node: Node, gradient: Any) -> None:
-        """`node` is about to run with this gradient, or these gradients."""
+        """`node` is about to run with this gradient, or list of gradients."""
         self._clear()
         number = self.node = self.tape.ids[node]
         self.current = node
         arrived = gradient if isinstance(gradient, list) else [gradient]
-        if node.hooks is None and node.kind != "function":  # just what has been added up
+        if node.hooks is None and node.kind != "function":  # then it gets exactly the sums noted here
             for i, one in enumerate(arrived):
                 total = self.sums.pop((number, i), None)
                 if total is not None:
@@ -90,7 +90,7 @@ class OpenPass:
             self.grad_before = _grad_of(node)
 
     def _saved_uses(self, node: Node) -> list[SavedUse]:
-        """What the node is about to unpack: value, version saved, version now."""
+        """The tensors that the node is about to unpack: value, saved version, current version."""
         uses = []
         items = inner(node).saved or ()
         for i, record in self.tape.nodes[self.tape.ids[node]].saved:
@@ -99,7 +99,7 @@ class OpenPass:
                 continue
             ref = record.ref
             value, now = self.tape.value_of(ref), ref.version
-            if not isinstance(item, PackedTensor):  # which only its hook could unpack, and has no version
+            if not isinstance(item, PackedTensor):  # only its hook could unpack that, and it has no version
                 now = version_number(item)
                 if value is None or now != ref.version:
                     value = frozen(item.array)
@@ -107,7 +107,7 @@ class OpenPass:
         return uses
 
     def deliver(self, node: Node, output: int, term: Any, total: Any) -> None:
-        """A gradient of the node went along one of its edges."""
+        """A gradient of the node has travelled along one of its edges."""
         receiver, input_nr = node.next_nodes[output], node.input_nrs[output]
         assert receiver is not None
         target = self.tape.ids[receiver]
@@ -120,7 +120,7 @@ class OpenPass:
         self.deliveries.append(Delivery(output, target, input_nr, copy, before, after, left))
 
     def end(self, gradients: Sequence[Any], freed: bool, error: ErrorRecord | None) -> None:
-        """The node has run, or failed."""
+        """The node has finished, or failed."""
         assert self.node is not None
         terms = self.terms
         sent = [terms[i] if i in terms else self.copy(gradient) for i, gradient in enumerate(gradients)]
@@ -145,7 +145,7 @@ class OpenPass:
         self._clear()
 
     def finish(self, error: ErrorRecord | None) -> Pass:
-        """The pass as it stands; an open step is the one that failed."""
+        """The pass so far; with an error, an unfinished step is the one that failed."""
         if self.node is not None and error is not None:
             self.end((), False, error)
         task = self.task
@@ -177,7 +177,7 @@ class OpenPass:
 
 
 def _grad_of(node: Node) -> Value | None:
-    """The `.grad` of an AccumulateGrad's leaf now."""
+    """The current `.grad` of an AccumulateGrad's leaf."""
     assert isinstance(node, AccumulateGrad)
     meta = node.variable.meta
     return copied(meta.grad) if meta is not None else None

@@ -1,7 +1,7 @@
-"""The recorder: stands where the engine can be watched, and writes down what happens.
+"""The recorder: a watcher of the engine that makes a recording of what it sees.
 
 It copies arrays while the program runs, because the engine adds into its buffers in place and users overwrite theirs.
-What it has seen it holds on to, so that objects keep their identity until the recording is made.
+It holds every object that it has seen, so that no id is reused before the recording is made.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from microtape.basics.collector import paused, seldom
 from microtape.errors import AutogradError
 from microtape.recording.model.model import ErrorRecord, HookCall, Pass, Recording
 from microtape.recording.writing.copies import copied
-from microtape.recording.writing.differences import Differences
+from microtape.recording.writing.finite_differences import GradientChecker
 from microtape.recording.writing.node_text import hook_name, op_of
 from microtape.recording.writing.open_pass import OpenPass
-from microtape.recording.writing.places import Sources
+from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_records import tape_records
 from microtape.tape.grad_mode import mode
@@ -33,11 +33,11 @@ from microtape.tape.watch import Watcher, watch
 
 
 class Recorder(Watcher):
-    """A `Watcher` that makes a `Recording` of what this thread does while it is in force.
+    """A `Watcher` that makes a `Recording` of what this thread does between entering and leaving it.
 
-    `wants(n)` says whether the pass with index n is recorded in full; what a pass that is not wanted leaves behind is
-    forgotten when it ends. `after_pass(n)` is called at the end of every outermost pass. With `check`, what nodes send
-    is checked by finite differences.
+    `wants(n)` says whether to keep the pass with index n; a pass that is not wanted is forgotten when it ends, and the
+    tape with it. `after_pass(n)` is called at the end of every outermost pass. With `check`, gradients are checked by
+    finite differences.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class Recorder(Watcher):
         check: bool = False,
     ) -> None:
         self.title = title
-        self.differences = Differences() if check else None
+        self.checker = GradientChecker() if check else None
         self.wants = wants
         self.after_pass = after_pass
         self.sources = Sources(root)
         self.tape = Tape(self.sources)
         self.passes: list[Pass] = []
-        self.count = 0  # passes begun
-        self.open: list[OpenPass] = []  # more than one where backward is called inside of backward
+        self.count = 0  # how many passes have begun
+        self.open: list[OpenPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
         self._thread = threading.get_ident()
-        self._stale = False  # what there is may be forgotten
+        self._stale = False  # whether `forget` was called
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
-        watch.join(self, first=True)  # before those that change what is saved
+        watch.join(self, first=True)  # before watchers that change what is saved
         seldom.begin()
         return self
 
@@ -74,12 +74,12 @@ class Recorder(Watcher):
 
     @property
     def recording(self) -> Recording:
-        """What has been recorded so far."""
+        """The recording so far."""
         with paused():
             return self._recording()
 
     def _recording(self) -> Recording:
-        borders = self.tape.border_records()  # first: their tensors are among the others then
+        borders = self.tape.border_records()  # first, because this may add tensors
         nodes, tensors = tape_records(self.tape)
         passes = (*self.passes, *(one.finish(None) for one in self.open if self.wants(one.index)))
         return Recording(
@@ -91,20 +91,20 @@ class Recorder(Watcher):
             error=self.error,
             scopes=tuple(self.tape.scopes),
             borders=borders,
-            checks=tuple(self.differences.found) if self.differences is not None else (),
+            checks=tuple(self.checker.found) if self.checker is not None else (),
             freed=tuple(self.tape.freed),
         )
 
     def forget(self) -> None:
-        """Forget the passes and the tape so far as soon as there is something new; the count of passes goes on."""
+        """Forget the passes and the tape as soon as something new is recorded; the count of passes continues."""
         self._stale = True
 
     def _begin_anew(self) -> None:
         self._stale = False
         self.passes.clear()
         self.tape = Tape(self.sources)
-        if self.differences is not None:
-            self.differences = Differences()
+        if self.checker is not None:
+            self.checker = GradientChecker()
 
     # Watcher
 
@@ -119,8 +119,8 @@ class Recorder(Watcher):
         made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
         if current is not None:
             current.made.append(made)
-        if self.differences is not None:
-            self.differences.remember(node, operands, outputs, in_place)
+        if self.checker is not None:
+            self.checker.remember(node, operands, outputs, in_place)
 
     def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
@@ -183,10 +183,10 @@ class Recorder(Watcher):
         if self._elsewhere():
             return
         self.open[-1].end(gradients, freed, None)
-        if self.differences is not None:
+        if self.checker is not None:
             step = self.open[-1].steps[-1]
-            if all(one.kind != "node post" for one in step.hooks):  # else it sent what a hook made of the derivative
-                self.differences.check(node, step.node, self.open[-1].index, step.grad_outputs, step.grad_inputs)
+            if all(one.kind != "node post" for one in step.hooks):  # else a hook may have replaced its gradients
+                self.checker.check(node, step.node, self.open[-1].index, step.grad_outputs, step.grad_inputs)
 
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
         """See Watcher."""
@@ -201,7 +201,7 @@ class Recorder(Watcher):
             self.after_pass(ended.index)
 
     def _withdrawn(self) -> bool:
-        """Whether what leaves no history leaves none by design: in backward, in a Function's forward, in ourselves."""
+        """Whether a missing history is intended: inside backward, a Function's forward, or microtape's own code."""
         inside_forward = not mode.forward_ad and not mode.inference
         return bool(self.open) or inside_forward or mode.internal or self._elsewhere()
 
@@ -209,7 +209,7 @@ class Recorder(Watcher):
         return threading.get_ident() != self._thread
 
     def error_record(self, error: BaseException) -> ErrorRecord:
-        """An exception as data, with the user's frames only."""
+        """An exception as data, with only the user's frames."""
         places = []
         if isinstance(error, AutogradError):
             places = [(role, self.sources.place(site)) for role, site in error.places]
@@ -224,11 +224,11 @@ class Recorder(Watcher):
 
 
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
-    """Record what happens inside: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
+    """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
-    Called with a function, runs it and returns the Recording; an exception that it raises, inside a pass or outside of
-    one, is in the recording rather than raised. Used as a context, exceptions go their way. Recordings may be made
-    inside of each other. NB: only the thread that makes the recording is watched.
+    Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
+    in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
+    nested. NB: only the thread that makes the recording is watched.
     """
     if function is None:
         return Recorder()
@@ -242,9 +242,9 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
 
 
 def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
-    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are unrecorded.
+    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are missing.
 
-    Variable names are looked for from `frame` outwards, by default the caller's.
+    Variable names are looked up from `frame` outwards, by default from the caller's.
     """
     recorder = Recorder("graph")
     tape = recorder.tape

@@ -1,4 +1,4 @@
-"""Named parts of a program: `with microtape.scope("encoder"):`. The engine knows nothing of them, the recorder does."""
+"""Named parts of a program: `with microtape.scope("encoder"):`. Only the recorder reads them; the engine does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Scope:
-    """One time that a part of the program was entered; `outer` is the one it was entered from."""
+    """One entry into a named part of the program; `outer` is the enclosing one."""
 
     __slots__ = ("name", "outer")
 
@@ -26,15 +26,15 @@ open_scopes = _Open()
 class scope(contextlib.ContextDecorator):  # noqa: N801 - used like `no_grad`
     """Give a name to the operations recorded inside, so that pictures can fold them: `with scope("encoder"): ...`.
 
-    Each time it is entered counts as one: a scope entered in a loop is shown as `layer ×12`. Scopes may stand inside
-    of each other. Also a decorator, `@scope("cell")`, of functions.
+    Every entry counts: a scope entered twelve times in a loop is shown as `layer ×12`. Scopes may be nested. A scope is
+    also a decorator for functions: `@scope("cell")`.
 
     Args:
         name: any text that is not empty.
 
     Raises:
-        TypeError: `name` is no text.
-        ValueError: it is empty.
+        TypeError: `name` is not a string.
+        ValueError: `name` is empty.
     """
 
     def __init__(self, name: str) -> None:

@@ -1,7 +1,7 @@
 """The nodes and tensors that a recorder has seen, numbered in the order of the tape.
 
-While the program runs only what would be lost is noted: which tensors at which versions, and copies of their arrays.
-What is on the nodes for good is read at the end, in `tape_records`.
+While the program runs, only facts that would be lost are noted: which tensors at which versions, and copies of their
+arrays. What stays on the nodes is read at the end, in `tape_records`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
-from microtape.recording.writing.constants import shortened
+from microtape.recording.writing.constant_arguments import shortened
 from microtape.recording.writing.copies import copied, frozen
-from microtape.recording.writing.entries import NodeEntry, TensorEntry
-from microtape.recording.writing.names import tensors_in_frames
 from microtape.recording.writing.node_text import dtype_name, inner
-from microtape.recording.writing.order import in_tape_order
-from microtape.recording.writing.places import Sources
 from microtape.recording.writing.scope import Scope, open_scopes
+from microtape.recording.writing.sources import Sources
+from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
+from microtape.recording.writing.tape_order import in_tape_order
+from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
@@ -26,7 +26,7 @@ from microtape.tape.tensor_state import TensorState, edge_of, requires_grad, ver
 
 
 class Tape:
-    """Numbers nodes and tensors as they come."""
+    """Numbers nodes and tensors in the order in which they are seen."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
@@ -38,7 +38,7 @@ class Tape:
         self.scopes: list[ScopeRecord] = []
         self._scope_ids: dict[Scope, int] = {}
         self.borders = Borders()
-        self.freed: list[int] = []  # adopted when what they had saved was gone already
+        self.freed: list[int] = []  # nodes whose saved tensors were already freed when they were adopted
 
     # Nodes
 
@@ -51,7 +51,7 @@ class Tape:
         pass_: int | None,
         made_by: int | None,
     ) -> int:
-        """Write down an operation at the moment of its recording."""
+        """Note an operation at the moment when it is recorded."""
         for following in node.next_nodes:
             if following is not None and following not in self.ids:
                 self.adopt([one for one in node.next_nodes if one is not None])
@@ -65,12 +65,12 @@ class Tape:
         return number
 
     def _overwritten(self, node: Node, operands: Sequence[Any], written: TensorState) -> list[Operand]:
-        """The operands of an operation that wrote into its first one: that is the tensor at the version before."""
+        """The operands of an in-place operation: the first is the written tensor at its version before the write."""
         before = TensorRef(self._entry(written).number, version_number(written) - 1)
         records = []
         for i, operand in enumerate(operands):
             if operand is written or (i == 0 and node.kind != "function"):
-                if node.kind == "operation":  # the operand is a copy of what was there before
+                if node.kind == "operation":  # the operand is a copy of the old value
                     values = self.tensors[before.tensor].values
                     if before.version not in values:
                         values[before.version] = frozen(operand.array)
@@ -80,7 +80,7 @@ class Tape:
         return records
 
     def _scope(self, scope: Scope) -> int:
-        """The scope's number; those that it was entered from come before it."""
+        """The scope's number; the enclosing scopes have smaller numbers."""
         unknown: list[Scope] = []
         outer: Scope | None = scope
         while outer is not None and outer not in self._scope_ids:
@@ -100,7 +100,7 @@ class Tape:
     def _append(self, node: Node, operands: Sequence[Operand], outputs: Sequence[Any]) -> int:
         number = self.ids.setdefault(node, len(self.nodes))
         entry = NodeEntry(node)
-        if number < len(self.nodes):  # it has been adopted a moment ago, as another's history
+        if number < len(self.nodes):  # it has just been adopted, as part of another node's history
             self.nodes[number] = entry
         else:
             self.nodes.append(entry)
@@ -119,7 +119,7 @@ class Tape:
         return number
 
     def adopt(self, nodes: Iterable[Node]) -> None:
-        """Number nodes that were recorded before we watched, and all that they lead to, in tape order."""
+        """Number nodes that were recorded before the recorder watched, and all that they lead to, in tape order."""
         unknown = list(dict.fromkeys([node for node in nodes if node not in self.ids]))
         if not unknown:
             return
@@ -136,11 +136,11 @@ class Tape:
                     self._append(following, (), ())
             self._adopt_operation(node)
         for node in unknown:
-            if node not in self.ids:  # a leaf's
+            if node not in self.ids:  # an AccumulateGrad
                 self._append(node, (), ())
 
     def _adopt_operation(self, node: Node) -> None:
-        """An operation whose call was not seen: operands and outputs as far as the graph still knows them."""
+        """Number an operation whose call was not seen, with the operands and outputs that the graph still holds."""
         known = _saved_inputs(node)
         operands = []
         for i, edge in enumerate(node.next_edges):
@@ -180,7 +180,7 @@ class Tape:
         return self._by_edge.get((number, edge[1]))
 
     def adopt_tensor(self, tensor: TensorState) -> TensorRef:
-        """A tensor and the graph behind it."""
+        """Number a tensor and the graph behind it."""
         if requires_grad(tensor):
             node, output_nr = edge_of(tensor)
             assert node is not None
@@ -194,7 +194,7 @@ class Tape:
         function = inner(node)
         found = []
         for i, item in enumerate(function.saved or ()):
-            if item is None or isinstance(item, PackedTensor):  # what was packed before we watched is not known
+            if item is None or isinstance(item, PackedTensor):  # packed before the recorder watched: unknown
                 continue
             ref = self._by_edge.get((number, item.output_nr)) if isinstance(item, SavedTensor) else self.ref(item)
             if ref is None:
@@ -208,7 +208,7 @@ class Tape:
     # Tensors
 
     def ref(self, tensor: TensorState) -> TensorRef:
-        """The tensor at its present version; its value is copied if this version has not been seen."""
+        """The tensor at its current version; its value is copied if this version is new."""
         entry = self._by_object.get(id(tensor)) or self._entry(tensor)
         version = 0 if tensor.version is None else version_number(tensor)
         ref = entry.latest
@@ -230,11 +230,11 @@ class Tape:
         return entry
 
     def same(self, known: TensorState, tensor: TensorState) -> None:
-        """Both are one to the user."""
+        """Treat two tensors as one: to the user they are the same number."""
         self._bind(self._entry(known), tensor)
 
     def _output_known_as(self, tensor: TensorState) -> TensorEntry | None:
-        """The entry of the same output, if nobody kept it, or if `tensor` is what backward made of it again."""
+        """The entry of the same output, if its tensor was not kept, or if backward unpacked it again as `tensor`."""
         assert tensor.edge is not None
         known = self._by_edge.get((self.ids[tensor.edge[0]], tensor.edge[1]))  # type: ignore[index]
         entry = self.tensors[known.tensor] if known is not None else None
@@ -274,7 +274,7 @@ class Tape:
     # Names
 
     def find_names(self, frame: Any) -> None:
-        """Look for the user's variables that hold the tensors, from the innermost frame outwards."""
+        """Note the user's variables that hold the tensors, from the innermost frame outwards."""
         for name, tensor in tensors_in_frames(frame):
             entry = self._by_object.get(id(tensor))
             if entry is None and tensor in self.borders:
@@ -292,7 +292,7 @@ class Tape:
     # At the end
 
     def border_records(self) -> tuple[BorderRecord, ...]:
-        """Where history ended on the way to what is on the tape, or to what the user has a name for."""
+        """The borders that led to a tensor on the tape, or to one that a variable holds."""
 
         def ref(tensor: TensorState, version: int) -> TensorRef:
             return TensorRef(self._entry(tensor).number, version)
@@ -301,7 +301,7 @@ class Tape:
 
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:
-    """The operands that can be had from what the node saved, by position."""
+    """The operands that are among the node's saved tensors, by position."""
     if node.kind == "copy_slices":
         return {}
     return {

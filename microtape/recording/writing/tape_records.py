@@ -1,4 +1,4 @@
-"""A tape as data, at the end: what was noted while the program ran, and what is on the nodes and tensors for good."""
+"""Makes the records of a tape at the end, from the notes taken while the program ran and from the nodes and tensors."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any, cast
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
-from microtape.recording.writing.constants import parameters
+from microtape.recording.writing.constant_arguments import parameters
 from microtape.recording.writing.copies import copied
-from microtape.recording.writing.entries import NodeEntry, TensorEntry
-from microtape.recording.writing.names import assignment_target
 from microtape.recording.writing.node_text import About, about, node_hooks, tensor_hooks
 from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
+from microtape.recording.writing.variable_names import assignment_target
 from microtape.tape.node import Edge, Node
 from microtape.tape.tensor_state import is_leaf, requires_grad
 
 
 def tape_records(tape: Tape) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
-    """The nodes and the tensors of a tape."""
-    nodes = _NodeRecords(tape).made()
+    """The records of the nodes and the tensors of a tape."""
+    nodes = _NodeRecords(tape).records()
     within = _within_a_call(nodes)
     return nodes, tuple([_tensor_record(tape, nodes, entry, within) for entry in tape.tensors])
 
 
 class _NodeRecords:
-    """Makes the records of a tape's nodes; what many nodes have in common is made once."""
+    """Makes the records of a tape's nodes; texts and edges that many nodes share are made once."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -34,8 +34,8 @@ class _NodeRecords:
         self.edges: dict[Edge, EdgeRecord] = {(None, 0): EdgeRecord(None, 0)}
         self.known: dict[tuple[type[Node], str], About] = {}
 
-    def made(self) -> tuple[NodeRecord, ...]:
-        """All of them."""
+    def records(self) -> tuple[NodeRecord, ...]:
+        """The records of all nodes, in tape order."""
         return tuple([self._record(number, entry) for number, entry in enumerate(self.tape.nodes)])
 
     def _record(self, number: int, entry: NodeEntry) -> NodeRecord:
@@ -78,9 +78,9 @@ class _NodeRecords:
 
 
 def _within_a_call(nodes: Sequence[NodeRecord]) -> set[int]:
-    """Nodes whose result another operation of the same call took in, as in `loss = cross_entropy(...)`.
+    """Nodes whose result another operation of the same call uses, as in `loss = cross_entropy(...)`.
 
-    An operation that takes in its own result, as in a loop of `h = w * h`, is not one of them.
+    An operation that uses its own result, as `h = w * h` in a loop, does not count.
     """
     return {
         node

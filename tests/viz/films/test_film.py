@@ -19,7 +19,7 @@ from PIL import Image
 import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import Timeline
+from microtape.recording.model.moment import PassTimeline
 from tests.support.browser import PATIENCE, Browser, needs_browser
 from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
@@ -33,7 +33,7 @@ from viz.scene.scene import make_scene
 
 
 def frames_of(recording: Recording) -> list[VisualGraph]:
-    timeline = Timeline(recording)
+    timeline = PassTimeline(recording)
     return steady(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
 
 
@@ -96,7 +96,7 @@ def test_boxes_that_are_kept_from_one_picture_to_the_next_are_as_they_should_be(
 ) -> None:
     recording = program()
     for number in range(len(recording.passes)):
-        timeline = Timeline(recording, number)
+        timeline = PassTimeline(recording, number)
         for fold in (True, False):
             scene = make_scene(timeline.at(), fold=fold, focus=False)
             one_by_one = [picture(timeline.at(done), scene) for done in range(len(timeline.steps) + 1)]

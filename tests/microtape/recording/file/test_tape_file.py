@@ -18,7 +18,7 @@ import microtape as mt
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording, Summary
-from microtape.recording.model.moment import Timeline
+from microtape.recording.model.moment import PassTimeline
 from microtape.recording.writing.recorder import record
 from tests.support.random_recordings import plain, recordings
 
@@ -81,7 +81,7 @@ def test_a_file_of_format_1_is_read_still() -> None:
 def test_a_file_of_format_2_is_read_still() -> None:
     """It had the ready queue after each step, which is worked out now."""
     recording = load(Path(__file__).parent / "golden" / "version2.tape")
-    timeline = Timeline(recording)
+    timeline = PassTimeline(recording)
     queues = [[recording.label(node) for node in timeline.ready(i)] for i in range(1, len(timeline.steps) + 1)]
     assert queues == [
         ["%7"],

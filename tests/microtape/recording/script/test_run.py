@@ -158,7 +158,10 @@ def test_the_engine_alone_is_imported(record: Record, capfd: pytest.CaptureFixtu
 
 def test_standard_input_is_the_scripts(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('read', input())\n")
-    run = f"from microtape.recording.run import record_script; record_script('script.py', out={str(tmp_path / 'o')!r})"
+    run = (
+        "from microtape.recording.script.run import record_script;"
+        f" record_script('script.py', out={str(tmp_path / 'o')!r})"
+    )
     done = subprocess.run(
         [sys.executable, "-c", run], cwd=tmp_path, input="a line", capture_output=True, text=True, env=environment()
     )
@@ -167,7 +170,9 @@ def test_standard_input_is_the_scripts(tmp_path: Path) -> None:
 
 def test_output_of_ours_and_of_the_script_keep_their_order(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('script')\n")
-    run = "print('before'); from microtape.recording.run import record_script; record_script('script.py', out='o')"
+    run = (
+        "print('before'); from microtape.recording.script.run import record_script; record_script('script.py', out='o')"
+    )
     done = subprocess.run([sys.executable, "-c", run], cwd=tmp_path, capture_output=True, text=True, env=environment())
     assert done.stdout == "before\nscript\n"
 
@@ -201,7 +206,7 @@ def test_a_script_on_real_torch_is_told_what_to_import(record: Record) -> None:
         import sys
         sys.modules["torch"] = sys  # what `import torch` leaves
     """)
-    message = "used PyTorch's tensors, not microtape's: say `import microtape as torch` in the place of `import torch`"
+    message = "used PyTorch's tensors, not microtape's: write `import microtape as torch` instead of `import torch`"
     assert ended == (None, 3, f"script.py {message}")
 
 
@@ -412,7 +417,7 @@ def start(tmp_path: Path, script: str) -> subprocess.Popen[str]:
     """Record an endless script in a process group of its own, and wait until it has run its first pass."""
     (tmp_path / "script.py").write_text(textwrap.dedent(script))
     run = (
-        "import json; from microtape.recording.run import record_script;"
+        "import json; from microtape.recording.script.run import record_script;"
         "print(json.dumps(record_script('script.py', out='run.tape', passes='all')))"
     )
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What the user calls their tensors: by identity in their variables, else by the assignment that made them."""
+"""The user's names for tensors: the variables that hold them, else the target of the assignment that made them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 
 from microtape.basics.call_site import user_frame
 from microtape.recording.model.model import Place
-from microtape.recording.writing.places import Sources
+from microtape.recording.writing.sources import Sources
 from microtape.tape.tensor_state import TensorState
 
-MOST_ITEMS = 1000  # of one container; a longer one is looked at no further
+_MOST_ITEMS = 1000  # of one container; a longer one is skipped
 _PLAIN = {bool, int, float, complex, str, bytes, NoneType, np.ndarray, type, ModuleType, BuiltinFunctionType}
-"""Types of what holds no tensor: most of what is in a namespace."""
+"""Types that hold no tensor: most values in a namespace have one of these."""
 
 
 def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
-    """(name, tensor) pairs from the user's frames, the innermost first: variables, then what is inside of them.
+    """(name, tensor) pairs from the user's frames, the innermost first: variables, then the contents of variables.
 
     NB: before Python 3.13, looking at a function's variables keeps them alive until it returns.
     """
@@ -58,10 +58,10 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, TensorState]]:
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """What is inside, and how one would write it; plain things are left out, for they are many."""
-    if isinstance(value, list | tuple) and len(value) <= MOST_ITEMS:
+    """The contents of a container or object, with the expression for each; values of plain types are left out."""
+    if isinstance(value, list | tuple) and len(value) <= _MOST_ITEMS:
         yield from [(f"{name}[{i}]", item) for i, item in enumerate(value) if type(item) not in _PLAIN]
-    elif isinstance(value, dict) and len(value) <= MOST_ITEMS:
+    elif isinstance(value, dict) and len(value) <= _MOST_ITEMS:
         for key, item in list(value.items()):
             if type(item) not in _PLAIN and isinstance(key, str | int):
                 yield f"{name}[{key!r}]", item
@@ -70,13 +70,13 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def assignment_target(place: Place, sources: Sources) -> str | None:
-    """`y` where the call at `place` is the whole right side of `y = ...` (or `y += ...`), None otherwise."""
+    """`y` if the call at `place` is the whole right side of `y = ...` (or `y += ...`), else None."""
     return _targets(sources.python_file(place.file)).get((place.line, place.end_line, place.column, place.end_column))
 
 
 @functools.cache
 def _targets(file: str) -> dict[tuple[int, int, int, int], str]:
-    """The simple assignments of a file, by the position of what is assigned."""
+    """The targets of the simple assignments in a file, by the position of the assigned expression."""
     text = "".join(linecache.getlines(file))
     try:
         tree = ast.parse(text)

@@ -1,17 +1,18 @@
-"""Records as columns, which are written and read several times as fast as rows, and trusting nothing.
+"""Many records of one kind as JSON columns, read without trusting the file.
 
-Thirty thousand records are the list of their first fields, the list of their second fields, and so on. How a field is
-stored follows from its annotation in `model.py`:
+Columns are written and read several times as fast as one list for each record. Thirty thousand records become the list
+of their first fields, the list of their second fields, and so on. The annotation of a field in `model.py` says how it
+is stored:
 
     int, bool               the numbers themselves
     an array or a summary   its number in the table of values
-    text, small records     `{"at": numbers, "of": what they number}`: each different one is there once
+    text, small records     `{"at": indices, "of": the distinct items}`
     other records           `{"<field>": column, ...}`
     tuple[X, ...]           `{"count": lengths, "of": the column of all items one after the other}`
     Mapping                 the same, with `keys`
 
-null stands for None. Other records that may be missing are stored as a tuple with one of them or none. Nothing that
-has a length of its own is numbered, so that a small file cannot describe a large recording.
+null stands for None. An optional record that is not small is stored as a tuple of one or none. Nothing with a length of
+its own is stored by index, so that a small file cannot describe a large recording.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from itertools import chain, islice
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from microtape.recording.file.rows import Damaged, ValueType, fields, shown
+from microtape.recording.file.json_records import Damaged, ValueType, fields, shown
 
 if TYPE_CHECKING:
     from microtape.recording.model.model import Value
@@ -34,7 +35,7 @@ Numbers: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
 
 
 def column(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
-    """What JSON can hold of `items`, which are all of this kind; `numbers` gives those of arrays and summaries."""
+    """The JSON for `items`, all of one kind; `numbers` returns the numbers of arrays and summaries."""
     kind, optional = _without_none(kind)
     if kind is ValueType:
         return numbers(items)
@@ -70,9 +71,10 @@ def _each(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
 
 
 class ColumnReader:
-    """Reads the columns of one recording, whose table of values is given.
+    """Reads the columns of one recording, given its table of values.
 
-    Ids and positions come again and again: each integer is kept once, which is a tenth of a long recording's memory.
+    The same ids and positions occur again and again: keeping one object for each integer saves a tenth of a long
+    recording's memory.
     """
 
     def __init__(self, values: Sequence[Value]) -> None:
@@ -80,7 +82,7 @@ class ColumnReader:
         self._integers: dict[int | None, int | None] = {}
 
     def read(self, kind: Any, stored: Any) -> list[Any]:
-        """The items of a column. Raises Damaged for what `column` would not have written."""
+        """The items of a column. Raises Damaged for anything that `column` does not write."""
         kind, optional = _without_none(kind)
         if kind is ValueType:
             return _numbered(stored, self._values, optional)
@@ -110,7 +112,7 @@ class ColumnReader:
             count, keys, of = _parts(stored, "count", "keys", "of")
             names, items = self.read(arguments[0], keys), self.read(arguments[1], of)
             if len(names) != len(items) or (arguments[0] is int and names and min(names) < 0):
-                raise Damaged("a mapping whose keys are none")
+                raise Damaged("a mapping with invalid keys")
             return list(map(dict, _divided(list(zip(names, items, strict=True)), count)))
         kinds = _fields(kind)
         parts = _parts(stored, *kinds)
@@ -122,11 +124,11 @@ class ColumnReader:
 
 
 def _numbered(at: Any, of: Sequence[Any], optional: bool) -> list[Any]:
-    """What these numbers stand for."""
+    """The items that these indices stand for."""
     numbers = _list(at, {int, NoneType} if optional else {int})
     present = [one for one in numbers if one is not None] if optional else numbers
     if present and not 0 <= min(present) <= max(present) < len(of):
-        raise Damaged("a number of what is not stored")
+        raise Damaged("an index out of range")
     if len(present) == len(numbers):
         return list(map(of.__getitem__, numbers))
     return [None if one is None else of[one] for one in numbers]
@@ -153,11 +155,11 @@ def _list(stored: Any, types: set[type]) -> list[Any]:
 def _parts(stored: Any, *names: str) -> list[Any]:
     if type(stored) is not dict or len(stored) != len(names) or not stored.keys() >= set(names):
         raise Damaged(f"{shown(stored)} where there should be {', '.join(names)}"[:200])
-    return [stored.pop(name) for name in names]  # what has been read need not be there twice
+    return [stored.pop(name) for name in names]  # removed, to hold only one copy
 
 
 def _fields(kind: Any) -> Mapping[str, Any]:
-    """The names and kinds of a record's fields; those of a pair are numbered."""
+    """The names and kinds of a record's fields; the fields of a pair are named 0 and 1."""
     if typing.get_origin(kind) is tuple:
         return {str(i): one for i, one in enumerate(typing.get_args(kind))}
     return fields(kind)
@@ -175,7 +177,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _is_small(kind: Any) -> bool:
-    """Whether it is a text, or a record of numbers, texts and small records."""
+    """Whether a kind is text, or a record of numbers, texts and small records."""
     kind, _ = _without_none(kind)
     if typing.get_origin(kind) not in (None, Literal) or kind is ValueType or kind is float:
         return False

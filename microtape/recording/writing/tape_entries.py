@@ -1,4 +1,4 @@
-"""What is noted of a node and of a tensor while the program runs, before there are records of them."""
+"""Notes about nodes and tensors, taken while the program runs; records are made of them at the end."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from microtape.tape.tensor_state import TensorState
 
 
 class NodeEntry:
-    """A node, and what will not be known of it at the end."""
+    """A node, and the facts about it that cannot be read off it at the end."""
 
     __slots__ = ("about", "in_place", "made_by", "node", "operands", "outputs", "pass_", "saved", "scope", "variable")
 
     def __init__(self, node: Node) -> None:
-        self.node = node  # held, because its identity must not be used again
-        self.about: About | None = (
-            about(node) if node.kind == "copy_slices" else None
-        )  # its operation is freed with what it saved
+        self.node = node  # held, so that its id is not reused
+        self.about: About | None = about(node) if node.kind == "copy_slices" else None  # backward frees its operation
         self.operands: Sequence[Operand] = ()
         self.outputs: Sequence[TensorRef | None] = ()
-        self.saved: Sequence[tuple[int, SavedRecord]] = ()  # with their positions among what the node keeps
+        self.saved: Sequence[tuple[int, SavedRecord]] = ()  # each with its position among the node's saved tensors
         self.variable: int | None = None
         self.in_place = False
         self.pass_: int | None = None
@@ -31,7 +29,7 @@ class NodeEntry:
 
 
 class TensorEntry:
-    """A tensor as far as it is known; an output that nobody kept has no object."""
+    """A tensor as far as it is known; an output that the program did not keep has no object."""
 
     __slots__ = ("base", "dtype", "latest", "names", "node", "number", "objects", "output_nr", "shape", "values")
 
@@ -44,9 +42,9 @@ class TensorEntry:
         self.output_nr = 0
         self.base: int | None = None
         self.values: dict[int, Value] = {}
-        self.latest: TensorRef | None = None  # one object for the many who refer to the same version
+        self.latest: TensorRef | None = None  # shared by all that refer to the same version
 
     @property
     def tensor(self) -> TensorState | None:
-        """The tensor itself, None for an output that nobody kept."""
+        """The tensor itself; None for an output that the program did not keep."""
         return self.objects[0] if self.objects else None

@@ -1,7 +1,7 @@
-"""Checking gradients by finite differences while a program is recorded: each node's forward, run again beside itself.
+"""Checks gradients by finite differences while a program is recorded: each node's forward runs again at nearby points.
 
-Source: the central difference (f(x + h) - f(x - h)) / 2h, whose error is of the order of h², with h near the cube root
-of the rounding error, where the two kinds of error balance.
+Source: the central difference (f(x + h) - f(x - h)) / 2h has a truncation error of order h². The step h is near the
+cube root of the machine precision, where truncation and rounding errors balance.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from microtape.tape.operation import Operation, quietly
 from microtape.tape.tensor_state import TensorState, new_tensor
 from microtape.tape.watch import watch
 
-MOST_ELEMENTS = 64  # of one gradient: each takes two calls of the forward
-NONE: npt.NDArray[Any] = np.zeros(0)
+_MOST_ELEMENTS = 64  # of one gradient: each costs two calls of the forward
+_NONE: npt.NDArray[Any] = np.zeros(0)
 
 Arrays = Sequence[npt.NDArray[Any]]
 Forward = Callable[[Arrays], Arrays]
 
 
-class Differences:
-    """Remembers how each node came about, and checks its gradients when it is evaluated."""
+class GradientChecker:
+    """Remembers the forward call of each node, and checks the gradients when the node is evaluated."""
 
     def __init__(self) -> None:
         self.found: list[FiniteDifferences] = []
         self._calls: dict[Node, tuple[Forward, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]] = {}
 
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
-        """An operation was recorded. One that wrote in place has overwritten what it would have to begin with."""
+        """Note the call of a recorded operation. An in-place one cannot run again: it has overwritten its operand."""
         forward = None if in_place else _forward_of(node, operands)
         if forward is None:
             return
@@ -51,7 +51,7 @@ class Differences:
     def check(
         self, node: Node, number: int, pass_: int, grad_outputs: Sequence[Value | None], gradients: Sequence[Any]
     ) -> None:
-        """The node has been evaluated: its gradients, and what came in."""
+        """Check the gradients of a node that has been evaluated, given the gradients that arrived."""
         call = self._calls.pop(node, None)
         if call is None or len(call[1]) != len(gradients):
             return
@@ -62,8 +62,8 @@ class Differences:
             with _undisturbed():
                 found = _differences(*call, output, given, gradient)
             if isinstance(found, str):
-                if isinstance(node, FunctionNode):  # the engine's own have other tests
-                    self.found.append(FiniteDifferences(pass_, number, output, (), NONE, NONE, False, found))
+                if isinstance(node, FunctionNode):  # built-in operations are tested elsewhere
+                    self.found.append(FiniteDifferences(pass_, number, output, (), _NONE, _NONE, False, found))
                 continue
             elements, numerical, agrees = found
             analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
@@ -71,7 +71,7 @@ class Differences:
 
 
 def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
-    """The node's forward as a function of its tensors' arrays, which leaves no trace."""
+    """The node's forward as a function of its operands' arrays, which records nothing."""
     if isinstance(node, FunctionNode):
         cls: type[Function] = node.function
         sets_up_context = cls.setup_context is not Function.setup_context
@@ -91,7 +91,7 @@ def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
     if isinstance(node, Operation) and all(isinstance(one, TensorState) for one in operands):
 
         def compute(arrays: Arrays) -> Arrays:
-            result = quietly().run(copy.copy(node).forward, *arrays)  # a copy: some keep a mask on the node
+            result = quietly().run(copy.copy(node).forward, *arrays)  # a copy, because some keep a mask on the node
             return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
 
         return compute
@@ -106,46 +106,46 @@ def _differences(
     grad_outputs: Sequence[Any],
     gradient: npt.NDArray[Any],
 ) -> tuple[tuple[int, ...], npt.NDArray[Any], bool] | str:
-    """The elements that were checked, what they should be, and whether they are; or why there is no answer."""
+    """The checked elements, their finite differences, and whether the gradient agrees; or why it cannot be checked."""
     try:
         wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in arrays]
         if not _same(forward(wide), results):
-            wide = arrays  # it may insist on its own dtype
+            wide = arrays  # the forward may depend on its dtype
             if not _same(forward(wide), results):
-                return "its forward gives something else when it is called again"
+                return "its forward gives another result when it is called again"
         precision = float(np.finfo(wide[which].dtype).eps)
         elements = _elements(gradient)
         numerical = np.empty(len(elements))
         for i, element in enumerate(elements):
-            numerical[i] = _slope(forward, wide, which, element, precision ** (1 / 3), grad_outputs)
+            numerical[i] = _derivative(forward, wide, which, element, precision ** (1 / 3), grad_outputs)
     except Exception as error:
         return f"its forward raised {type(error).__name__} when it was called again: {error}"
     known = np.isfinite(numerical)
     if not known.any():
-        return "its forward gives no finite numbers around here"
+        return "its forward gives no finite numbers nearby"
     elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
     analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
     return elements, numerical, _agree(analytical, numerical, precision, float(np.finfo(gradient.dtype).eps))
 
 
 def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
-    """All of them, or so many spread over the array, with the largest among them."""
-    if gradient.size <= MOST_ELEMENTS:
+    """The elements to check: all of them, or MOST_ELEMENTS spread over the array, the largest among them."""
+    if gradient.size <= _MOST_ELEMENTS:
         return tuple(range(gradient.size))
-    spread = np.linspace(0, gradient.size - 1, MOST_ELEMENTS - 1).astype(int)
+    spread = np.linspace(0, gradient.size - 1, _MOST_ELEMENTS - 1).astype(int)
     return tuple(sorted({*spread.tolist(), int(np.argmax(np.abs(np.nan_to_num(gradient))))}))
 
 
-def _slope(
+def _derivative(
     forward: Forward, arrays: list[npt.NDArray[Any]], which: int, element: int, step: float, grad_outputs: Sequence[Any]
 ) -> float:
-    """The change of the outputs with one element of one operand, times the gradients that came in."""
+    """The derivative of Σ grad_outputs · outputs by one element of one operand, as a central difference."""
     sides = []
     at = float(arrays[which].reshape(-1)[element])
     h = step * max(1.0, abs(at))
     for moved in (at + h, at - h):
         changed = list(arrays)
-        changed[which] = np.array(arrays[which], order="C")  # so that its flattened form is a view of it
+        changed[which] = np.array(arrays[which], order="C")  # so that reshape(-1) is a view
         changed[which].reshape(-1)[element] = moved
         exact = float(changed[which].reshape(-1)[element])
         sides.append((exact, [one.astype(np.float64) for one in forward(changed)]))
@@ -158,7 +158,7 @@ def _slope(
 
 
 def _same(found: Arrays, expected: Arrays) -> bool:
-    """Whether a forward that ran again gave what it gave before."""
+    """Whether a forward that ran again gave the same results as before."""
     return len(found) == len(expected) and all(
         a.shape == b.shape and np.allclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True)
         for a, b in zip(found, expected, strict=True)
@@ -166,7 +166,7 @@ def _same(found: Arrays, expected: Arrays) -> bool:
 
 
 def _agree(analytical: Any, numerical: Any, precision: float, of_gradient: float) -> bool:
-    """As closely as the two can: the differences lose a third of the digits, and sums many of the gradient's own."""
+    """Whether both agree as far as they can: differences lose a third of the digits, sums lose many, too."""
     scale = max(np.abs(np.nan_to_num(numerical)).max(), np.abs(np.nan_to_num(analytical)).max(), 1e-3)
     tolerance = 50 * precision ** (2 / 3) + max(of_gradient**0.5, 1e-6)
     return bool(np.allclose(analytical, numerical, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
@@ -174,7 +174,7 @@ def _agree(analytical: Any, numerical: Any, precision: float, of_gradient: float
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Nobody is told what goes on inside, and the program goes on with the random numbers that it would have had."""
+    """Hides everything inside from watchers, and restores the random number generators afterwards."""
     twister, known, numbers = default_generator._twister.state, random.getstate(), np.random.get_state()
     watchers, words = watch.watchers, default_generator.__dict__.copy()
     watch.set(())

@@ -1,14 +1,14 @@
-"""Does everything in a recording refer to something that is there?
+"""Checks that every id, index and position in a recording from a file is in range.
 
-The viewers index nodes and tensors by the numbers in a recording, and follow edges backwards, without looking twice.
-For a recording from a file this is where it is made sure that they may.
+The viewers index nodes and tensors by the numbers in a recording, and follow its edges, without checking them. This
+module checks them once, so that the viewers may.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from microtape.recording.file.rows import Damaged
+from microtape.recording.file.json_records import Damaged
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -27,16 +27,16 @@ from microtape.recording.model.model import (
     TensorRef,
 )
 
-MOST = 2**31  # lines, columns, versions, input numbers: no program has more, and no viewer need fear them
+_MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
 
 
-def check(recording: Recording) -> None:
-    """Raise Damaged where an id, an index or a position is out of range, or an edge leads forward on the tape."""
+def check_integrity(recording: Recording) -> None:
+    """Raise Damaged if an id, an index or a position is out of range, or an edge leads forward on the tape."""
     _Checks(recording).run()
 
 
 class _Checks:
-    """The ranges of one recording, and one method for each kind of record."""
+    """The valid ranges of one recording, and one method for each kind of record."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -58,8 +58,8 @@ class _Checks:
         for number, found in enumerate(self.recording.checks):
             self._check(found, f"check {number}")
         before = -1
-        for one in self.recording.passes:  # numbered as in the program; those that were not asked for are not there
-            _within(one.index - before - 1, MOST, f"pass {before + 1}")
+        for one in self.recording.passes:  # numbered as in the program; a pass that was not asked for is missing
+            _within(one.index - before - 1, _MOST, f"pass {before + 1}")
             before = one.index
             self._one_pass(one)
         self._error(self.recording.error)
@@ -69,15 +69,15 @@ class _Checks:
         _same(tensor.id, number, where)
         self._node_id(tensor.node, where)
         self._tensor_id(tensor.base, where)
-        _within(tensor.output_nr, MOST, where)
+        _within(tensor.output_nr, _MOST, where)
         if tensor.shape:
-            _all_within(tensor.shape, MOST, where)
+            _all_within(tensor.shape, _MOST, where)
 
     def _scope(self, number: int, scope: ScopeRecord) -> None:
-        """An outer scope was entered before, so that whoever goes outwards comes to an end."""
+        """An outer scope comes before an inner one, so that going outwards ends."""
         _same(scope.id, number, f"scope {number}")
         if scope.outer is not None and not 0 <= scope.outer < number:
-            raise Damaged(f"scope {number} refers to a scope that is not before it")
+            raise Damaged(f"scope {number} refers to an outer scope that does not come before it")
 
     def _node(self, number: int, node: NodeRecord) -> None:
         where = f"node {number}"
@@ -91,9 +91,9 @@ class _Checks:
         self._tensor_id(node.variable, where)
         self._node_id(node.made_by, where)
         if node.scope is not None and not 0 <= node.scope < len(self.recording.scopes):
-            raise Damaged(f"{where} refers to a scope that is not there")
+            raise Damaged(f"{where} refers to a scope that does not exist")
         if node.pass_ is not None:
-            _within(node.pass_, MOST, where)
+            _within(node.pass_, _MOST, where)
 
     def _border(self, border: BorderRecord, where: str) -> None:
         self._place(border.place, where)
@@ -103,12 +103,12 @@ class _Checks:
         _within(border.tape, self.nodes + 1, where)
 
     def _check(self, one: FiniteDifferences, where: str) -> None:
-        _within(one.pass_, MOST, where)
+        _within(one.pass_, _MOST, where)
         _within(one.node, self.nodes, where)
         _within(one.output, self.edges[one.node], where)
-        _all_within(one.elements, MOST, where)
+        _all_within(one.elements, _MOST, where)
         if not one.analytical.shape == one.numerical.shape == (len(one.elements),):
-            raise Damaged(f"{where} has another number of elements than of results")
+            raise Damaged(f"{where} has different numbers of elements and results")
 
     def _one_pass(self, one: Pass) -> None:
         where = f"pass {one.index}"
@@ -137,8 +137,8 @@ class _Checks:
         for delivery in step.deliveries:
             _within(delivery.output, edges, where)
             _within(delivery.node, self.nodes, where)
-            _within(delivery.input_nr, MOST, where)
-            _within(delivery.dependencies_left, MOST, where)
+            _within(delivery.input_nr, _MOST, where)
+            _within(delivery.dependencies_left, _MOST, where)
         _all_within(step.made, self.nodes, where)
         self._error(step.error)
 
@@ -155,29 +155,29 @@ class _Checks:
             self._ref(one.ref, where)
 
     def _ref(self, ref: TensorRef | None, where: str) -> None:
-        if ref is not None and not (0 <= ref.tensor < self.tensors and 0 <= ref.version < MOST):
-            raise Damaged(f"{where} refers to a tensor that is not there")
+        if ref is not None and not (0 <= ref.tensor < self.tensors and 0 <= ref.version < _MOST):
+            raise Damaged(f"{where} refers to a tensor that does not exist")
 
     def _edge_list(self, edges: tuple[EdgeRecord, ...], before: int, where: str) -> None:
-        """Edges lead backwards on the tape, so that whoever follows them comes to an end."""
+        """Edges lead backwards on the tape, so that following them ends."""
         for node, input_nr in edges:
             if node is not None and not 0 <= node < before:
-                raise Damaged(f"an edge of {where} leads to a node that is not before it")
-            _within(input_nr, MOST, where)
+                raise Damaged(f"an edge of {where} leads to a node that does not come before it")
+            _within(input_nr, _MOST, where)
 
     def _node_id(self, node: int | None, where: str) -> None:
         if node is not None and not 0 <= node < self.nodes:
-            raise Damaged(f"{where} refers to a node that is not there")
+            raise Damaged(f"{where} refers to a node that does not exist")
 
     def _tensor_id(self, tensor: int | None, where: str) -> None:
         if tensor is not None and not 0 <= tensor < self.tensors:
-            raise Damaged(f"{where} refers to a tensor that is not there")
+            raise Damaged(f"{where} refers to a tensor that does not exist")
 
     def _place(self, place: Place | None, where: str) -> None:
         if place is not None and not (
-            1 <= place.line <= place.end_line < MOST and 0 <= place.column < MOST and 0 <= place.end_column < MOST
+            1 <= place.line <= place.end_line < _MOST and 0 <= place.column < _MOST and 0 <= place.end_column < _MOST
         ):
-            raise Damaged(f"{where} stands at an impossible place")
+            raise Damaged(f"{where} has an impossible position")
 
 
 def _same(found: int, expected: int, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Call sites as data: places in files whose text the recording carries."""
+"""Call sites as data: places in source files, whose texts the recording contains."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from microtape.recording.model.model import Place
 
 
 class Sources:
-    """The source files that a recording mentions, by a path relative to `root` where they are below it."""
+    """The source files that a recording mentions, named by their paths relative to `root` if they are below it."""
 
     def __init__(self, root: str | None = None) -> None:
         self.root = os.path.abspath(root if root is not None else os.getcwd())
-        self._files: dict[str, str] = {}  # the name in the recording -> Python's name for the file
-        self._names: dict[str, str] = {}  # and back
+        self._files: dict[str, str] = {}  # name in the recording -> Python's file name
+        self._names: dict[str, str] = {}  # Python's file name -> name in the recording
         self._places: dict[tuple[int, int], tuple[CallSite, Place]] = {}
-        self._positions: dict[int, Positions] = {}  # of all instructions of a code object, by its id
+        self._positions: dict[int, Positions] = {}  # id of a code object -> the positions of its instructions
 
     def place(self, site: CallSite) -> Place:
-        """Where the call site is; looking the same one up again is quick."""
+        """The place of a call site, cached."""
         key = (id(site.code), site.instruction)
         known = self._places.get(key)
         if known is None:
@@ -30,11 +30,11 @@ class Sources:
                 positions = self._positions[id(site.code)] = list(site.code.co_positions())
             line, end_line, column, end_column = site.position(positions)
             place = Place(self._name(site.file), line, end_line, column, end_column, site.function)
-            known = self._places[key] = (site, place)  # the site keeps the code object's id from being used again
+            known = self._places[key] = (site, place)  # holding the site keeps the code object's id from being reused
         return known[1]
 
     def texts(self) -> dict[str, str]:
-        """The text of each file, where it can be had."""
+        """The text of each file that can be read."""
         texts = {name: "".join(linecache.getlines(file)) for name, file in self._files.items()}
         return {name: text for name, text in sorted(texts.items()) if text}
 
@@ -43,7 +43,7 @@ class Sources:
         return frame.filename in LIBRARY_FILES
 
     def python_file(self, name: str) -> str:
-        """Python's name for a file of the recording."""
+        """Python's name for a file in the recording."""
         return self._files[name]
 
     def _name(self, file: str) -> str:

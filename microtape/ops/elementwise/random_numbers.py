@@ -1,4 +1,4 @@
-"""Chance: random numbers written in place, coins, and dropout."""
+"""Random numbers written in place, Bernoulli trials, samples, and dropout."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState, new_tensor
 
 
-class Drawing(Operation):
-    """Common: what is written does not depend on what was there."""
+class RandomDraw(Operation):
+    """Common: `draw` makes the result, and the derivative is 0."""
 
     __slots__ = ("draw",)
     formula = "z = random numbers    ∂z/∂x = 0"
@@ -35,16 +35,16 @@ class Drawing(Operation):
 
 
 @refusing(biu="check_uniform_bounds")
-class UniformBackward0(Drawing):
+class UniformBackward0(RandomDraw):
     __slots__ = ()
 
 
 @refusing(biu="normal_kernel_cpu")
-class NormalBackward0(Drawing):
+class NormalBackward0(RandomDraw):
     __slots__ = ()
 
 
-class RandomBackward0(Drawing):
+class RandomBackward0(RandomDraw):
     __slots__ = ()
 
 
@@ -52,25 +52,25 @@ class RandomBackward0(Drawing):
     biuc="Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
     "specified {name}"
 )
-class ExponentialBackward0(Drawing):
+class ExponentialBackward0(RandomDraw):
     __slots__ = ()
 
 
 @refusing(biu="bernoulli_tensor_cpu_p_", c="bernoulli_tensor_cpu_self_")
-class BernoulliBackward0(Drawing):
+class BernoulliBackward0(RandomDraw):
     __slots__ = ()
     formula = "z = 1 with probability x, else 0    ∂z/∂x = 0"
 
 
-class BernoulliBackward2(Drawing):
-    """With one probability for all."""
+class BernoulliBackward2(RandomDraw):
+    """One probability for all elements."""
 
     __slots__ = ()
     op = "bernoulli"
 
 
 def uniform_(x: TensorState, low: float = 0.0, high: float = 1.0, *, generator: Generator | None = None) -> Any:
-    """Write random numbers from `low` up to but without `high`, all as likely."""
+    """Write random numbers, uniformly distributed in [`low`, `high`)."""
 
     def draw(array: Array) -> Array:
         return drawn("uniform", array.shape, array.dtype, generator) * (high - low) + low
@@ -79,7 +79,7 @@ def uniform_(x: TensorState, low: float = 0.0, high: float = 1.0, *, generator: 
 
 
 def normal_(x: TensorState, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Any:
-    """Write random numbers of that mean and standard deviation, normally distributed."""
+    """Write random numbers, normally distributed with that mean and standard deviation."""
 
     def draw(array: Array) -> Array:
         return drawn("normal", array.shape, array.dtype, generator) * std + mean
@@ -88,7 +88,7 @@ def normal_(x: TensorState, mean: float = 0.0, std: float = 1.0, *, generator: G
 
 
 def random_(x: TensorState, low: int = 0, high: int | None = None, *, generator: Generator | None = None) -> Any:
-    """Write random whole numbers: `random_(high)` or `random_(low, high)`, without `high`; by default any."""
+    """Write random integers below `high`: `random_(high)` or `random_(low, high)`; by default any of the dtype."""
 
     def draw(array: Array) -> Array:
         info: Any = np.iinfo(array.dtype) if array.dtype.kind in "iu" else np.finfo(array.dtype)
@@ -101,7 +101,7 @@ def random_(x: TensorState, low: int = 0, high: int | None = None, *, generator:
 
 
 def bernoulli(input: Any, *, generator: Generator | None = None) -> Any:
-    """1 with the probability that `input` says, else 0, for each element. Raises RuntimeError outside [0, 1]."""
+    """1 with the probability given by each element of `input`, else 0. Raises RuntimeError outside [0, 1]."""
 
     def draw(chances: Array) -> Array:
         if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
@@ -115,7 +115,7 @@ def bernoulli_(x: TensorState, p: float = 0.5, *, generator: Generator | None = 
     """Write 1 with probability `p`, else 0."""
 
     def draw(array: Array) -> Array:
-        return coins(array.shape, p, generator).astype(array.dtype)
+        return _coins(array.shape, p, generator).astype(array.dtype)
 
     return call_(BernoulliBackward2(draw), x)
 
@@ -123,34 +123,33 @@ def bernoulli_(x: TensorState, p: float = 0.5, *, generator: Generator | None = 
 def dropout(
     input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, generator: Generator | None = None
 ) -> Any:
-    """Each element 0 with probability `p`, the others grown by 1 / (1 - p); `input` itself if not `training`.
+    """Each element 0 with probability `p`, the others scaled by 1 / (1 - p); `input` itself if not `training`.
 
-    The idea is Srivastava et al.'s (2014).
-    Raises ValueError where `p` is no probability.
+    Source: Srivastava et al. (2014). Raises ValueError if `p` is not a probability.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
     dtype = input.dtype
-    kept = (coins(input.shape, 1 - p, generator) if p < 1 else np.zeros(input.shape)).astype(dtype)
+    kept = (_coins(input.shape, 1 - p, generator) if p < 1 else np.zeros(input.shape)).astype(dtype)
     factors = new_tensor(type(input), (kept / (1 - p) if p < 1 else kept).astype(dtype))
     return input.mul_(factors) if inplace else input * factors
 
 
-def coins(shape: tuple[int, ...], chance: float, generator: Generator | None) -> Array:
-    """True with that chance, for each element; see Note [torch's random numbers]."""
+def _coins(shape: tuple[int, ...], chance: float, generator: Generator | None) -> Array:
+    """True with that probability, for each element; see Note [torch's random numbers]."""
     uniform = (generator or default_generator).uniform(math.prod(shape), np.float64)
     return np.reshape(uniform < chance, shape)
 
 
 def exponential_(x: TensorState, lambd: float = 1.0, *, generator: Generator | None = None) -> Any:
-    """Write random numbers of mean 1 / `lambd`, exponentially distributed."""
-    return call_(ExponentialBackward0(lambda array: waiting_times(array.shape, generator) / lambd), x)
+    """Write random numbers, exponentially distributed with mean 1 / `lambd`."""
+    return call_(ExponentialBackward0(lambda array: _waiting_times(array.shape, generator) / lambd), x)
 
 
-def waiting_times(shape: tuple[int, ...], generator: Generator | None) -> Array:
-    """Random numbers of mean 1, exponentially distributed."""
+def _waiting_times(shape: tuple[int, ...], generator: Generator | None) -> Array:
+    """Random numbers, exponentially distributed with mean 1."""
     uniform: Array = drawn("uniform", shape, np.float64, generator)
     return -np.log1p(-uniform)
 
@@ -158,17 +157,18 @@ def waiting_times(shape: tuple[int, ...], generator: Generator | None) -> Array:
 def multinomial(
     input: TensorState, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Any:
-    """For each row of weights `input`, the places of `num_samples` drawn ones, as int64.
+    """The indices of `num_samples` samples from each row of weights in `input`, as int64.
 
-    Weights need not add up to 1. Raises RuntimeError for weights that are none, or more samples than there are weights.
+    Weights need not add up to 1. Raises RuntimeError for invalid weights, or more samples than weights without
+    replacement.
     """
     return undifferentiable(
-        lambda weights: drawn_places(weights, num_samples, replacement, generator), input, op="multinomial"
+        lambda weights: _drawn_places(weights, num_samples, replacement, generator), input, op="multinomial"
     )
 
 
-def drawn_places(weights: Array, num_samples: int, replacement: bool, generator: Generator | None) -> Any:
-    """What `multinomial` makes of the weights' array."""
+def _drawn_places(weights: Array, num_samples: int, replacement: bool, generator: Generator | None) -> Any:
+    """`multinomial` for an array of weights."""
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if weights.dtype.kind != "f":
@@ -189,5 +189,5 @@ def drawn_places(weights: Array, num_samples: int, replacement: bool, generator:
         pairs = zip(cumulated / cumulated[:, -1:], chances, strict=True)
         places = np.stack([np.searchsorted(row, chance) for row, chance in pairs])
         return np.reshape(places, (*weights.shape[:-1], num_samples)).astype(np.int64)
-    races = weights / waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
+    races = weights / _waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
     return np.argsort(-races, -1, kind="stable")[..., :num_samples]

@@ -1,4 +1,4 @@
-"""The constants that an operation was called with: the exponent of a power, the dimension of a sum."""
+"""The constant arguments of an operation: the exponent of a power, the dimension of a sum."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
 
-MOST_TEXT = 40
-_BARE = {"number", "exponent", "base"}  # the formulas call them by one letter, so that a name would say nothing
-_OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # the operation's own affair
+_MOST_TEXT = 40
+_BARE = {"number", "exponent", "base"}  # formulas call these by one letter, so a name would not help
+_OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # internal to the operation
 _USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
 
 
 def constants_of(node: Node) -> list[str]:
-    """The texts of a built-in operation's constants, `3` or `dim=1`; those that everybody leaves out are left out."""
+    """The texts of a built-in operation's constants, `3` or `dim=1`, without those that have their default values."""
     found = []
     kind: Any = type(node)
     for slot in parameters(kind):
@@ -28,17 +28,17 @@ def constants_of(node: Node) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """A text that fits where operands are shown."""
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+    """A text cut to the length at which operands are shown."""
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
 
 
 @functools.cache
 def parameters(kind: Any) -> tuple[str, ...]:
-    """The slots in which a class of nodes keeps what it was called with."""
+    """The slots in which a class of nodes keeps its constant arguments."""
     if not issubclass(kind, Operation):
         return ()
     slots = [slot for one in reversed(kind.__mro__) if issubclass(one, Operation) for slot in _slots(one)]
-    own = _OWN | {"number"} if "min" in slots else _OWN  # clamp makes one number of its bounds, for their dtype
+    own = _OWN | {"number"} if "min" in slots else _OWN  # clamp's is made of its bounds, for their dtype
     return tuple(slot for slot in dict.fromkeys(slots) if slot not in own and not slot.endswith("_shape"))
 
 
@@ -48,7 +48,7 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """Numbers, words, slices and short rows of numbers as one writes them; nothing for what is no constant."""
+    """Numbers, strings, slices and tuples of ints as Python writes them; an empty text for anything else."""
     if isinstance(value, int | float | complex | str):
         return str(value)
     if isinstance(value, slice):

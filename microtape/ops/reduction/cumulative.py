@@ -1,4 +1,4 @@
-"""Running sums and products along a dimension, and the product, whose derivative is made of running ones."""
+"""Cumulative sums and products, differences, and the product, whose derivative is made of cumulative products."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.indexing.rearrange import flip
 from microtape.ops.reduction.reduction import Reduction
+from microtape.ops.shape.flipping import flip
 from microtape.ops.shape.joining import cat, stack
 from microtape.ops.shape.shape import reshape
 from microtape.ops.shape.subviews import narrow, unbind
@@ -19,12 +19,12 @@ from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState
 
-FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
-"""In which dtype a long sum or product is carried along."""
+_FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
+"""The dtype in which cumulative sums and products are accumulated."""
 
 
 class Scan(Operation):
-    """Common: along which dimension, and in which dtype."""
+    """Common: the dimension, and the dtype of the result."""
 
     __slots__ = ("dim", "to_dtype")
 
@@ -33,17 +33,17 @@ class Scan(Operation):
         self.dim, self.to_dtype = dim, dtype
 
     def run(self, ufunc: Any, x: Any) -> Any:
-        """`ufunc` accumulated along the dimension; whole numbers become int64."""
+        """`ufunc` accumulated along the dimension; integers become int64."""
         dtype = np.dtype(self.to_dtype or (np.int64 if x.dtype.kind in "biu" else x.dtype))
-        return accumulated(ufunc, x, self.dim, FINER.get(dtype, dtype)).astype(dtype) if x.ndim else x.astype(dtype)
+        return accumulated(ufunc, x, self.dim, _FINER.get(dtype, dtype)).astype(dtype) if x.ndim else x.astype(dtype)
 
     def sums_from(self, x: Any) -> Any:
-        """The sum of each element and all after it."""
+        """For each element the sum of it and all after it."""
         return flip(cumsum(flip(x, self.dim), self.dim), self.dim)
 
 
 def accumulated(ufunc: Any, x: Array, dim: int, dtype: Any) -> Any:
-    """`ufunc.accumulate`; where many rows are short, it takes a few steps through all of them at once."""
+    """`ufunc.accumulate`. Many short rows are processed together, one step along the dimension at a time."""
     length = x.shape[dim]
     if x.size < length * max(length, 256):
         return ufunc.accumulate(x, dim, dtype)
@@ -89,7 +89,7 @@ class CumprodBackward0(Scan):
         return stack(parts[::-1], self.dim) if parts else g
 
     def past_zeros(self, g: Array, x: Array, z: Array) -> Any:
-        """The same for arrays without a step for each i: nothing comes back from beyond a second 0."""
+        """The formula for arrays, without a loop: no gradient comes from beyond a second 0."""
         zeros = np.cumsum(x == 0, self.dim)
         first = (x == 0) & (zeros == 1)
         without = self.run(np.multiply, np.where(first, 1, x))
@@ -121,13 +121,13 @@ class ProdBackward1(Reduction):
         return self.spread(g) * self.others(x)
 
     def others(self, x: Any) -> Any:
-        """For each element the product of all others: of those before it and those after it, as one may be 0."""
+        """For each element the product of all others: those before times those after, without dividing by a 0."""
         row = reshape(x, (-1,)) if self.dim is None else x
         dim = self.dim[0] if self.dim else 0
         if not row.ndim or not row.shape[dim]:
             return x * 0 + 1
-        before = products_before(row, dim)
-        after = flip(products_before(flip(row, dim), dim), dim)
+        before = _products_before(row, dim)
+        after = flip(_products_before(flip(row, dim), dim), dim)
         return reshape(before * after, x.shape)
 
 
@@ -137,7 +137,7 @@ class ProdBackward0(ProdBackward1):
     __slots__ = ()
 
 
-def products_before(x: Any, dim: int) -> Any:
+def _products_before(x: Any, dim: int) -> Any:
     """For each element along `dim` the product of those before it."""
     one = zeros_like(x, (*x.shape[:dim], 1, *x.shape[dim + 1 :]), x.dtype) + 1
     return cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
@@ -145,16 +145,16 @@ def products_before(x: Any, dim: int) -> Any:
 
 def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, **numpy_style: Any) -> Any:
     """The sum of all elements up to each one along `dim`."""
-    return call(CumsumBackward0(one_dim("cumsum", input, dim, **numpy_style), dtype), input)
+    return call(CumsumBackward0(_one_dim("cumsum", input, dim, **numpy_style), dtype), input)
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, **numpy_style: Any) -> Any:
     """The product of all elements up to each one along `dim`."""
-    return call(CumprodBackward0(one_dim("cumprod", input, dim, **numpy_style), dtype), input)
+    return call(CumprodBackward0(_one_dim("cumprod", input, dim, **numpy_style), dtype), input)
 
 
-def one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
-    """`dim`, or numpy's `axis`, counted from the front. Raises TypeError where there is none."""
+def _one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
+    """`dim`, or numpy's `axis`, counted from the front. Raises TypeError if both are missing."""
     dim, _ = torch_style(dim, False, **numpy_style)
     if dim is None:
         raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
@@ -162,27 +162,43 @@ def one_dim(name: str, x: Any, dim: Any, **numpy_style: Any) -> int:
 
 
 def cumsum_(x: TensorState, dim: int) -> Any:
-    """Add up along `dim` in place."""
-    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), in_itself("cumsum", x)), x)
+    """`cumsum`, in place."""
+    return call_(CumsumBackward0(dim_index(dim, x.array.ndim), _in_itself("cumsum", x)), x)
 
 
 def cumprod_(x: TensorState, dim: int) -> Any:
-    """Multiply up along `dim` in place."""
-    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), in_itself("cumprod", x)), x)
+    """`cumprod`, in place."""
+    return call_(CumprodBackward0(dim_index(dim, x.array.ndim), _in_itself("cumprod", x)), x)
 
 
-def in_itself(name: str, x: TensorState) -> Any:
-    """The dtype of x, in which it is written over. Raises NotImplementedError for bools."""
+def _in_itself(name: str, x: TensorState) -> Any:
+    """The dtype of x, for writing in place. Raises NotImplementedError for bools."""
     if x.array.dtype.kind == "b":
         raise refusal_of(x.array.dtype, f"{name}_out_cpu")
     return x.array.dtype
 
 
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, **numpy_style: Any) -> Any:
-    """The product of all elements, or along `dim`; exact derivatives where elements are 0."""
+    """The product of all elements, or along `dim`. Derivatives are right even where elements are 0."""
     dim, keepdim = torch_style(dim, keepdim, **numpy_style)
     if dim is None:
         return call(ProdBackward0(None, False, dtype), input)
     counted = dim_index(dim, input.ndim)
     dims = (counted,) if input.ndim else ()
     return call(ProdBackward1(dims, keepdim, dtype), input)
+
+
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Each element minus the one before it along `dim`, `n` times, after joining `prepend` and `append` to the ends."""
+    dim = dim_index(dim, input.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return input
+    if prepend is not None or append is not None:
+        input = cat([one for one in (prepend, input, append) if one is not None], dim)
+    for _ in range(min(n, input.shape[dim])):
+        length = input.shape[dim] - 1
+        here, before = narrow(input, dim, 1, length), narrow(input, dim, 0, length)
+        input = here ^ before if input.dtype.kind == "b" else here - before
+    return input

@@ -1,4 +1,4 @@
-"""The largest and the smallest up to each element along a dimension."""
+"""The largest and the smallest element up to each one along a dimension."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.ops.indexing.gathering import scatter_add
-from microtape.ops.ordering.scan import accumulated
+from microtape.ops.reduction.cumulative import accumulated
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
@@ -15,7 +15,7 @@ from microtape.tape.tensor_state import Array
 
 
 class RunningChoice(Several):
-    """Common: which element is chosen so far, the later one at ties; NaN is chosen for good."""
+    """Common: the element chosen so far, at ties the later one; from the first NaN on, NaN."""
 
     __slots__ = ("dim",)
     results = ("values", "indices")

@@ -1,4 +1,4 @@
-"""Reading the arguments of pooling: how large windows are, and how they lie."""
+"""Reading the arguments of pooling: the size and the layout of its windows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from microtape.ops.shared.arguments import int_tuple
 
 
-def window(
+def pooling_window(
     name: str, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
 ) -> tuple[tuple[int, ...], ...]:
-    """Kernel, stride, padding, dilation for both directions. Raises RuntimeError for what is no picture or window."""
+    """Kernel, stride, padding, dilation for both dimensions. Raises RuntimeError if they or the image are invalid."""
     kernel, paddings, gaps = int_tuple(kernel_size, 2), int_tuple(padding, 2), int_tuple(dilation, 2)
     steps = kernel if stride is None or stride == () or stride == [] else int_tuple(stride, 2)
     for values, must in (
@@ -46,8 +46,8 @@ def window(
     return kernel, steps, paddings, gaps
 
 
-def in_rows(kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[int, int], ...]:
-    """What a picture of one row needs."""
+def row_window(kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[int, int], ...]:
+    """Kernel, stride, padding, dilation of one dimension, for an image of one row."""
     (kernel,), (gap,), (width,) = (int_tuple(one, 1) for one in (kernel_size, dilation, padding))
     (step,) = (kernel,) if stride is None or stride == () or stride == [] else int_tuple(stride, 1)
     return (1, kernel), (1, step), (0, width), (1, gap)

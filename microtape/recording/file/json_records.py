@@ -1,8 +1,8 @@
-"""Reading the model's records from JSON rows, and trusting nothing.
+"""Reads single records of the model from JSON, without trusting the file.
 
-A row is the list of a record's fields. How each is read follows from the annotations in `model.py`, so the two cannot
-drift apart: a `reader` is built once from the types. Summaries are stored so, what a recording has only one of, and
-everything in files of the first two formats; the many records of today's are in `columns`.
+A record is stored as the list of its fields. How each field is read follows from the annotations in `model.py`, so the
+two cannot drift apart: a `reader` is built once from the types. Summaries are stored like this, records that occur once
+in a recording, and all records of formats 1 and 2; format 3 stores the others as `json_columns`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Any, Literal, TypeAlias
 Reader: TypeAlias = Callable[[Any], Any]
 
 
-class Damaged(Exception):  # noqa: N818 - never seen by a user: file.py turns it into a RecordingError
-    """What was read is not what a recording can contain."""
+class Damaged(Exception):  # noqa: N818 - no user sees it: `load` turns it into a RecordingError
+    """The file contains something that no recording can contain."""
 
 
 class ValueType:
-    """Stands for `model.Value`, a union that exists only for the type checker, while annotations are evaluated."""
+    """Stands for `model.Value` while annotations are evaluated: that union exists only for the type checker."""
 
 
 @functools.cache
 def fields(record: type) -> Mapping[str, Any]:
-    """A record's field names and their types. Takes named tuples and dataclasses of `model.py`."""
+    """The field names and types of a record: a named tuple or dataclass of `model.py`."""
     return typing.get_type_hints(record, vars(sys.modules[record.__module__]), {"Value": ValueType})
 
 
@@ -37,7 +37,7 @@ def reader(kind: Any, value: Reader) -> Reader:
 
     Args:
         kind: a type as in the model: int, str, bool, float, Literal, union with None, tuple, Mapping, named tuple.
-        value: reads what stands for an array or a summary.
+        value: reads the entry that stands for an array or a summary.
     """
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if kind is ValueType:
@@ -95,7 +95,7 @@ def _many(read_one: Reader) -> Reader:
     def read(item: Any) -> tuple[Any, ...]:
         if type(item) is not list:
             raise Damaged(f"{shown(item)} where there should be a list")
-        for at, one in enumerate(item):  # in place, so that what was parsed is not there twice
+        for at, one in enumerate(item):  # in place, to hold only one copy
             item[at] = read_one(one)
         return tuple(item)
 
@@ -123,14 +123,14 @@ def _mapping(keys: type, read_one: Reader) -> Reader:
 
 
 def _number(key: str) -> int:
-    """JSON's keys are strings; those of the model's mappings are ids and versions."""
+    """A key of a mapping as a number: JSON's keys are strings, the model's are ids and versions."""
     if not (key.isascii() and key.isdigit() and len(key) < 16):
         raise Damaged(f"{shown(key)} where there should be an id")
     return int(key)
 
 
 def shown(item: Any) -> str:
-    """What stands there instead, in few words: a hostile file must not fill the screen."""
+    """A short text for what was found instead: a hostile file must not fill the screen."""
     if isinstance(item, list | dict):
         return f"a {type(item).__name__} of {len(item)}"
     return ascii(item)[:40] if isinstance(item, str | float | bool | NoneType) else "a number"

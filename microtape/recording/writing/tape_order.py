@@ -1,4 +1,4 @@
-"""The order of the tape, for nodes that were recorded before anybody watched."""
+"""The order of the tape, for nodes that were recorded before the recorder watched."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from microtape.tape.node import Node
 
 
 def in_tape_order(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes by sequence number, except that each stands behind those that its edges lead to, whatever their number.
+    """The nodes by sequence number, but each after the nodes that its edges lead to, whatever their numbers.
 
-    Only numbers that were set by hand make a difference between the two.
+    The two orders differ only if sequence numbers were set by hand.
     """
     ordered = sorted(nodes, key=lambda node: node.sequence_nr)
     place = {node: i for i, node in enumerate(ordered)}
     if all(place.get(to, -1) < i for i, node in enumerate(ordered) for to in node.next_nodes if to is not None):
         return ordered
     waiting = {node: sum(to in place for to in node.next_nodes) for node in ordered}
-    before: dict[Node, list[Node]] = {node: [] for node in ordered}  # the nodes whose edges lead to a node
+    before: dict[Node, list[Node]] = {node: [] for node in ordered}  # node -> the nodes whose edges lead to it
     for node in ordered:
         for to in node.next_nodes:
             if to in before:

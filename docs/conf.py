@@ -1,0 +1,182 @@
+"""The site: `python -m sphinx -W docs build/docs`, then open `build/docs/index.html`. Needs the extra `docs`.
+
+The pages of the course, the gallery and the guide for contributors are made from their own files each time, in
+`docs/generated`, which git ignores.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import runpy
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT))
+
+import microtape  # noqa: E402
+from lessons.model.load import load_course  # noqa: E402
+
+project = "microtape"
+author = copyright = "The microtape authors"
+release = version = microtape.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["example_course", "pictures", "programs", "static"]
+myst_heading_anchors = 3
+autodoc_member_order = "groupwise"
+autodoc_default_options = {"members": True}
+autodoc_preserve_defaults = True
+add_module_names = False
+python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
+maximum_signature_line_length = 140
+
+html_theme = "furo"
+html_title = "microtape"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+GENERATED = DOCS / "generated"
+COLON = "\ue000"  # stands for one while napoleon reads
+MARKUP = re.compile(r"[|*]")
+LESSON_END = """
+## The program
+
+`microtape learn` opens this program in the stepper, beside the text.
+
+```python
+{program}
+```
+
+## The exercise
+
+`microtape learn check {name}` gives you this file and tries it, `microtape learn hint {name}` helps.
+
+```python
+{exercise}
+```
+"""
+
+
+def write(name: str, text: str) -> None:
+    """Write a page, unless it is there already: a new date would have it read again."""
+    path = GENERATED / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def read(path: Path) -> str:
+    """A file's text, without the line break at its end."""
+    return path.read_text(encoding="utf-8").rstrip("\n")
+
+
+def write_course() -> None:
+    """A page for each lesson, without its solution, and one that lists them."""
+    contents, names = [], []
+    for lesson in load_course():
+        text = lesson.prose.replace("```output\n", "```text\n").rstrip("\n") + "\n"
+        end = LESSON_END.format(name=lesson.name, program=read(lesson.program), exercise=read(lesson.exercise.path))
+        write(f"course/{lesson.folder.name}.md", text + end)
+        contents.append(f"{lesson.number}. [{lesson.title}]({lesson.folder.name}.md): {lesson.summary}")
+        names.append(lesson.folder.name)
+    write(
+        "course/index.md",
+        "# The course\n\nEach lesson is read, stepped through and tried out in the terminal: `microtape learn`.\n\n"
+        + "\n".join(contents)
+        + "\n\n```{toctree}\n:hidden:\n\n"
+        + "\n".join(names)
+        + "\n```\n",
+    )
+
+
+def write_gallery() -> None:
+    """The README's pictures, each with its program."""
+    readme = read(ROOT / "README.md")
+    cells = [line.strip("| ").split(" | ") for line in readme.splitlines() if line.startswith("| ")]
+    captions = {}
+    for pictures, texts in itertools.pairwise(cells):
+        for picture, text in zip(pictures, texts, strict=False):
+            if found := re.search(r'docs/pictures/(\w+)\.png.* alt="(.*?)"', picture):
+                captions[found[1]] = found[2], text
+    parts = ["# Gallery", "`python docs/make_pictures.py` makes all of these."]
+    for picture in runpy.run_path(str(DOCS / "make_pictures.py"))["GALLERY"]:
+        alt, caption = captions[picture.name]
+        title, _, says = caption.replace("**", "").partition(": ")
+        options = "".join(f", {name}={value!r}" for name, value in picture.options.items())
+        program = picture.program.relative_to(ROOT).as_posix()
+        parts += [
+            f"## {title}",
+            *([f"{says[0].upper()}{says[1:]}."] if says else []),
+            f"![{alt}](../pictures/{picture.name}.png)",
+            f"`viz.draw(recording{options})`, of `{program}`:",
+            f"```python\n{read(picture.program)}\n```",
+        ]
+    write("gallery.md", "\n\n".join(parts) + "\n")
+
+
+def write_contributing() -> None:
+    """CONTRIBUTING.md, which stands at the top of the repository, as a page."""
+    text = read(ROOT / "CONTRIBUTING.md")
+    write("contributing.md", re.sub(r"\[([^]]+)\]\(((?!http|#)[^)]+)\)", moved, text) + "\n")
+
+
+def moved(link: re.Match[str]) -> str:
+    """A link from the top of the repository as it has to be written in `docs/generated`; outside of docs, its text."""
+    text, target = link.groups()
+    return f"[{text}](../{target.removeprefix('docs/')})" if target.startswith("docs/") else text
+
+
+def as_markup(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Make reStructuredText of a docstring: in ours, `|x|` is an absolute value and a backtick may end inside a word.
+
+    Of a module's, keep the first paragraph; what follows is the table of contents of its files.
+    """
+    if what in ("property", "attribute", "data"):
+        lines[:] = [line.replace(":", COLON) for line in lines]
+    if what == "module":
+        del lines[lines.index("") if "" in lines else len(lines) :]
+    for i, line in enumerate(lines):
+        prose, *rest = line.split("`")
+        made = MARKUP.sub(r"\\\g<0>", prose)
+        for code, prose in zip(rest[::2], rest[1::2], strict=False):
+            made += f"``{code}``" + ("\\ " if prose[:1].isalnum() else "") + MARKUP.sub(r"\\\g<0>", prose)
+        if len(rest) % 2 == 0:
+            lines[i] = made
+
+
+def with_colons(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Put back the colons that were hidden from napoleon, which takes what is before one for a property's type."""
+    lines[:] = [line.replace(COLON, ":") for line in lines]
+
+
+def without_addresses(
+    app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """A signature in which a function as a default value is `...`."""
+    return signature and re.sub(r"<function .*?>+", "...", signature), returns
+
+
+def is_left_out(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+    """Whether to leave out a member: what only refers to the method that it overrides."""
+    return True if (getattr(thing, "__doc__", None) or "").startswith("See _") else None
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", as_markup, priority=400)  # before napoleon, which writes markup itself
+    app.connect("autodoc-process-docstring", with_colons, priority=600)
+    app.connect("autodoc-process-signature", without_addresses)
+    app.connect("autodoc-skip-member", is_left_out)
+
+
+write_course()
+write_gallery()
+write_contributing()

@@ -1,0 +1,74 @@
+"""The pages say what is true: their programs run, their commands, files and links exist, their pictures are up to date.
+
+Whether Sphinx builds them without a warning is a step of `.ci/run`.
+"""
+
+import html
+import re
+import runpy
+
+import pytest
+
+from tests.support.pages import (
+    ROOT,
+    blocks,
+    check_command,
+    check_links,
+    check_names,
+    check_program,
+    commands,
+    help_of,
+    last_line,
+)
+
+PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+PROGRAMS = [program for text in TEXTS.values() for program in blocks(text, "python")]
+COMMANDS = [command for text in TEXTS.values() for command in commands(text)]
+EXERCISE = "raise NotImplementedError"  # not finished on purpose; `tests/tui/learn` compares it with its file
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@pytest.mark.parametrize("program", [one for one in PROGRAMS if EXERCISE not in one], ids=last_line)
+def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_program(program, tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_what_a_command_names_is_there(command):
+    check_command(command)
+
+
+@every_page
+def test_commands_in_a_sentence_exist(page):
+    for command in set(re.findall(r"`microtape ([a-z]+)", TEXTS[page.name])):
+        help_of(command)
+
+
+@every_page
+def test_links_lead_somewhere(page):
+    check_links(page)
+
+
+@every_page
+def test_files_and_names_are_in_the_code(page):
+    check_names(TEXTS[page.name])
+
+
+def test_the_readme_leads_to_every_page():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [page.name for page in PAGES if page.name != "index.md" and f"{page.name})" not in readme]
+    assert missing == []
+
+
+def test_the_picture_of_the_rooms_is_up_to_date():
+    made = runpy.run_path(str(ROOT / "docs" / "make_rooms.py"))
+    drawn = set(re.findall(r"<title>(\w+/[\w ]+(?:->\w+/[\w ]+)?)</title>", html.unescape(made["PICTURE"].read_text())))
+    assert {arrow for arrow in drawn if is_inside(arrow)} == set(made["inner_names"]()), "python docs/make_rooms.py"
+
+
+def is_inside(name: str) -> bool:
+    """Whether it is a box, or an arrow between two boxes of one package."""
+    start, _, end = name.partition("->")
+    return not end or start.partition("/")[0] == end.partition("/")[0]

@@ -1,0 +1,149 @@
+"""What tests ask of the README and of the pages in docs/: their programs, commands, links and names of files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from tui.commands.cli import main
+
+ROOT = Path(__file__).parents[2]
+EXTRAS: dict[str, list[str]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+FOLDERS = "microtape|viz|tui|lessons|docs|tests|benchmarks"
+OUTPUT = re.compile(r"print\(.*\)(?:  | *\n\s+)# (.*)")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The code blocks in a language, also those that are indented in a list."""
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
+    return ["".join(line.removeprefix(indent) for line in code.splitlines(True)) for indent, code in found]
+
+
+def last_line(program: str) -> str:
+    """What a test of a program is called by."""
+    return program.strip().splitlines()[-1][:40]
+
+
+def check_program(program: str, folder: Path) -> None:
+    """A program runs, and prints what its comments say; in a file, so that source lines can be found."""
+    file = folder / "example.py"
+    file.write_text(program, encoding="utf-8")
+    expected = OUTPUT.findall(program)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(program, str(file), "exec"), {"__name__": "__main__"})
+    assert output.getvalue().splitlines()[: len(expected)] == expected
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Every command in the shell blocks, in words."""
+    for block in blocks(text, "sh"):
+        for line in block.splitlines():
+            words = shlex.split(line, comments=True)
+            while "&&" in words:
+                yield words[: words.index("&&")]
+                words = words[words.index("&&") + 1 :]
+            if words:
+                yield words
+
+
+def check_command(words: list[str]) -> None:
+    """What a command runs is there: the program, its options, the files and the extras that it names."""
+    program, *arguments = words
+    program = program.removeprefix(".venv/bin/")
+    if program.startswith(".ci/"):
+        assert (ROOT / program).is_file(), words
+    elif program == "microtape":
+        check_microtape(arguments)
+    elif program == "cp":
+        assert (ROOT / arguments[-2]).exists(), words
+    elif program == "pip":
+        for extra in re.findall(r"\w+", "".join(re.findall(r"\[(.*?)\]", " ".join(arguments)))):
+            assert extra in EXTRAS, words
+    elif program in ("python", "python3"):
+        check_python(arguments)
+    else:
+        assert is_required(program), f"{words}: no test knows {program}"
+
+
+def check_microtape(arguments: list[str]) -> None:
+    """A command of ours exists and knows its options."""
+    said = help_of(arguments[0])
+    for option in arguments[1:]:
+        assert not option.startswith("--") or option in said, arguments
+
+
+def check_python(arguments: list[str]) -> None:
+    """The module or script exists, and so do files of ours that it is given."""
+    first, *rest = arguments
+    if first == "-m":
+        module, *rest = rest
+        assert find_spec(module) or is_required(module), arguments
+    else:
+        rest = arguments
+    for argument in rest:
+        if re.match(rf"({FOLDERS})/", argument):
+            assert (ROOT / argument).exists(), arguments
+
+
+def is_required(package: str) -> bool:
+    """Whether one of our extras brings a package."""
+    return any(re.match(rf"{package}\b", requirement) for extra in EXTRAS.values() for requirement in extra)
+
+
+def help_of(command: str) -> str:
+    """What `microtape COMMAND --help` prints. Fails where there is no such command."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        try:
+            code: object = main([command, "--help"])
+        except SystemExit as stop:
+            code = stop.code
+    assert code == 0, command
+    assert command in output.getvalue()
+    return output.getvalue()
+
+
+def check_links(page: Path) -> None:
+    """Every relative link leads to a file, and to a heading of it; Sphinx checks those to pages that it generates."""
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", prose(text)):
+        if target.startswith("generated/"):
+            continue
+        path = (page.parent / target) if target else page
+        assert path.exists(), target
+        if anchor:
+            assert anchor in map(slug, headings(path.read_text(encoding="utf-8"))), f"{target}#{anchor}"
+
+
+def check_names(text: str) -> None:
+    """Every file and folder of ours that a page names exists; a name that it says is `in` a file is defined there."""
+    for name in re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", prose(text)):
+        assert (ROOT / name).exists(), name
+    for name, file in re.findall(r"`([\w.]+)`\s+in\s+`([\w/]+\.py)`", prose(text)):
+        *_, last = name.split(".")
+        defined = rf"^ *(def|class) {last}\b|^ *{last}\b.* = "
+        assert re.search(defined, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), f"{name} in {file}"
+
+
+def prose(text: str) -> str:
+    """A page without its code blocks."""
+    return re.sub(r"^( *)```.*?^\1```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def headings(text: str) -> list[str]:
+    """The headings of a page."""
+    return re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
+
+
+def slug(heading: str) -> str:
+    """A heading as links spell it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")

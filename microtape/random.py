@@ -18,6 +18,8 @@ import numpy as np
 from microtape.basics import dtypes
 from microtape.tape.tensor_state import Array
 
+__all__ = ["Generator", "initial_seed", "manual_seed", "seed"]
+
 
 class Generator:
     """A source of random numbers, which depend only on the seed."""

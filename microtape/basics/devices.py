@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = ["device"]
+
 KINDS = ("cpu", "cuda", "mps", "xpu", "meta")
 
 

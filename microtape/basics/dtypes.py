@@ -14,6 +14,27 @@ from typing import Any
 
 import numpy as np
 
+__all__ = [
+    "bool",
+    "complex64",
+    "complex128",
+    "double",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "get_default_dtype",
+    "half",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "long",
+    "set_default_dtype",
+    "uint8",
+]
+
 DType = np.dtype[Any]
 
 bool = np.dtype(np.bool_)

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, TypeVar
 
 from microtape.basics.call_site import user_stacklevel
 
+__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

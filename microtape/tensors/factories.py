@@ -18,6 +18,34 @@ from microtape.tape.operands import made_of
 from microtape.tape.tensor_state import new_tensor
 from microtape.tensors.tensor import Tensor
 
+__all__ = [
+    "arange",
+    "as_tensor",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "normal",
+    "ones",
+    "ones_like",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "tensor",
+    "tril_indices",
+    "triu_indices",
+    "zeros",
+    "zeros_like",
+]
+
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A leaf with a copy of `data`: numbers, nested sequences of them, arrays or tensors.

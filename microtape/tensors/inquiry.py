@@ -9,6 +9,16 @@ import numpy as np
 from microtape.ops.shared.arguments import sizes
 from microtape.tensors.tensor import Size, Tensor
 
+__all__ = [
+    "broadcast_shapes",
+    "finfo",
+    "iinfo",
+    "is_complex",
+    "is_floating_point",
+    "is_tensor",
+    "numel",
+]
+
 finfo, iinfo = np.finfo, np.iinfo
 """The limits of a dtype: its `max`, `min`, `eps`, ..."""
 

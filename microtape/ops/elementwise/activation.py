@@ -13,6 +13,8 @@ from microtape.ops.shared.kinds import in_place, refusal_of, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 
+__all__ = ["relu", "selu", "sigmoid"]
+
 
 class SigmoidBackward0(Unary):
     formula = "z = σ(x) = 1 / (1 + e⁻ˣ)    ∂z/∂x = z · (1 - z)"

@@ -16,6 +16,8 @@ from microtape.tape.operands import as_operand, promoted
 from microtape.tape.operation import Binary, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["add", "mul", "multiply", "neg", "negative", "positive", "rsub", "sub", "subtract"]
+
 
 class AddBackward0(Binary):
     formula = "z = x + y    ∂z/∂x = 1,  ∂z/∂y = 1"
@@ -293,3 +295,9 @@ def pair(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 neg_ = in_place(NegBackward0)
+
+
+# torch has several names for some functions
+multiply = mul
+negative = neg
+subtract = sub

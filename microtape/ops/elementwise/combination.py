@@ -12,6 +12,8 @@ from microtape.tape.in_place import call_
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["addcdiv", "addcmul", "lerp"]
+
 
 @refusing(b="addcmul_cpu_out")
 class AddcmulBackward0(Promoting):

@@ -16,6 +16,38 @@ from microtape.tape.operation import quietly, refusal
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
+__all__ = [
+    "all",
+    "allclose",
+    "any",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "count_nonzero",
+    "eq",
+    "equal",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "le",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "ne",
+    "nonzero",
+    "not_equal",
+]
+
 _T = TypeVar("_T", bound=TensorState)
 
 
@@ -236,3 +268,11 @@ def nonzero(input: TensorState, *, as_tuple: bool = False) -> Any:
     if as_tuple:
         return tuple([new_tensor(type(input), indices) for indices in np.nonzero(np.atleast_1d(input.array))])
     return undifferentiable(np.argwhere, input)
+
+
+# torch has several names for some functions
+greater = gt
+greater_equal = ge
+less = lt
+less_equal = le
+not_equal = ne

@@ -22,6 +22,8 @@ from microtape.tape.operation import Binary, Unary, binary, unary
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import ViewOperation, view_call
 
+__all__ = ["angle", "complex", "conj", "imag", "polar", "real", "view_as_complex", "view_as_real"]
+
 
 class ConjBackward0(Unary):
     formula = "z = x̄    ∂x = ḡ"

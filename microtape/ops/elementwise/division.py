@@ -16,6 +16,8 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["div", "divide", "floor_divide", "fmod", "remainder", "true_divide"]
+
 _MANY = 1000  # elements; below that, the cost of calling numpy dominates
 
 
@@ -272,3 +274,8 @@ def _refuse_zero(x: Any, y: Any) -> None:
     """Raise RuntimeError for an integer division by 0."""
     if y.dtype.kind in "biu" and not np.all(y) and x.size:
         raise RuntimeError("ZeroDivisionError")
+
+
+# torch has several names for some functions
+divide = div
+true_divide = div

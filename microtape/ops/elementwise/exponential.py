@@ -16,6 +16,23 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
+__all__ = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "pow",
+    "reciprocal",
+    "rsqrt",
+    "sqrt",
+    "square",
+    "xlogy",
+]
+
 _NUMBERS = (int, float, complex)
 
 

@@ -17,6 +17,8 @@ from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["masked_fill", "masked_scatter", "masked_select"]
+
 _SCATTER = "masked_scatter_ only supports boolean masks, but got mask with dtype {}"
 
 

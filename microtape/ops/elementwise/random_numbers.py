@@ -16,6 +16,8 @@ from microtape.tape.in_place import call_
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState, new_tensor
 
+__all__ = ["bernoulli", "multinomial"]
+
 
 class RandomDraw(Operation):
     """Common: `draw` makes the result, and the derivative is 0."""

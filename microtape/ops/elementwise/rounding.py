@@ -13,6 +13,8 @@ from microtape.tape.in_place import call_
 from microtape.tape.operation import Operation, Unary, call, unary
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["abs", "absolute", "ceil", "fix", "floor", "frac", "round", "sgn", "sign", "trunc"]
+
 
 @refusing(b="abs_cpu")
 class AbsBackward0(Unary):
@@ -177,3 +179,8 @@ def abs_(x: TensorState) -> Any:
 
 sign_, sgn_ = in_place(SignBackward0), in_place(SgnBackward0)
 floor_, ceil_, trunc_, frac_ = map(in_place, (FloorBackward0, CeilBackward0, TruncBackward0, FracBackward0))
+
+
+# torch has several names for some functions
+absolute = abs
+fix = trunc

@@ -16,6 +16,8 @@ from microtape.tape.operands import as_operand, as_tensor
 from microtape.tape.operation import Binary, Operation, binary, call, refusal
 from microtape.tape.tensor_state import TensorState, new_tensor
 
+__all__ = ["clamp", "clamp_max", "clamp_min", "clip", "heaviside", "maximum", "minimum", "nan_to_num", "where"]
+
 
 class WhereBackward0(Promoting):
     __slots__ = ("condition",)
@@ -289,3 +291,7 @@ def _bounds(x: Any, min: Any, max: Any) -> tuple[Any, Any]:
     whole = dtype.kind in "iu"
     lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if whole else (-np.inf, np.inf)
     return as_operand(lowest if min is None else min, x), as_operand(highest if max is None else max, x)
+
+
+# torch has several names for some functions
+clip = clamp

@@ -12,6 +12,27 @@ from microtape.ops.elementwise.selection import where
 from microtape.ops.shared.kinds import floating, in_place, refusing
 from microtape.tape.operation import Binary, Unary, binary, unary
 
+__all__ = [
+    "acos",
+    "acosh",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "arctan2",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cos",
+    "cosh",
+    "hypot",
+    "sin",
+    "sinh",
+    "tan",
+    "tanh",
+]
+
 
 class SinBackward0(Unary):
     formula = "z = sin x    ∂z/∂x = cos x"
@@ -243,3 +264,10 @@ asin_, acos_, atan_ = in_place(AsinBackward0), in_place(AcosBackward0), in_place
 sinh_, cosh_, tanh_ = in_place(SinhBackward0), in_place(CoshBackward0), in_place(TanhBackward0)
 atan2_ = in_place(Atan2Backward0)
 asinh_, acosh_, atanh_ = in_place(AsinhBackward0), in_place(AcoshBackward0), in_place(AtanhBackward0)
+
+
+# torch has several names for some functions
+arccos = acos
+arcsin = asin
+arctan = atan
+arctan2 = atan2

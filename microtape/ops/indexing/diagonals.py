@@ -15,6 +15,8 @@ from microtape.tape.in_place import call_
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["diag", "diag_embed", "trace", "tril", "triu"]
+
 
 class TrilBackward0(Operation):
     __slots__ = ("diagonal",)

@@ -17,6 +17,8 @@ from microtape.tape.multi_output import zeros_like
 from microtape.tape.node import is_array
 from microtape.tape.operation import call
 
+__all__ = ["gather", "scatter", "scatter_add", "take_along_dim"]
+
 
 class GatherBackward0(AlongDim):
     __slots__ = ()

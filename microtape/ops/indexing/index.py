@@ -29,6 +29,8 @@ from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import view_call
 
+__all__ = ["index_put"]
+
 
 class IndexBackward0(Operation):
     """`key` has an array or a full slice for each dimension; `indices` is the first index tensor it was made from.

@@ -15,6 +15,8 @@ from microtape.tape.node import is_array
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["index_add", "index_copy", "index_fill", "index_select"]
+
 
 class IndexSelectBackward0(AlongDim):
     __slots__ = ()

@@ -14,6 +14,8 @@ from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["repeat_interleave", "tile"]
+
 
 class RepeatBackward0(Operation):
     __slots__ = ("repeats", "x_shape")

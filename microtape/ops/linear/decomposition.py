@@ -23,6 +23,8 @@ from microtape.ops.shared.arguments import dim_tuple
 from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.multi_output import Several, call_several, return_type
 
+__all__ = ["norm"]
+
 
 class LinalgSvdBackward0(Several):
     """With `full`, U has more columns and Vᴴ more rows than there are singular values; those have no derivative."""

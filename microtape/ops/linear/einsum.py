@@ -18,6 +18,8 @@ from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["einsum", "inner", "kron", "tensordot"]
+
 
 def einsum(equation: str, *operands: Any) -> Any:
     """Einstein summation: "ij,jk->ik" multiplies matrices. A label that is not after the arrow is summed over.

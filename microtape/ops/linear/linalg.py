@@ -27,6 +27,8 @@ from microtape.tape.multi_output import Several, call_several, return_type
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState
 
+__all__ = ["det", "inverse", "logdet", "matrix_power", "slogdet"]
+
 
 class LinAlgError(RuntimeError):
     """A matrix cannot be inverted or factored."""
@@ -280,3 +282,7 @@ def check_floating(name: str, x: Any) -> Any:
     if x.dtype == np.float16:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
     return x
+
+
+# torch has several names for some functions
+inverse = inv

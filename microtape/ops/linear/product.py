@@ -18,6 +18,8 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["addmm", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer"]
+
 _ndarray = np.ndarray
 
 
@@ -301,3 +303,7 @@ def _broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 def unsafe_view(x: Any, shape: tuple[int, ...]) -> Any:
     """A new shape for a result that nothing else refers to."""
     return call(UnsafeViewBackward0(shape), x)
+
+
+# torch has several names for some functions
+ger = outer

@@ -21,6 +21,8 @@ from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import nothing, refusal_of
 from microtape.tape.operation import Binary, binary, call
 
+__all__ = ["cdist"]
+
 
 class CdistBackward0(LinalgVectorNormBackward0):
     """The norm of the differences. At ties of the largest each gets the gradient, which `vector_norm` shares."""

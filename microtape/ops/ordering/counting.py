@@ -14,6 +14,8 @@ from microtape.ops.shared.undefined import call_undefined
 from microtape.tape.operands import as_operand
 from microtape.tape.tensor_state import Array, TensorState
 
+__all__ = ["bincount", "bucketize", "histc", "isin", "unique"]
+
 
 def bincount(input: TensorState, weights: TensorState | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 to the largest occurs in a vector (n,), or the sum of its `weights` (n,).

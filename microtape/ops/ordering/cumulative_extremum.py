@@ -13,6 +13,8 @@ from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
 from microtape.tape.tensor_state import Array
 
+__all__ = ["cummax", "cummin"]
+
 
 class RunningChoice(Several):
     """Common: the element chosen so far, at ties the later one; from the first NaN on, NaN."""

@@ -17,6 +17,8 @@ from microtape.tape.multi_output import Several, call_several, return_type, zero
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import Array, TensorState
 
+__all__ = ["argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "sort", "topk"]
+
 
 class Choice(Several):
     """Common: elements of x chosen along `dim`, and their indices there."""

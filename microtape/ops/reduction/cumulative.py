@@ -19,6 +19,8 @@ from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState
 
+__all__ = ["cumprod", "cumsum", "diff", "prod"]
+
 _FINER = {np.dtype(coarse): np.dtype(fine) for coarse, fine in (("f2", "f4"), ("f4", "f8"), ("c8", "c16"))}
 """The dtype in which cumulative sums and products are accumulated."""
 

@@ -16,6 +16,8 @@ from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["amax", "amin", "mean", "nanmean", "nansum", "sum"]
+
 
 class Reduction(Operation):
     """Common to reductions: the reduced dimensions (None: all), and expanding z's shape back to x's."""

@@ -15,6 +15,8 @@ from microtape.ops.shared.kinds import Promoting, floating, refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
 
 class SoftmaxAlongDim(Operation):
     """Common to softmax and its logarithm: the dimension, as a tuple, which is empty for a scalar."""

@@ -18,6 +18,8 @@ from microtape.ops.shared.arguments import dim_tuple, torch_style
 from microtape.tape.multi_output import Several, call_several
 from microtape.tape.operation import call
 
+__all__ = ["std", "std_mean", "var", "var_mean"]
+
 
 class Deviation(Reduction):
     """Common to variance and standard deviation; `correction` is subtracted from n."""

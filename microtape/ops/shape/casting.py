@@ -14,6 +14,8 @@ from microtape.tape.operands import as_operand
 from microtape.tape.operation import Operation, Unary, call, unary
 from microtape.tape.tensor_state import TensorState
 
+__all__ = ["clone"]
+
 
 class CloneBackward0(Unary):
     formula = "z = x    ∂z/∂x = 1"

@@ -10,6 +10,8 @@ import numpy as np
 from microtape.ops.shared.arguments import dim_index, dim_tuple, sizes
 from microtape.tape.operation import Operation, call
 
+__all__ = ["flip", "fliplr", "flipud", "roll", "rot90"]
+
 
 class FlipBackward0(Operation):
     __slots__ = ("dims",)

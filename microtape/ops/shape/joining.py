@@ -15,6 +15,20 @@ from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState
 
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "cat",
+    "column_stack",
+    "concat",
+    "dstack",
+    "hstack",
+    "meshgrid",
+    "stack",
+    "vstack",
+]
+
 
 class CatBackward0(Promoting):
     __slots__ = ("dim", "shapes")
@@ -197,3 +211,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
             for vector, place in zip(vectors, [order.index(i) for i in range(len(vectors))], strict=True)
         ]
     )
+
+
+# torch has several names for some functions
+concat = cat

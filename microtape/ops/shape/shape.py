@@ -16,6 +16,8 @@ from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import Array, TensorState
 from microtape.tape.views import ViewOperation, view_call
 
+__all__ = ["broadcast_tensors", "broadcast_to", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze"]
+
 
 class ViewBackward0(ViewOperation):
     __slots__ = ("shape_",)
@@ -294,3 +296,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     except ValueError as error:
         raise refusal(error, *map(plain, tensors)) from None
     return tuple([tensor if tuple(tensor.shape) == shape else expand(tensor, shape) for tensor in tensors])
+
+
+# torch has several names for some functions
+broadcast_to = expand

@@ -15,6 +15,8 @@ from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
 
+__all__ = ["chunk", "diagonal", "hsplit", "narrow", "select", "split", "tensor_split", "unbind", "vsplit"]
+
 _WHOLE = (slice(None),)  # one dimension of a key
 
 

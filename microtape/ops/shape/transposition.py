@@ -12,6 +12,8 @@ from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import ViewOperation, view_call
 
+__all__ = ["moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose"]
+
 
 class PermuteBackward0(ViewOperation):
     __slots__ = ("dims",)
@@ -127,3 +129,9 @@ def matrix_transpose(x: Any, name: str = "mT") -> Any:
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor."
         )
     return transpose(x, -2, -1)
+
+
+# torch has several names for some functions
+moveaxis = movedim
+swapaxes = transpose
+swapdims = transpose

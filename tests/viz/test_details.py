@@ -17,7 +17,7 @@ from viz.basics.theme import LIGHT, THEMES
 from viz.drawing import draw
 from viz.output.dot import to_dot
 from viz.output.thumbnail import thumbnail
-from viz.scene.build import build
+from viz.scene.visual_graph import build_graph
 
 
 def rows(one: Box) -> dict[str, str]:
@@ -41,7 +41,7 @@ def test_a_tensor_that_several_nodes_saved_is_one_box_that_names_them() -> None:
         y = x.exp()
         (y * y + y * x).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert rows(box(graph, "y = exp(x)"))["saved by"] == "%1, %2, %3"
     assert rows(box(graph, "y = exp(x)"))["saved"] == "z=y  freed"
     assert "saved by" not in rows(box(graph, "x"))
@@ -54,7 +54,7 @@ def test_what_only_backward_uses_has_a_box_with_an_edge_to_each_who_saved_it() -
         hidden = x.masked_fill(mask, 0.0)
         mt.where(mask, x, hidden).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert [(arrow.kind, arrow.text) for arrow in from_(graph, "mask")] == [("value", "saved"), ("value", "saved")]
     assert rows(box(graph, "mask"))["saved by"] == "%1, %2"
 
@@ -71,7 +71,7 @@ def test_what_a_function_made_for_its_backward_is_there_too() -> None:
         def backward(ctx: Any, g: mt.Tensor) -> mt.Tensor:
             return g * ctx.saved_tensors[0]
 
-    graph = build(recorded(lambda: Clip.apply(leaf([0.5, 2.0])).sum().backward()))
+    graph = build_graph(recorded(lambda: Clip.apply(leaf([0.5, 2.0])).sum().backward()))
     assert [arrow.text for arrow in from_(graph, "vector 2")] == ["saved"]
     assert rows(box(graph, "vector 2"))["value"] == "[1, 0]"
 
@@ -94,7 +94,7 @@ def test_a_hook_says_what_it_made_of_the_gradient_once_it_has_run() -> None:
         y.sum().backward()
 
     recording = recorded(program)
-    before, after = build(recording, step=0), build(recording)
+    before, after = build_graph(recording, step=0), build_graph(recording)
     title = "y = mul(x, 3)"
     assert rows(box(before, title))["hooks"] == "double, look, retain_grad()"
     assert not [text for text in words(box(before, title)) if "made" in text]
@@ -109,9 +109,9 @@ def test_edges_to_one_of_several_outputs_have_its_number() -> None:
         a, b = leaf([2.0, 3.0]).unbind()
         (a * b).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert sorted(arrow.text for arrow in graph.arrows if arrow.port is not None) == ["#0 3", "#1 2"]
-    assert sorted(arrow.text for arrow in build(recorded(program), step=0).arrows if arrow.port is not None) == [
+    assert sorted(arrow.text for arrow in build_graph(recorded(program), step=0).arrows if arrow.port is not None) == [
         "#0",
         "#1",
     ]
@@ -125,7 +125,7 @@ def test_what_two_passes_recorded_is_told_apart() -> None:
         (third,) = mt.autograd.grad(first * second, x, create_graph=True)
         third.backward()
 
-    graph = build(recorded(program), pass_index=3)
+    graph = build_graph(recorded(program), pass_index=3)
     assert {one.recorded_in for one in graph.boxes if one.kind == "operation"} == {0, 1, 2}
     assert [item.text for item in graph.legend if item.about == "recorded"] == [
         "recorded by backward, pass 1",
@@ -137,7 +137,7 @@ def test_what_two_passes_recorded_is_told_apart() -> None:
 
 
 def test_constants_stand_in_the_title() -> None:
-    graph = build(recorded(lambda: (leaf([[1.0, 2.0]]) ** 3).sum(1).sum().backward()))
+    graph = build_graph(recorded(lambda: (leaf([[1.0, 2.0]]) ** 3).sum(1).sum().backward()))
     assert [one.title for one in graph.boxes if one.kind == "operation"][:2] == [
         "%1 = pow(%0, 3)",
         "%2 = sum(%1, dim=1)",
@@ -151,11 +151,11 @@ def test_a_write_through_a_view_says_where_the_rule_holds() -> None:
         row *= 5
         (table.sum() + row.sum()).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     (written,) = [one for one in graph.boxes if "into view" in one.title]
-    assert "written through a view: this rule inside of the view," in words(written)
+    assert "written through a view: inside it, this rule applies;" in words(written)
     (again,) = [one for one in graph.boxes if "asstrided" in one.title]
-    assert "the view's new history: it leads to what was written" in words(again)
+    assert "the view's new history, which leads to the write" in words(again)
     assert rows(again)["view of"] == "table"
 
 
@@ -163,7 +163,7 @@ def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
     data = np.linspace(-3, 3, 4096).reshape(64, 64)
     data[0, :5] = 0
     data[1, 1], data[2, 2] = np.nan, np.inf
-    graph = build(recorded(lambda: leaf(data.tolist()).relu().sum().backward()))
+    graph = build_graph(recorded(lambda: leaf(data.tolist()).relu().sum().backward()))
     (value,) = [row for row in box(graph, "%0").rows if row.key == "value"]
     assert value.text == "mean 0.005056 ± 1.729 [-2.993, 3] 5 zeros 1 NaN 1 Inf"
     assert value.tone == "alarm"
@@ -178,8 +178,8 @@ def test_heat_maps_are_there_where_they_are_asked_for() -> None:
         (x * 2).sum().backward()
 
     recording = recorded(program)
-    assert not any(row.heat for one in build(recording).boxes for row in one.rows)
-    graph = build(recording, show={"values", "gradients", "heat", "legend"})
+    assert not any(row.heat for one in build_graph(recording).boxes for row in one.rows)
+    graph = build_graph(recording, show={"values", "gradients", "heat", "legend"})
     with_heat = {one.title: [row.key for row in one.rows if row.heat is not None] for one in graph.boxes}
     assert with_heat == {
         "x": ["value", ".grad"],

@@ -25,22 +25,22 @@ from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
-from viz.films.steady import steady
-from viz.scene.build import picture, pictures
+from viz.films.fixed_layout import fix_layout
 from viz.scene.scene import make_scene
+from viz.scene.visual_graph import picture, pictures
 
 # --- pictures of one scene -------------------------------------------------------------------------------------------
 
 
 def frames_of(recording: Recording) -> list[VisualGraph]:
     timeline = Timeline(recording)
-    return steady(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
+    return fix_layout(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
 
 
 def skeleton(graph: VisualGraph) -> object:
     """All that Graphviz lays out: not what is in the texts, but how long they are."""
     return (
-        [(box.id, box.title, box.note, box.rank, box.frames, [(len(row.key), len(row.text)) for row in box.rows],
+        [(box.id, box.title, box.note, box.rank, box.clusters, [(len(row.key), len(row.text)) for row in box.rows],
           [[(len(row.key), len(row.text)) for row in port.rows] for port in box.ports]) for box in graph.boxes],
         [(one.tail, one.port, one.head, one.aside, one.written, len(one.text)) for one in graph.arrows],
         graph.legend,
@@ -197,7 +197,7 @@ def test_what_cannot_be_filmed_is_one_clear_line(tmp_path: Path) -> None:
         ),
         (lambda: viz.film(twice(), most_steps=9).html, "film one pass with pass_index=, or raise it"),
         (lambda: viz.film(diamond(), tmp_path / "a.mp4"), r"the name of a film should end in \.html or \.gif"),
-        (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= is about one pass: say which with pass_index="),
+        (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= needs a single pass: choose it with pass_index="),
         (lambda: viz.film(diamond(), steps=(3, 2)).html, r"steps=\(3, 2\) is not possible: the pass has 5 steps"),
         (lambda: viz.film(diamond(), steps="0:2").html, "steps='0:2' is not possible: it takes two numbers"),
         (lambda: viz.film(diamond(), pass_index=3).html, "there is no pass 3"),

@@ -29,12 +29,12 @@ from tests.support.rendering import needs_graphviz
 from viz.basics.characters import left_to_right, to_ascii, visible
 from viz.basics.graph import STATE_GLYPHS
 from viz.basics.theme import DARK, LIGHT, THEMES, Theme
-from viz.output import _render
+from viz.output import graphviz_api
 from viz.output.dot import to_dot
 from viz.output.render import render
 from viz.planning.naming import NAME_WIDTH
-from viz.planning.spark import BARS
-from viz.scene.build import build
+from viz.planning.sparkline import BARS
+from viz.scene.visual_graph import build_graph
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"
@@ -232,7 +232,7 @@ def test_meaning_is_never_in_colour_alone() -> None:
     """Without its colours, the picture still tells states, kinds and arrows apart."""
 
     def colourless(step: int) -> str:
-        return re.sub(r"#[0-9a-f]{6}", "", to_dot(build(diamond(), step=step, show={"values"}), LIGHT))
+        return re.sub(r"#[0-9a-f]{6}", "", to_dot(build_graph(diamond(), step=step, show={"values"}), LIGHT))
 
     assert len({colourless(step) for step in range(6)}) == 6
 
@@ -245,6 +245,6 @@ def test_the_picture_brings_its_own_background() -> None:
 
 @needs_graphviz
 def test_a_long_quoted_string_does_not_break_graphviz() -> None:
-    tooltip, label = _render.tooltip(["é<&\\" * 9000]), _render.plain("é" * 30_000)
-    dot = f"digraph {{ a [{_render.attributes({'tooltip': tooltip, 'label': label})}] }}"
+    tooltip, label = graphviz_api.tooltip(["é<&\\" * 9000]), graphviz_api.plain("é" * 30_000)
+    dot = f"digraph {{ a [{graphviz_api.attributes({'tooltip': tooltip, 'label': label})}] }}"
     ElementTree.fromstring(render(dot, "svg"))

@@ -16,7 +16,7 @@ import pytest
 import viz
 from tests.support.handmade import chain, diamond
 from tests.support.rendering import needs_graphviz
-from viz.output import _render, render
+from viz.output import graphviz_api, render
 from viz.output.render import _run
 
 SLOW = (
@@ -98,7 +98,7 @@ def test_a_child_that_crashes_is_one_clear_line(tmp_path: Path, monkeypatch: pyt
     crashing.write_text("#!/bin/sh\nkill -SEGV $$\n")
     crashing.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(crashing))
-    with pytest.raises(viz.GraphvizError, match=r"^Graphviz was ended by SIGSEGV: perhaps memory ran out$"):
+    with pytest.raises(viz.GraphvizError, match=r"^Graphviz was killed by SIGSEGV: perhaps memory ran out$"):
         render.render("digraph { a }", "svg")
 
 
@@ -184,19 +184,20 @@ def test_a_png_too_large_for_its_format_says_so() -> None:
 
 @pytest.mark.parametrize("scale", [0, -1, 1e9, float("nan")])
 def test_a_scale_that_makes_no_sense_is_refused(scale: float) -> None:
-    with pytest.raises(viz.GraphvizError, match="is not possible: it takes a number above 0 and up to 20"):
+    with pytest.raises(viz.GraphvizError, match="is not possible: give a number above 0, up to 20"):
         viz.draw(diamond()).png(scale=scale)
 
 
 @needs_graphviz
 def test_the_child_needs_nothing_of_ours() -> None:
     done = subprocess.run(
-        [sys.executable, "-P", _render.__file__, "svg", "72"],
+        [sys.executable, "-P", graphviz_api.__file__, "svg", "72"],
         input=b"digraph { a }",
         capture_output=True,
         check=True,
         cwd="/",
     )
     assert b"</svg>" in done.stdout
-    imported = [line for line in Path(_render.__file__).read_text().splitlines() if line.startswith(("import", "from"))]
+    lines = Path(graphviz_api.__file__).read_text().splitlines()
+    imported = [line for line in lines if line.startswith(("import", "from"))]
     assert not [line for line in imported if "viz" in line or "microtape" in line]

@@ -20,12 +20,11 @@ from tests.support.handmade import chain
 from tests.support.rendering import needs_graphviz
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Box, VisualGraph
-from viz.planning.folds import Fold, Item, Way, by_functions, by_loops, by_returns, folded, operations
-from viz.planning.repeats import Item as Position
-from viz.planning.repeats import Repeat, find_repeats
-from viz.planning.spark import size, spark
-from viz.scene.build import build
+from viz.planning.folds import Fold, Item, Strategy, by_functions, by_loops, by_returns, folded, operations
+from viz.planning.repeats import Position, Repeat, find_repeats
+from viz.planning.sparkline import root_mean_square, sparkline
 from viz.scene.fold_boxes import span
+from viz.scene.visual_graph import build_graph
 
 # --- repetitions in a sequence ---------------------------------------------------------------------------------------
 
@@ -93,7 +92,7 @@ def record(program: Callable[[], object]) -> Recording:
     return recorder.recording
 
 
-def tree(recording: Recording, way: Way = by_loops) -> str:
+def tree(recording: Recording, way: Strategy = by_loops) -> str:
     """`[cell ×3: mul tanh] sum`"""
 
     def one(item: Item) -> str:
@@ -209,7 +208,7 @@ def test_functions_fold_where_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("way", [by_loops, by_returns, by_functions])
-def test_every_operation_is_in_one_place(way: Way) -> None:
+def test_every_operation_is_in_one_place(way: Strategy) -> None:
     for recording in (record(irregular), chain(100)):
         nodes = [node.id for node in recording.nodes if node.variable is None]
         assert [n for item in folded(recording, range(len(recording.nodes)), way) for n in operations(item)] == nodes
@@ -227,22 +226,22 @@ def rows(box: Box) -> dict[str, str]:
 
 
 def test_a_large_graph_is_folded_and_its_last_repetition_open() -> None:
-    graph = build(record(lambda: rnn(40)))
+    graph = build_graph(record(lambda: rnn(40)))
     assert list(fold_boxes(graph)) == [f"line {RNN}[0:39] ×39"]
-    frames = {frame.name for box in graph.boxes for frame in box.frames}
+    frames = {frame.name for box in graph.boxes for frame in box.clusters}
     assert frames == {f"line {RNN}[39]"}
     assert len(graph.boxes) < 15
-    assert f'82 nodes in 6 boxes: what is folded opens by name, open="line {RNN}[0]"' in graph.notes
+    assert f'82 nodes in 6 boxes: open a fold by its name: open="line {RNN}[0]"' in graph.notes
 
 
 def test_a_small_graph_is_not_folded_unless_asked() -> None:
-    assert not fold_boxes(build(record(lambda: rnn(20))))
-    assert fold_boxes(build(record(lambda: rnn(20)), fold=True))
-    assert not fold_boxes(build(record(lambda: rnn(40)), fold=False))
+    assert not fold_boxes(build_graph(record(lambda: rnn(20))))
+    assert fold_boxes(build_graph(record(lambda: rnn(20)), fold=True))
+    assert not fold_boxes(build_graph(record(lambda: rnn(40)), fold=False))
 
 
 def test_a_fold_shows_how_the_gradient_vanishes() -> None:
-    (box,) = fold_boxes(build(record(lambda: rnn(40)))).values()
+    (box,) = fold_boxes(build_graph(record(lambda: rnn(40)))).values()
     first, bars, last = rows(box)["|grad|"].split()
     assert float(first) < 1e-6 < 0.1 < float(last)
     assert bars[0] == "▁"
@@ -256,7 +255,7 @@ def test_a_fold_shows_how_the_gradient_vanishes() -> None:
 def test_what_has_just_happened_is_not_folded() -> None:
     recording = record(lambda: rnn(40))
     step = next(one for one in recording.passes[0].steps if one.node == 30)
-    graph = build(recording, step=step.index + 1)
+    graph = build_graph(recording, step=step.index + 1)
     assert next(box for box in graph.boxes if box.node == 30).state == "current"
     titles = list(fold_boxes(graph))
     assert len(titles) == 2
@@ -267,25 +266,25 @@ def test_what_has_just_happened_is_not_folded() -> None:
 
 def test_folds_open_by_name_in_whole_in_part_and_one_by_one() -> None:
     recording, name = record(lambda: rnn(40)), f"line {RNN}"
-    assert not fold_boxes(build(recording, open=name))
-    assert list(fold_boxes(build(recording, open=f"{name}[5]"))) == [f"{name}[0:5] ×5", f"{name}[6:40] ×34"]
-    assert list(fold_boxes(build(recording, open=f"{name}[-1]"))) == [f"{name}[0:39] ×39"]
-    assert list(fold_boxes(build(recording, open=(f"{name}[:2]", f"{name}[38:]")))) == [f"{name}[2:38] ×36"]
+    assert not fold_boxes(build_graph(recording, open=name))
+    assert list(fold_boxes(build_graph(recording, open=f"{name}[5]"))) == [f"{name}[0:5] ×5", f"{name}[6:40] ×34"]
+    assert list(fold_boxes(build_graph(recording, open=f"{name}[-1]"))) == [f"{name}[0:39] ×39"]
+    assert list(fold_boxes(build_graph(recording, open=(f"{name}[:2]", f"{name}[38:]")))) == [f"{name}[2:38] ×36"]
 
 
 def test_a_name_that_opens_nothing_is_one_clear_line() -> None:
     recording, name = record(lambda: rnn(40)), f"line {RNN}"
     for asked, message in [
-        ("cell", f"nothing is folded as 'cell'; what is folded here: {name} ×40"),
-        (f"{name}[40]", f"there is no {name}[40]: it is there 40 times, [0] to [39]"),
-        (f"{name}[9:3]", f"there is no {name}[9:3]: it is there 40 times, [0] to [39]"),
-        (f"{name}[]", f"nothing is folded as '{name}[]'; what is folded here: {name} ×40"),
+        ("cell", f"there is no fold called 'cell'; the folds here: {name} ×40"),
+        (f"{name}[40]", f"there is no {name}[40]: it repeats 40 times, [0] to [39]"),
+        (f"{name}[9:3]", f"there is no {name}[9:3]: it repeats 40 times, [0] to [39]"),
+        (f"{name}[]", f"there is no fold called '{name}[]'; the folds here: {name} ×40"),
     ]:
         with pytest.raises(DrawError) as caught:
-            build(recording, open=asked)
+            build_graph(recording, open=asked)
         assert str(caught.value) == message
     with pytest.raises(TooLargeError, match=rf'in .* boxes would .* open one repetition with open="{name}\[0\]", draw'):
-        build(record(lambda: rnn(400)), open=name)
+        build_graph(record(lambda: rnn(400)), open=name)
 
 
 def test_a_fold_inside_of_others_opens_where_they_are_open() -> None:
@@ -299,9 +298,9 @@ def test_a_fold_inside_of_others_opens_where_they_are_open() -> None:
         x.sum().backward()
 
     recording = record(program)
-    titles = [box.title for box in build(recording, open=("block[1]", "norm")).boxes if box.kind == "operation"]
+    titles = [box.title for box in build_graph(recording, open=("block[1]", "norm")).boxes if box.kind == "operation"]
     assert [title.partition(" = ")[2].partition("(")[0] for title in titles] == ["exp", "log", "mul", "sum"]
-    alone = {frame.name for box in build(recording, open="norm").boxes for frame in box.frames}
+    alone = {frame.name for box in build_graph(recording, open="norm").boxes for frame in box.clusters}
     assert alone == {"block[4]", "norm"}
 
 
@@ -313,7 +312,7 @@ def test_leaves_that_each_repetition_has_for_itself_are_one_box() -> None:
             x = (x @ weight + bias).tanh()
         x.sum().backward()
 
-    graph = build(record(program))
+    graph = build_graph(record(program))
     (leaves,) = (box for box in graph.boxes if box.kind == "folded leaves")
     assert leaves.title == "38 leaves"
     assert [row.key for row in leaves.rows] == ["layers[0…18][0]", "layers[0…18][1]"]
@@ -329,14 +328,14 @@ def test_a_nan_in_a_fold_stands_out() -> None:
             y = y.sqrt()
         y.sum().backward()
 
-    (box,) = fold_boxes(build(record(program))).values()
+    (box,) = fold_boxes(build_graph(record(program))).values()
     alarms = [row.text for row in box.rows if row.tone == "alarm"]
     assert any(text.startswith("NaN or Inf in ") for text in alarms)
     assert any("!" in text for text in alarms)
 
 
 def test_arrows_of_a_fold_are_counted() -> None:
-    graph = build(record(lambda: rnn(40)))
+    graph = build_graph(record(lambda: rnn(40)))
     (box,) = fold_boxes(graph).values()
     again = [arrow for arrow in graph.arrows if arrow.tail == arrow.head == box.id]
     assert [(arrow.text, arrow.kind) for arrow in again] == [("×38", "done")]
@@ -375,21 +374,21 @@ def test_a_folded_picture_is_rendered() -> None:
     ],
 )
 def test_bars_say_how_sizes_change(sizes: list[float | None], expected: str) -> None:
-    assert spark(sizes) == expected
+    assert sparkline(sizes) == expected
 
 
 @given(st.lists(st.none() | st.floats(0, allow_infinity=False), max_size=100))
 def test_bars_never_fail_and_never_run_over(sizes: list[float | None]) -> None:
-    assert len(spark(sizes)) <= 50
+    assert len(sparkline(sizes)) <= 50
 
 
-def test_size_is_the_root_mean_square() -> None:
-    assert size(np.array([3.0, -4.0])) == pytest.approx(math.sqrt(12.5))
-    assert size(summarize(np.array([3.0, -4.0]))) == pytest.approx(math.sqrt(12.5))
-    assert size(np.array([1e200, 1e200])) == pytest.approx(1e200)
-    assert size(np.zeros(3)) == size(np.zeros(0)) == 0
-    assert math.isnan(size(np.array([1.0, np.inf])))
-    assert math.isnan(size(summarize(np.array([1.0, np.nan]))))
+def test_the_size_of_an_array_is_its_root_mean_square() -> None:
+    assert root_mean_square(np.array([3.0, -4.0])) == pytest.approx(math.sqrt(12.5))
+    assert root_mean_square(summarize(np.array([3.0, -4.0]))) == pytest.approx(math.sqrt(12.5))
+    assert root_mean_square(np.array([1e200, 1e200])) == pytest.approx(1e200)
+    assert root_mean_square(np.zeros(3)) == root_mean_square(np.zeros(0)) == 0
+    assert math.isnan(root_mean_square(np.array([1.0, np.inf])))
+    assert math.isnan(root_mean_square(summarize(np.array([1.0, np.nan]))))
 
 
 @pytest.mark.parametrize(

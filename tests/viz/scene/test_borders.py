@@ -11,7 +11,7 @@ from viz.basics.graph import Box, VisualGraph
 from viz.basics.theme import LIGHT
 from viz.drawing import draw
 from viz.output.dot import to_dot
-from viz.scene.build import build
+from viz.scene.visual_graph import build_graph
 
 
 def words(one: Box) -> list[str]:
@@ -32,7 +32,7 @@ def bootstrapping() -> None:
 
 
 def test_what_was_detached_hangs_on_what_it_was_detached_from() -> None:
-    graph = build(recorded(bootstrapping))
+    graph = build_graph(recorded(bootstrapping))
     border = box(graph, "target = detach(h)")
     assert border.kind == "border"
     (said,) = words(border)
@@ -49,7 +49,7 @@ def test_what_was_computed_off_the_tape_is_one_box_that_names_the_way_out() -> N
             scale = (w * 2).exp() + 1
         (scale * x).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     border = box(graph, "scale = add(exp(…), 1.0)")
     assert [text.partition(",")[0] for text in words(border)] == [
         "✂ under no_grad",
@@ -65,7 +65,7 @@ def test_a_result_without_derivative_is_a_border() -> None:
         mask = y > 0
         (y * mask).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert words(box(graph, "mask = greater(y, 0.0)"))[0].startswith("✂ not differentiable, line ")
 
 
@@ -76,7 +76,7 @@ def test_a_bare_number_hangs_on_what_it_was_taken_from() -> None:
         scale = h.item()
         (w * scale + scale * w).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     number = box(graph, "scale = item(h)")
     assert words(number)[0].startswith("✂ only its value, line ")
     assert ("h = sum(%1)", number.title, "border") in arrows(graph)
@@ -91,7 +91,7 @@ def test_a_leaf_can_come_out_of_a_border() -> None:
         state = h.detach().requires_grad_()
         (state * x).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert box(graph, "state").kind == "leaf"
     assert words(box(graph, "state"))[0].startswith("✂ detached, line ")
     assert ("h = mul(x, x)", "state", "border") in arrows(graph)
@@ -104,7 +104,7 @@ def test_detaching_in_place_cuts_the_arrows_to_later_uses() -> None:
         h.detach_()
         (h * x).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     (made,) = [one.title for one in graph.boxes if one.title.startswith("h = mul")]
     assert words(box(graph, made))[-1].startswith("✂ detached, line ")
     assert (made, "%2 = mul(h, x)", "border") in arrows(graph)
@@ -120,7 +120,7 @@ def test_a_step_of_gradient_descent_is_said_in_the_leaf() -> None:
         (w * w).sum().backward()
 
     recording = recorded(program)
-    rows = [{row.key: row.text for row in box(build(recording, pass_index=k), "w").rows} for k in (0, 1)]
+    rows = [{row.key: row.text for row in box(build_graph(recording, pass_index=k), "w").rows} for k in (0, 1)]
     assert "written" not in rows[0]
     assert rows[1]["written"].startswith("v0 → v1 under no_grad, line ")
 
@@ -142,7 +142,7 @@ def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:
             state = (w * state.detach()).tanh()
         state.backward()
 
-    graph = build(recorded(program), fold=True)
+    graph = build_graph(recorded(program), fold=True)
     kinds = {one.id: one.kind for one in graph.boxes}
     (cut,) = (arrow for arrow in graph.arrows if arrow.upwards)
     assert (cut.kind, kinds[cut.tail], kinds[cut.head]) == ("border", "fold", "folded constants")

@@ -85,23 +85,23 @@ def again() -> None:
 ERRORS = {
     "one gradient for each argument of forward, ctx not counted: 2": lambda: returning(mt.ones(2)),
     "Argument 2 of forward": lambda: returning((mt.ones(2), mt.ones(2))),
-    "shape of what it belongs to": lambda: returning((mt.ones(3), None)),
+    "must have the shape of its tensor": lambda: returning((mt.ones(3), None)),
     "one gradient for each output": lambda: OneTaken.apply(leaf(1.0))[0].sum().backward(),
     "The first argument is ctx": lambda: WithSelf.apply(leaf(1.0)),
     "Nothing behind this number": lambda: leaf(1.0).detach().sum().backward(),
     "result.backward(gradient)": lambda: leaf(1.0, 2.0).exp().backward(),
-    "written over": written_over,
-    "the tape is on. Do it under": into_a_leaf,
-    "while the tape is on": into_a_part_of_a_leaf,
+    "was overwritten after it had been saved": written_over,
+    "while operations are recorded. Do it under": into_a_leaf,
+    "while operations are recorded": into_a_part_of_a_leaf,
     "has freed": twice,
     "`is None`": lambda: bool(leaf(1.0, 2.0)),
     "a tuple": lambda: (leaf(1.0),) ** 2,  # type: ignore[operator]
     "(x,)": lambda: (leaf(1.0),) * leaf(1.0),  # type: ignore[operator]
     "`x, y = ...`": lambda: (leaf(1.0),).sum(),  # type: ignore[attr-defined]
     "inner sizes": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
-    "a mere view": into_a_view,
+    "only a view": into_a_view,
     "or too small": into_a_small_one,
-    "a list of what is still": again,
+    "list of the rows still": again,
 }
 
 
@@ -123,8 +123,8 @@ def test_every_remark_on_an_error_is_tried_above():
 
 RESULTS = {
     "Is a `return` missing?": lambda: None.detach(),  # type: ignore[attr-defined]
-    "to give 2 things": lambda: [a for a, b in [(1, 2, 3)]],
-    "and gave one": lambda: [a for a, b in [1]],  # type: ignore[misc]
+    "must return 2 things": lambda: [a for a, b in [(1, 2, 3)]],
+    "and returned one": lambda: [a for a, b in [1]],  # type: ignore[misc]
 }
 
 

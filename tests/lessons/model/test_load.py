@@ -86,7 +86,7 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
         ({"lesson": LESSON.replace("+++\n#", "introduces = [1]\n+++\n#")}, r"write introduces as a list of words"),
         (
             {"lesson": LESSON.replace("+++\n#", 'needs = ["other"]\n+++\n#')},
-            r"needs 'other', but no lesson before it is that",
+            r"needs 'other', but no earlier lesson has that name",
         ),
         ({"hints": "one\n---\n\n---\nthree\n"}, r"hints\.md: a hint is empty"),
         ({"check": "x = 1\n"}, r"check\.py: there is no check; write a function"),
@@ -114,8 +114,8 @@ def test_a_file_that_is_not_text_is_named(tmp_path):
     ("folders", "message"),
     [
         ([], "no lessons here"),
-        (["doubling"], "call the folder by number and name"),
-        (["1_one", "01_two"], "there is another lesson of that number, 01_two"),
+        (["doubling"], "name the folder by number and name"),
+        (["1_one", "01_two"], "another lesson has that number, 01_two"),
         (["1_one", "2_one"], "there is another lesson called one"),
     ],
 )

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from lessons import Workspace, load_course
-from lessons.model.pieces import pieces
+from lessons.model.solution_pieces import solution_pieces
 from tests.support.lesson_folder import write_lesson
 from tui.commands.cli import main
 from tui.shell.exits import Exit
@@ -76,7 +76,7 @@ def test_the_solution_comes_piece_by_piece_and_the_first_is_asked_for(workspace,
     assert main(["learn", "solution", "1"]) == Exit.BAD_INPUT
     answer = capfd.readouterr()
     assert (answer.out, answer.err.count("add --yes")) == ("", 1)
-    every = pieces(FIRST.exercise)
+    every = solution_pieces(FIRST.exercise)
     for number, piece in enumerate(every, 1):
         assert main(["learn", "solution", "1", *(["--yes"] if number == 1 else [])]) == Exit.OK
         answer = capfd.readouterr()

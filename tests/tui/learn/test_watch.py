@@ -82,7 +82,7 @@ def test_a_hint_and_the_steps(workspace, play, capfd):
     assert main(["learn", "watch", "first_function"]) == Exit.OK
     out = capfd.readouterr().out
     assert f"hint 1 of {len(lesson.exercise.hints)}" in out
-    assert "It parts from the solution at step 1" in out
+    assert "Your code differs from the solution at step 1" in out
     assert "LinearBackward" in out
 
 

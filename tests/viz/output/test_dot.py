@@ -57,7 +57,8 @@ def test_the_dot_text_is_the_golden_one(name: str, dot: object) -> None:
 
 
 def test_another_process_with_other_hashes_writes_the_same_bytes() -> None:
-    program = "import sys, viz, handmade; sys.stdout.buffer.write(viz.draw(handmade.failing()).dot.encode())"
+    program = "import sys, viz; from tests.support.handmade import failing; "
+    program += "sys.stdout.buffer.write(viz.draw(failing()).dot.encode())"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)]), "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=environment)
     assert done.stdout.decode() == viz.draw(failing()).dot

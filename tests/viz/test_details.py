@@ -1,4 +1,4 @@
-"""What a picture tells of saved tensors, hooks, versions, passes and numbers, each in a small program."""
+"""How a picture shows saved tensors, hooks, versions, passes and numbers, each in a small program."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_tensor_that_several_nodes_saved_is_one_box_that_names_them() -> None:
     assert "saved by" not in rows(box(graph, "x"))
 
 
-def test_what_only_backward_uses_has_a_box_with_an_edge_to_each_who_saved_it() -> None:
+def test_a_tensor_that_only_backward_uses_has_a_box_with_an_arrow_to_each_node_that_saved_it() -> None:
     def program() -> None:
         x = leaf([[1.0, 5.0], [7.0, 2.0]])
         mask = mt.tensor([[True, False], [False, True]])
@@ -59,7 +59,7 @@ def test_what_only_backward_uses_has_a_box_with_an_edge_to_each_who_saved_it() -
     assert rows(box(graph, "mask"))["saved by"] == "%1, %2"
 
 
-def test_what_a_function_made_for_its_backward_is_there_too() -> None:
+def test_a_tensor_that_a_function_made_for_its_backward_is_shown_too() -> None:
     class Clip(mt.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
@@ -79,7 +79,7 @@ def test_what_a_function_made_for_its_backward_is_there_too() -> None:
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_hook_says_what_it_made_of_the_gradient_once_it_has_run() -> None:
+def test_a_hook_shows_how_it_changed_the_gradient_once_it_has_run() -> None:
     def program() -> None:
         def double(g: mt.Tensor) -> mt.Tensor:
             return g * 2
@@ -117,7 +117,7 @@ def test_edges_to_one_of_several_outputs_have_its_number() -> None:
     ]
 
 
-def test_what_two_passes_recorded_is_told_apart() -> None:
+def test_operations_recorded_by_two_passes_look_different() -> None:
     def program() -> None:
         x = leaf(2.0)
         (first,) = mt.autograd.grad(x**4, x, create_graph=True)
@@ -136,7 +136,7 @@ def test_what_two_passes_recorded_is_told_apart() -> None:
     assert to_dot(graph, LIGHT).count("shape=folder") == sum(one.recorded_in == 2 for one in graph.boxes)
 
 
-def test_constants_stand_in_the_title() -> None:
+def test_constants_appear_in_the_title() -> None:
     graph = build_graph(recorded(lambda: (leaf([[1.0, 2.0]]) ** 3).sum(1).sum().backward()))
     assert [one.title for one in graph.boxes if one.kind == "operation"][:2] == [
         "%1 = pow(%0, 3)",
@@ -144,7 +144,7 @@ def test_constants_stand_in_the_title() -> None:
     ]
 
 
-def test_a_write_through_a_view_says_where_the_rule_holds() -> None:
+def test_a_write_through_a_view_says_where_the_rule_applies() -> None:
     def program() -> None:
         table = leaf([[1.0, 2.0], [3.0, 4.0]]) * 1
         row = table[0]
@@ -159,7 +159,7 @@ def test_a_write_through_a_view_says_where_the_rule_holds() -> None:
     assert rows(again)["view of"] == "table"
 
 
-def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
+def test_a_large_array_is_a_line_of_statistics() -> None:
     data = np.linspace(-3, 3, 4096).reshape(64, 64)
     data[0, :5] = 0
     data[1, 1], data[2, 2] = np.nan, np.inf
@@ -172,7 +172,7 @@ def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
 # --- heat maps -------------------------------------------------------------------------------------------------------
 
 
-def test_heat_maps_are_there_where_they_are_asked_for() -> None:
+def test_heat_maps_are_drawn_on_request() -> None:
     def program() -> None:
         x = leaf([[1.0, -2.0], [float("nan"), 0.0]])
         (x * 2).sum().backward()
@@ -190,7 +190,7 @@ def test_heat_maps_are_there_where_they_are_asked_for() -> None:
     assert [item.text for item in graph.legend if item.about == "heat"] == ["heat map: - negative, × NaN or Inf"]
 
 
-def test_in_a_heat_map_a_sign_or_a_cross_stands_beside_the_colour() -> None:
+def test_a_heat_map_has_signs_beside_its_colours() -> None:
     table = thumbnail(Heat(((1.0, -0.5), ("nan", 0.0)), True, 1.0), LIGHT)
     assert table.count("<TD") == 4
     assert (table.count(">-<"), table.count(">×<")) == (1, 1)

@@ -1,4 +1,4 @@
-"""Wrong engines: each is the real one with one fault, which does what its name says and is gone afterwards."""
+"""Wrong engines: each is the real one with one fault, which is removed afterwards."""
 
 import numpy as np
 import pytest
@@ -63,13 +63,13 @@ def written_to():
         ("overwrite_grad", twice, 6.0, 10.0),
     ],
 )
-def test_a_fault_gives_a_wrong_gradient_and_is_gone_afterwards(fault, program, wrong, right):
+def test_a_fault_gives_a_wrong_gradient_until_it_is_removed(fault, program, wrong, right):
     with injected(fault):
         np.testing.assert_allclose(program().numpy(), wrong)
     np.testing.assert_allclose(program().numpy(), right)
 
 
-def test_without_a_version_check_what_was_written_over_is_used():
+def test_without_a_version_check_the_overwritten_tensor_is_used():
     with injected("no_version_check"):
         assert written_to().item() == 2.0
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
@@ -133,11 +133,11 @@ class TestTheFirstDifferentStep:
         assert any(one is not None and one.step == 0 for one in found.values())
         assert any("the solution's" in one.what for one in found.values() if one)
 
-    def test_the_solution_does_what_the_solution_does(self):
+    def test_the_solution_does_not_differ_from_itself(self):
         exercise = COURSE.find("first_function").exercise
         one = record_check(exercise, exercise.checks[2], exercise.solution)
         assert first_different_step(one, one) is None
 
-    def test_what_calls_no_backward_has_no_recording(self):
+    def test_a_check_without_backward_has_no_recording(self):
         exercise = COURSE.find("tape_of_numbers").exercise
         assert record_check(exercise, exercise.checks[0], exercise.solution) is None

@@ -1,4 +1,4 @@
-"""What is said of an error: each is really raised here, so that no remark outlives its message."""
+"""Remarks on errors: each error is really raised here, so that no remark outlives its message."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from lessons.checking.remarks import OF_A_RESULT, OF_AN_ERROR, of_difference, of
 
 
 class Two(mt.autograd.Function):
-    """Two arguments, and whatever `Two.returns` says as their gradients."""
+    """Two arguments, whose gradients are `Two.returns`."""
 
     returns: object = None
 
@@ -129,7 +129,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("said", RESULTS)
-def test_what_a_check_stumbles_over_is_explained_as_what_the_code_gave(said):
+def test_an_error_in_a_check_is_explained_by_what_the_code_returned(said):
     assert said in of_error(raised_by(RESULTS[said], line=None))
     assert not of_error(raised_by(RESULTS[said], line=3)), "in the learner's own line, it may be anything"
 
@@ -138,12 +138,12 @@ def test_every_remark_on_a_result_is_tried_above():
     assert len(RESULTS) == len(OF_A_RESULT)
 
 
-def test_taking_out_what_was_not_saved():
+def test_unpacking_more_tensors_than_were_saved():
     raised = raised_by(lambda: [a for a, b in [()]], code="x, y = ctx.saved_tensors")
     assert "save_for_backward" in of_error(raised)
 
 
-def test_nothing_is_said_of_what_says_enough_itself():
+def test_a_clear_message_needs_no_remark():
     assert of_error(Raised("NameError", "name 'z' is not defined", 3, "return z")) == ""
 
 
@@ -153,7 +153,7 @@ def told(did: object, expected: object) -> str:
     return of_difference(found)
 
 
-def test_what_differs_in_nothing_but_its_kind():
+def test_values_that_differ_only_in_their_type():
     assert "`.item()`" in told(mt.tensor(2.0), 2.0)
     assert "`.tolist()`" in told(mt.tensor([1.0, 2.0]), [1.0, 2.0])
     assert "`.tolist()`" in told([("w", np.array([1.0]))], [("w", [1.0])])

@@ -47,7 +47,7 @@ def exercise(tmp_path):
     return load_course(tmp_path).lessons[0].exercise
 
 
-def test_each_piece_shows_one_statement_more_and_where_the_rest_goes(exercise):
+def test_each_piece_shows_one_more_statement_and_a_place_for_the_rest(exercise):
     first, second, *_ = solution_pieces(exercise)
     assert first == "def double(x):\n    y = x\n    for _ in range(1):\n        y += x\n    ..."
     assert second == "def double(x):\n    y = x\n    for _ in range(1):\n        y += x\n    return y"
@@ -66,7 +66,7 @@ def test_the_note_is_the_comment_below_the_first_line(exercise):
 
 
 @pytest.mark.parametrize("lesson", load_course(), ids=lambda lesson: lesson.name)
-def test_every_solution_has_a_note_and_every_piece_something_of_its_own(lesson):
+def test_every_solution_has_a_note_and_no_piece_is_empty(lesson):
     found = solution_pieces(lesson.exercise)
     assert solution_note(lesson.exercise)
     assert found

@@ -1,4 +1,4 @@
-"""Where history ends: the picture shows what was detached, or computed off the tape, from what, and in which line."""
+"""Borders of history: the picture shows tensors detached or computed off the tape, their sources, and the line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def words(one: Box) -> list[str]:
 
 
 def arrows(graph: VisualGraph) -> set[tuple[str, str, str]]:
-    """(tail, head, kind), with titles in the place of ids."""
+    """(tail, head, kind), with titles instead of ids."""
     titles = {one.id: one.title for one in graph.boxes}
     return {(titles[arrow.tail], titles[arrow.head], arrow.kind) for arrow in graph.arrows}
 
@@ -31,7 +31,7 @@ def bootstrapping() -> None:
     (h - target).sum().backward()
 
 
-def test_what_was_detached_hangs_on_what_it_was_detached_from() -> None:
+def test_a_detached_tensor_is_connected_to_its_source() -> None:
     graph = build_graph(recorded(bootstrapping))
     border = box(graph, "target = detach(h)")
     assert border.kind == "border"
@@ -42,7 +42,7 @@ def test_what_was_detached_hangs_on_what_it_was_detached_from() -> None:
     assert (border.title, "%2 = sub(h, target)", "value") in arrows(graph)
 
 
-def test_what_was_computed_off_the_tape_is_one_box_that_names_the_way_out() -> None:
+def test_a_computation_off_the_tape_is_one_box_that_names_where_it_left_the_tape() -> None:
     def program() -> None:
         w, x = leaf(2.0), leaf(3.0)
         with mt.no_grad():
@@ -69,7 +69,7 @@ def test_a_result_without_derivative_is_a_border() -> None:
     assert words(box(graph, "mask = greater(y, 0.0)"))[0].startswith("✂ not differentiable, line ")
 
 
-def test_a_bare_number_hangs_on_what_it_was_taken_from() -> None:
+def test_a_bare_number_is_connected_to_its_source() -> None:
     def program() -> None:
         w = leaf([1.0, 2.0])
         h = (w * w).sum()
@@ -84,7 +84,7 @@ def test_a_bare_number_hangs_on_what_it_was_taken_from() -> None:
     assert sorted(uses) == ["%3 = mul(w, scale)", "%4 = mul(w, scale)"]
 
 
-def test_a_leaf_can_come_out_of_a_border() -> None:
+def test_a_leaf_can_have_a_border() -> None:
     def program() -> None:
         x = leaf(2.0)
         h = x * x
@@ -110,7 +110,7 @@ def test_detaching_in_place_cuts_the_arrows_to_later_uses() -> None:
     assert (made, "%2 = mul(h, x)", "border") in arrows(graph)
 
 
-def test_a_step_of_gradient_descent_is_said_in_the_leaf() -> None:
+def test_a_step_of_gradient_descent_is_shown_in_the_leaf() -> None:
     def program() -> None:
         w = leaf([1.0, 2.0])
         (w * w).sum().backward()
@@ -134,7 +134,7 @@ def test_a_border_is_drawn_in_every_format() -> None:
     assert {"history ends: no gradient", "history is cut here"} <= {item.text for item in drawing.graph.legend}
 
 
-def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:
+def test_a_fold_that_uses_a_value_it_detached_has_an_arrow_up_and_one_down() -> None:
     def program() -> None:
         w = leaf(0.5)
         state = w * 1
@@ -149,5 +149,5 @@ def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:
     assert (cut.head, cut.tail, "value") in {(arrow.tail, arrow.head, arrow.kind) for arrow in graph.arrows}
     (edge,) = re.findall(
         rf"{cut.head} -> {cut.tail} \[arrowhead=tee arrowtail=open", to_dot(graph, LIGHT)
-    )  # laid out down
+    )  # drawn downwards in the layout
     assert edge

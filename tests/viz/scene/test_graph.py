@@ -1,4 +1,4 @@
-"""What a picture contains: boxes, arrows and words, for a recording at a step."""
+"""The contents of a picture of a recording at a step: boxes, arrows and texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ways(graph: VisualGraph) -> dict[tuple[str, str], str]:
     return {(arrow.tail, arrow.head): arrow.kind for arrow in graph.arrows}
 
 
-# --- what a box says ---------------------------------------------------------------------------------------------
+# --- the rows of a box ---------------------------------------------------------------------------------------------
 
 
 def test_an_operation_reads_like_a_line_of_the_program() -> None:
@@ -63,7 +63,7 @@ def test_no_gradient_yet_is_not_zero() -> None:
     assert rows(build_graph(tape.recording()), "n0")[".grad"] == "0"
 
 
-def test_a_leaf_tells_what_arrives_before_it_is_accumulated() -> None:
+def test_a_leaf_shows_the_arrived_gradient_before_it_is_accumulated() -> None:
     two, three = build_graph(diamond(), step=2), build_graph(diamond(), step=3)
     assert rows(two, "n0") == {"value": "2", "arrived": "6  (1 more to come)", ".grad": "no gradient yet"}
     assert rows(three, "n0")["arrived"] == "6 + 15 = 21"
@@ -75,7 +75,7 @@ def test_a_second_pass_adds_to_grad() -> None:
     assert rows(end, "n0")[".grad"] == "21 + 21 = 42"
 
 
-def test_a_pass_goes_by_its_number_in_the_program() -> None:
+def test_a_pass_is_numbered_as_in_the_program() -> None:
     recording = twice()
     second = replace(recording, passes=(recording.passes[1]._replace(index=6),))
     assert build_graph(recording).title == "twice.py: backward() in line 7, pass 1"
@@ -163,7 +163,7 @@ def test_x_times_x_has_two_arrows_with_a_term_each() -> None:
     assert rows(graph, "n0")[".grad"] == "6"
 
 
-def test_an_undefined_gradient_is_shown_as_one() -> None:
+def test_an_undefined_gradient_is_shown_as_undefined() -> None:
     tape = Tape("none.py", "")
     x, y = tape.tensor("x", 2), tape.tensor("y", 3)
     tape.backward(tape.op("mul", MUL, [x, y], 6, [lambda g: g, None], name="z"))
@@ -240,7 +240,7 @@ def test_a_value_used_in_many_places_is_drawn_again_instead_of_crossing_the_pict
 # --- a pass that failed ------------------------------------------------------------------------------------------
 
 
-def test_a_failed_pass_shows_the_node_the_versions_both_lines_and_who_overwrote() -> None:
+def test_a_failed_pass_shows_the_node_the_versions_both_lines_and_the_overwriting_node() -> None:
     graph = build_graph(failing())
     assert box(graph, "n1").state == "failed"
     assert rows(graph, "n1")["saved"] == "z=e v0, now v1 ✗"
@@ -252,13 +252,13 @@ def test_a_failed_pass_shows_the_node_the_versions_both_lines_and_who_overwrote(
     assert graph.subtitle == "failed in step 3: %1 ExpBackward0"
 
 
-def test_before_the_failure_nothing_is_said_of_it_but_the_versions() -> None:
+def test_before_the_failure_only_the_versions_show_it() -> None:
     graph = build_graph(failing(), step=1)
     assert [one.id for one in graph.boxes if one.kind == "error"] == []
     assert rows(graph, "n1")["saved"] == "z=e v0, now v1 ✗"
 
 
-# --- which nodes -------------------------------------------------------------------------------------------------
+# --- selection -------------------------------------------------------------------------------------------------
 
 
 def test_a_graph_too_large_to_read_says_so_in_one_line_and_offers_a_neighbourhood() -> None:
@@ -281,7 +281,7 @@ def test_a_neighbourhood_is_found_by_name_and_by_number(middle: int | str) -> No
     assert box(graph, "n404").rows[-1].text == "… and 2 more neighbours"
 
 
-def test_a_neighbourhood_does_not_run_through_a_shared_leaf() -> None:
+def test_a_neighbourhood_stops_at_a_shared_leaf() -> None:
     graph = build_graph(chain(400), around=200, radius=2)
     assert len({one.node for one in graph.boxes} - {None}) < 15
     hub = build_graph(chain(400), around="w1", radius=1)
@@ -302,7 +302,7 @@ def test_a_neighbourhood_does_not_run_through_a_shared_leaf() -> None:
                               "source, heat, constants, legend"),
     ],
 )  # fmt: skip
-def test_a_wrong_argument_is_one_clear_line(arguments: dict[str, object], message: str) -> None:
+def test_a_wrong_argument_gives_one_clear_line(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(DrawError) as caught:
         build_graph(diamond(), **arguments)  # type: ignore[arg-type]
     assert str(caught.value) == message
@@ -313,7 +313,7 @@ def test_an_empty_recording_cannot_be_drawn() -> None:
         build_graph(Recording("empty.py", (), (), (), {}))
 
 
-def test_what_is_shown_can_be_chosen_and_shrinks_with_size() -> None:
+def test_details_can_be_chosen_and_become_fewer_with_size() -> None:
     bare = build_graph(diamond(), show=())
     assert all(one.rows == () for one in bare.boxes)
     assert bare.legend == ()
@@ -330,16 +330,16 @@ def test_the_legend_explains_the_signs_that_occur_and_no_others() -> None:
     }  # fmt: skip
 
 
-# --- layers ------------------------------------------------------------------------------------------------------
+# --- ranks ------------------------------------------------------------------------------------------------------
 
 
-def test_inputs_stand_right_above_their_first_use_and_everything_below_what_it_uses() -> None:
+def test_inputs_are_right_above_their_first_use_and_every_box_is_below_its_operands() -> None:
     ranks = assign_ranks("xwabcl", {"x": "a", "a": "b", "b": "c", "w": "c", "c": "l"})
     assert ranks == {"x": 0, "a": 1, "b": 2, "w": 2, "c": 3, "l": 4}
 
 
-def test_what_branches_off_early_stays_early() -> None:
-    # h1 -> h2 -> h3 and a loss from each, summed up in order: o1 stands beside h2, not at the end.
+def test_an_early_branch_stays_at_the_top() -> None:
+    # h1 -> h2 -> h3 and a loss from each, summed in order: o1 is beside h2, not at the end.
     uses = {
         "x": ["h1"],
         "h1": ["h2", "o1"],

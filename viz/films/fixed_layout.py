@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from viz.basics.graph import SPACE, WIDE_SPACE, Arrow, Box, Port, Row, VisualGraph
 
-_Way: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and its index among the arrows between them
+_ArrowKey: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and its index among the arrows between them
 
 
 def fix_layout(pictures: Sequence[VisualGraph]) -> list[VisualGraph]:
@@ -73,11 +73,11 @@ def _fixed_rows(versions: Sequence[tuple[Row, ...]]) -> list[tuple[Row, ...]]:
 
 
 def _fixed_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
-    by_way = [dict(_ways(picture.arrows)) for picture in pictures]
-    kept = {way: arrow for ways in by_way for way, arrow in ways.items()}
+    by_key = [dict(_by_key(picture.arrows)) for picture in pictures]
+    kept = {key: arrow for arrows in by_key for key, arrow in arrows.items()}
     found: list[list[Arrow]] = [[] for _ in pictures]
-    for way, last in kept.items():
-        versions = [ways.get(way) for ways in by_way]
+    for key, last in kept.items():
+        versions = [arrows.get(key) for arrows in by_key]
         written = any(arrow.written for arrow in versions if arrow is not None)
         width = max(len(arrow.text) for arrow in versions if arrow is not None)
         for at, arrow in enumerate(versions):
@@ -87,7 +87,7 @@ def _fixed_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
     return found
 
 
-def _ways(arrows: Iterable[Arrow]) -> Iterator[tuple[_Way, Arrow]]:
+def _by_key(arrows: Iterable[Arrow]) -> Iterator[tuple[_ArrowKey, Arrow]]:
     count: dict[tuple[str, int | None, str], int] = {}
     for arrow in arrows:
         ends = (arrow.tail, arrow.port, arrow.head)

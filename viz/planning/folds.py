@@ -1,4 +1,4 @@
-"""Which entries of a tape repeat, or belong together: loops, source functions, and the scopes that the user named.
+"""Which parts of a tape repeat or belong together: loops, source functions, and the scopes that the user named.
 
 A `Fold` holds its repetitions in tape order; each consists of operations and inner folds. Its name opens it: see
 `viz.planning.open_folds`.
@@ -187,7 +187,7 @@ class _FoldFinder:
     # Equality
 
     def _symbol(self, node_id: int) -> Hashable:
-        """Equal for operations of one call site; operations recorded by backward also by the node that made them."""
+        """Equal for operations of one call site that the program recorded, or the backward of equal nodes."""
         known = self._symbols.get(node_id)
         if known is None:
             node = self.recording.nodes[node_id]

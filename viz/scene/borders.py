@@ -23,7 +23,7 @@ WORDS: dict[BorderKind, str] = {
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Ended:
+class HistoryEnd:
     """A tensor without history that was computed from tensors with one."""
 
     border: BorderRecord
@@ -32,7 +32,7 @@ class Ended:
     sources: tuple[TensorRef, ...]  # the tensors with a history that it was computed from
 
 
-def ended(now: Moment, ref: TensorRef) -> Ended | None:
+def history_end(now: Moment, ref: TensorRef) -> HistoryEnd | None:
     """The border that produced this version of a tensor, None if there is none."""
     by_output = now.timeline.borders
     border = by_output.get(ref)
@@ -43,13 +43,13 @@ def ended(now: Moment, ref: TensorRef) -> Ended | None:
     tensors = now.recording.tensors
     kept = (one for one in refs if one is not None and one not in by_output)
     sources = dict.fromkeys(one for one in kept if one in now.timeline.producer or tensors[one.tensor].requires_grad)
-    return Ended(border, crossing(border, by_output), len(way), tuple(sources) or (ref,))
+    return HistoryEnd(border, crossing(border, by_output), len(way), tuple(sources) or (ref,))
 
 
 def find_cuts(now: Moment, nodes: Collection[int], inputs: Iterable[int | TensorRef]) -> Iterator[Cut]:
     """The cuts between values with a history and the `inputs` that were computed from them off the tape."""
     for one in inputs:
-        found = ended(now, one) if isinstance(one, TensorRef) else ended_leaf(now, one)
+        found = history_end(now, one) if isinstance(one, TensorRef) else leaf_history_end(now, one)
         for source in found.sources if found is not None else ():
             maker, output = now.timeline.producer.get(source, (now.recording.tensors[source.tensor].node, 0))
             if maker is not None and maker in nodes and maker != one:
@@ -58,11 +58,11 @@ def find_cuts(now: Moment, nodes: Collection[int], inputs: Iterable[int | Tensor
                 yield Cut(source, 0, one)
 
 
-def ended_leaf(now: Moment, node: int) -> Ended | None:
-    """`ended`, for a leaf that was made by detaching a tensor."""
+def leaf_history_end(now: Moment, node: int) -> HistoryEnd | None:
+    """`history_end`, for a leaf that was made by detaching a tensor."""
     variable = now.recording.nodes[node].variable
     ref = now.timeline.made_without_history.get(variable) if variable is not None else None
-    return ended(now, ref) if ref is not None else None
+    return history_end(now, ref) if ref is not None else None
 
 
 def border_title(now: Moment, ref: TensorRef, border: BorderRecord) -> str:
@@ -72,7 +72,7 @@ def border_title(now: Moment, ref: TensorRef, border: BorderRecord) -> str:
     return called if now.recording.tensors[ref.tensor].name else called.partition(" = ")[2]
 
 
-def border_rows(now: Moment, found: Ended) -> list[Row]:
+def border_rows(now: Moment, found: HistoryEnd) -> list[Row]:
     """The kind of border, and its line in the program."""
     crossed, length = found.crossed, found.length
     place = f", {location(now.recording, crossed.place)}" if crossed.place is not None else ""
@@ -84,7 +84,7 @@ def border_rows(now: Moment, found: Ended) -> list[Row]:
 
 def detached_rows(now: Moment, node: NodeRecord) -> list[Row]:
     """Rows for results that were detached in place after the node had computed them."""
-    found = [ended(now, ref) for ref in node.outputs if ref is not None]
+    found = [history_end(now, ref) for ref in node.outputs if ref is not None]
     return [row for one in found if one is not None for row in border_rows(now, one)]
 
 

@@ -15,7 +15,7 @@ from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.heat import Heat, heat
 from viz.basics.options import Detail
 from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
-from viz.scene.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
+from viz.scene.borders import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
 from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
 
 VALUE_WIDTH = 36
@@ -70,7 +70,7 @@ class BoxMaker:
         tensor = self.now.recording.tensors[ref.tensor]
         if tensor.requires_grad:
             return self._unused(ref, rank)
-        found = ended(self.now, ref)
+        found = history_end(self.now, ref)
         return Box(
             id=f"t{ref.tensor}v{ref.version}",
             kind="border" if found is not None else "constant",
@@ -99,7 +99,7 @@ class BoxMaker:
     def _leaf(self, node: NodeRecord, variable: int, rank: int, hidden: int) -> Box:
         now, tensor = self.now, self.now.recording.tensors[variable]
         ref = self.leaves.get(variable, TensorRef(variable, max(tensor.values, default=0)))
-        found = ended_leaf(now, node.id)
+        found = leaf_history_end(now, node.id)
         return Box(
             id=f"n{node.id}",
             kind="leaf",

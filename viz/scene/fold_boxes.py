@@ -18,7 +18,7 @@ from viz.planning.group_contents import GroupContents, Members
 from viz.planning.naming import NAME_WIDTH, code_at, location, shape_words, tensor_name
 from viz.planning.open_folds import Group
 from viz.planning.sparkline import sparkline
-from viz.scene.borders import WORDS, ended
+from viz.scene.borders import WORDS, history_end
 from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 
 MOST_ROLES = 6
@@ -154,7 +154,7 @@ class FoldBoxMaker:
         shapes = list(dict.fromkeys(now.recording.tensors[tensor].shape for tensor in tensors))
         text = f"{len(members)} of {shape_words(shapes[0])}" if len(shapes) == 1 else f"{len(members)}, several shapes"
         named = span(self._name(members[0]), self._name(members[-1])) or "unnamed"
-        found = ended(now, members[0]) if isinstance(members[0], TensorRef) else None
+        found = history_end(now, members[0]) if isinstance(members[0], TensorRef) else None
         if found is not None:
             text += f"  ✂ {WORDS[found.crossed.kind]}"
         if not isinstance(members[0], int) or "gradients" not in self.show or now.pass_ is None:

@@ -84,7 +84,7 @@ class TestCommands:
         make(workspace, COURSE.find("in_place"), "not_marked")
         assert main(["learn", "check", "in_place"]) == Exit.NOT_SOLVED
         out = " ".join(capfd.readouterr().out.split())
-        assert "Where it goes back (The gradient at [1, -2, 3] of the sum of y itself" in out
+        assert "In the check 'The gradient at [1, -2, 3] of the sum of y itself" in out
         assert "mul runs; in the solution SquareInPlace runs (your code may just be written differently)." in out
 
     def test_an_engine_of_ones_own_is_shown_the_real_one(self, workspace, capfd):

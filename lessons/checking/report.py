@@ -34,7 +34,7 @@ def report(verdict: Verdict, *, ascii: bool = False) -> list[Said]:
 
 def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
     if verdict.untouched:
-        yield Said("The file is unchanged. Its comments say what to write.", "strong")
+        yield Said("The file is as shipped. Its comments say what to write.", "strong")
         return
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")

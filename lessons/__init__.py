@@ -1,23 +1,31 @@
-"""The course: lessons as data, the checker of their exercises, and a learner's progress. Nothing here draws a screen.
+"""The course: lessons as data, the checker of their exercises, and the learner's progress. Nothing here draws screens.
 
-model      Course > Lesson > Exercise > Check
-load       reads a course from its folder; `header` the beginning of its lessons
-predict    questions to answer before a step is shown
-observe    runs a file in a process of its own and reports what it did; `child` is that process
-alone      forbids a file that is tried to start other processes
-plain      what it did, as plain data: told apart, and put into words
-checker    compares what a learner's file does with what the solution does
-report     a verdict in words; `remarks` what an error means
-workspace  the learner's files
-pieces     a solution piece by piece
-progress   what has been solved
-record     recordings of a lesson's program and of a learner's file, made quietly
-faults     wrong engines: the real one with one fault
-find       where a recording goes wrong; `where` a learner's
-mutants    small mistakes made in a solution, which its checker has to catch
-proofs     what is proven of every lesson; `evidence` what they look at, `blocks` runs the Python of its text,
-           `later` that no lesson uses what a later one introduces
-grade      the files of a class
+model                   what a lesson is
+    lesson              Course > Lesson > Exercise > Check
+    load                reads a course from its folder; `header` reads the header of a lesson
+    predict             the right answers to questions about the next step
+    solution_pieces     a solution piece by piece
+    fault_names         the faults that a wrong engine can have
+checking                what a learner's file does
+    checker             compares a learner's file with the solution
+    observe             runs files in a child process and collects what they did; `child` is that process
+    no_subprocesses     forbids a learner's file to start other processes
+    plain               results as plain data, which can be compared and put into words
+    report              a verdict in words; `remarks` explains errors
+    grade               checks the files of a class
+    record              records a lesson's program, or a learner's file in a check (`run_check`)
+    faults              wrong engines: the real one with one fault
+    compare_recordings  the first wrong step of a recording
+    divergence          the first step at which a learner's file differs from the solution
+proving                 whether a lesson is sound
+    proofs              what is proven of every lesson; `evidence` gathers the facts
+    mutants             small mistakes made in a solution, which the checks must catch
+    prose_child         the child process that runs the Python in a lesson's text
+    vocabulary          proves that no lesson uses what a later one introduces
+learner                 the learner's own data
+    workspace           the learner's files
+    progress            the solved lessons
+course                  the lessons that come with microtape
 """
 
 from lessons.checking.checker import Verdict, check

@@ -1,9 +1,19 @@
 """Pictures of a recording, or of a live graph: DOT, SVG, PNG, PDF and text.
 
-    recording + step  ->  build: VisualGraph  ->  dot: DOT text  ->  render: a picture, by Graphviz in a child process
+`viz.draw(loss)` draws a graph, and `viz.film(recording, "run.html")` writes a page that plays a backward pass. In a
+notebook, what both return displays itself.
 
-`viz.draw(loss)` is all one needs, and `viz.film(recording, "run.html")` to play it; in a notebook what they return
-shows itself.
+    recording + step  ->  scene: VisualGraph  ->  output: DOT text  ->  output: SVG, PNG or PDF, by Graphviz in a child
+
+basics     the data of a graph (`graph`), themes, options, safe text (`characters`), heat maps, errors
+planning   which nodes become boxes: `selection`, `folds`, `open_folds`, `dataflow`, `box_plan`, `ranks`
+scene      `scene` is what a picture shows; `visual_graph` builds its boxes and arrows at one step
+output     `dot` writes DOT, `render` runs Graphviz, `svg` and `text` write the other formats
+films      `film` plays a pass as an HTML page (`page`, `page_data`, `page_svg`) or a GIF (`gif`)
+
+drawing        `viz.draw`
+notebook       how a notebook displays recordings
+as_recording   the recording of whatever `viz.draw` and `viz.film` were given
 """
 
 from viz.basics.errors import DrawError, GraphvizError, TooLargeError

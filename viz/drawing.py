@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from viz.as_recording import as_recording
 from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, MEDIUM
@@ -18,15 +19,14 @@ from viz.output.dot import titles, to_dot
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
-from viz.scene.build import build
-from viz.source import recording_of
+from viz.scene.visual_graph import build_graph
 
 SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A picture that is laid out when somebody asks for it. In a notebook it shows itself.
+    """A picture, laid out when it is first needed. In a notebook it displays itself.
 
     `dot` and `text()` are pure text and need no Graphviz; `svg()`, `png()` and `pdf()` run it in a child process.
     """
@@ -38,7 +38,7 @@ class Drawing:
 
     @cached_property
     def dot(self) -> str:
-        """The DOT source: the same for the same program, and valid for a plain `dot`."""
+        """The DOT source: identical for identical programs, and valid input for a plain `dot`."""
         try:
             return to_dot(self.graph, self.theme)
         except ImportError as error:
@@ -55,7 +55,7 @@ class Drawing:
         return self._svg
 
     def png(self, scale: float | None = None) -> bytes:
-        """The picture as a PNG file; `scale` 1 is 96 dots per inch. None: 2, or 1 where there are many boxes."""
+        """The picture as a PNG file; `scale` 1 is 96 dots per inch. None: 2, or 1 for many boxes."""
         if scale is None:
             scale = 2.0 if len(self.graph.boxes) <= MEDIUM else 1.0
         return self._render("png", scale)
@@ -68,7 +68,7 @@ class Drawing:
         return render(self.dot, format, scale=scale, time_limit=self.time_limit, waiting=self.waiting)
 
     def text(self, *, ascii: bool = False) -> str:
-        """The picture in words: the boxes from the inputs down, with their rows and where their gradients went."""
+        """The picture as text: the boxes from the inputs down, with their rows and the gradients they sent."""
         return to_text(self.graph, ascii=ascii)
 
     def save(self, path: str | os.PathLike[str], *, scale: float | None = None) -> Path:
@@ -102,7 +102,7 @@ class Drawing:
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """What a notebook shows: the SVG, or the text with the reason where Graphviz is missing."""
+        """What a notebook displays: the SVG or, if Graphviz cannot draw it, the text and the reason."""
         try:
             return {"image/svg+xml": self.svg(), "text/plain": self.text()}
         except GraphvizError as error:
@@ -128,32 +128,32 @@ def draw(
     time_limit: float = TIME_LIMIT,
     waiting: Waiting = lambda elapsed, limit: None,
 ) -> Drawing:
-    """Draw the graph that backward walks, as it is after some steps of a backward pass.
+    """Draw the graph that backward visits, as it is after some steps of a backward pass.
 
     Args:
         x: a Recording, or the `r` of `with microtape.record() as r`; the path of a `.tape` file; or a Tensor, a
             grad_fn, or a list of them, whose graph is drawn as it is now.
-        step: how many nodes backward has evaluated, from 0. None: the end of the pass, where nothing is in focus.
+        step: how many nodes backward has evaluated, from 0. None: the end of the pass, with no current step.
         pass_index: which call of `backward` or `grad`, from 0.
-        show: what to show, any of `viz.DETAILS`. None: as much as stays readable at that size.
-        around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or the user's name for it.
+        show: what to show, any of `viz.DETAILS`. None: as much as stays readable in a graph of this size.
+        around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or its name in the program.
         radius: how many edges the neighbourhood reaches.
-        fold: whether what repeats is drawn once: loops, functions and `microtape.scope`s. None: where there are more
-            than 50 nodes; then as much is open as stays readable, and what has just happened always is.
-        open: names of what is not to stay folded, as the picture gives them: `"cell"` opens every repetition,
-            `"cell[3]"` one, `"cell[3:5]"` two.
+        fold: whether to draw repetitions as one box: loops, functions and `microtape.scope`s. None: fold graphs of
+            more than 50 nodes, then open as many folds as stay readable, and always those of the current step.
+        open: folds to open, by the names that the picture shows: `"cell"` opens every repetition, `"cell[3]"` one,
+            `"cell[3:5]"` two.
         max_boxes: the most boxes to draw at once.
         theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
-        waiting: while it takes them, called now and then with (seconds passed, `time_limit`).
+        waiting: called repeatedly while Graphviz runs, with (seconds passed, `time_limit`).
 
     Raises:
         TypeError: `x` is none of these.
         DrawError: the picture cannot be drawn as asked; TooLargeError if there would be too many boxes.
         RecordingError: the `.tape` file is missing or damaged.
     """
-    graph = build(
-        recording_of(x, sys._getframe(1), "viz.draw"),
+    graph = build_graph(
+        as_recording(x, sys._getframe(1), "viz.draw"),
         step=step,
         pass_index=pass_index,
         show=show,

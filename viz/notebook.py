@@ -1,4 +1,4 @@
-"""What a notebook shows for a Recording: a film. Importing `viz` brings it; the engine knows nothing of notebooks.
+"""Shows a Recording in a notebook as a film. Importing `viz` installs this; the engine knows nothing of notebooks.
 
 Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software is needed here.
 """
@@ -10,16 +10,16 @@ from viz.basics.errors import DrawError, GraphvizError
 from viz.drawing import draw
 from viz.films.film import Film
 
-MOST_STEPS = 400  # a notebook keeps in its file what it shows
+MOST_STEPS = 400  # of a film: the notebook's file stores all of it
 
 
 def install() -> None:
-    """From now on, recordings show themselves."""
+    """Make recordings display themselves from now on."""
     Recording._repr_mimebundle_ = mimebundle  # type: ignore[attr-defined]
 
 
 def mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
-    """A film of the recording; of one of its passes, or a picture of it, where that would be too long."""
+    """A film of the recording; if that is too long, a film of one pass; if that is too long as well, a picture."""
     plain = summary(recording)
     for pass_index in (None, _most_interesting(recording)):
         try:

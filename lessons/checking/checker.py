@@ -1,7 +1,7 @@
-"""Checking: a learner's file must do what the solution does, check by check.
+"""Checking: in every check, a learner's file must do what the solution does.
 
-What is expected is nowhere written down: it is what the solution does. A known wrong answer is recognised in the same
-way, by what it does, so it makes no difference how the learner's file is written.
+Expected results are not written down; the solution produces them. A known wrong answer is recognised in the same way,
+by what it does, so it makes no difference how the learner's file is written.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from lessons.model.lesson import Check, Exercise, WrongAnswer
 
 
 class Result(NamedTuple):
-    """How one check went."""
+    """The result of one check."""
 
     check: Check
     passed: bool
     did: Outcome | None  # None: the check was not reached
     expected: Outcome
-    difference: Difference | None  # where the two values part, if both are values
+    difference: Difference | None  # the first difference, if both outcomes are values
 
     @property
     def is_unwritten(self) -> bool:
@@ -34,16 +34,16 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be said of a learner's file."""
+    """The result for a learner's file."""
 
     results: tuple[Result, ...]
     broken: Raised | None  # the file could not be run at all
     ended: End
-    during: Check | None  # the check in which it ended, where it did not finish
+    during: Check | None  # the check in which it ended, if it did not finish
     status: int | None
     output: str
     untouched: bool  # the file is as shipped
-    wrong_answer: WrongAnswer | None  # the known one that does the same
+    wrong_answer: WrongAnswer | None  # the known wrong answer that does the same
 
     @property
     def passed(self) -> bool:
@@ -52,14 +52,14 @@ class Verdict:
 
 
 class Expected(NamedTuple):
-    """What the solution of an exercise does, and what each of the known wrong answers does instead."""
+    """What the solution of an exercise does, and what each known wrong answer does instead."""
 
     outcomes: dict[str, Outcome]
     mistakes: tuple[tuple[WrongAnswer, Observation], ...]
 
 
 def expected_of(exercise: Exercise) -> Expected:
-    """What a learner's file is compared with. Takes about half a second; many files need it only once.
+    """The behaviour to compare a learner's file with. Takes about half a second; many files can share the result.
 
     Raises:
         LessonError: the exercise itself is at fault: its solution cannot be run.
@@ -71,7 +71,7 @@ def expected_of(exercise: Exercise) -> Expected:
 
 
 def check(exercise: Exercise, file: Path, *, seconds: float = SECONDS, expected: Expected | None = None) -> Verdict:
-    """Try a learner's file. Takes about half a second, or at most the given number of seconds longer.
+    """Check a learner's file. Takes about half a second, or at most the given number of seconds longer.
 
     Raises:
         LessonError: the exercise itself is at fault: its solution cannot be run.
@@ -100,11 +100,11 @@ def check(exercise: Exercise, file: Path, *, seconds: float = SECONDS, expected:
 
 
 def _known_mistake(did: Observation, expected: Expected) -> WrongAnswer | None:
-    """The known wrong answer that a file makes: what that one does wrong, the file does wrong in the same way.
+    """The known wrong answer that a file matches: it fails the checks that the wrong answer fails, in the same way.
 
-    In other checks the file may do anything, and where it raises something (it has another mistake, or is not written
-    yet) that fits with any mistake; but the first check that the file fails, which is the one that is told in full,
-    has to be failed in the same way. Where several fit, it is the one of which most is seen.
+    Checks that the wrong answer passes are ignored. A check in which the file raises (from another mistake, or a part
+    not written yet) matches any outcome, except that the first check that the file fails, which is reported in full,
+    must match exactly. If several wrong answers match, the one that agrees in most checks wins.
     """
     if did.broken is not None or did.ended != "finished":
         return None

@@ -1,8 +1,8 @@
-"""The process in which files are tried; `observe.py` starts it and reads what it reports.
+"""The process in which files are checked; `observe.py` starts it and reads its report.
 
-What a learner's file prints, it prints: the report goes through a channel of its own, and every line of it carries a
-word that the parent made up. What the file does to this process it does to nobody else. It can falsify what is said
-of it only into something else that it did, because the judging is done by the parent, which knows what is expected.
+The report goes through a channel separate from what the file prints, and every line of it carries a secret word from
+the parent. A file can damage only this process. Even if it forges a report, it cannot forge a pass without the
+expected results, because the parent judges, and only the parent knows them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from lessons.checking.alone import alone
+from lessons.checking.no_subprocesses import no_subprocesses
 from lessons.checking.plain import plain
 from lessons.model.lesson import AT_RANDOM
 
@@ -35,7 +35,7 @@ class Reporter:
         self.word = word
 
     def __call__(self, event: str, **details: Any) -> None:
-        """One line. It begins on a new line, whatever else has been written into the channel."""
+        """Send one event as a line, after a line break in case something else was written into the channel."""
         text = dumps({"word": self.word, "event": event, **details})
         data = f"\n{text}\n".encode()
         while data:
@@ -43,13 +43,13 @@ class Reporter:
 
 
 def main() -> None:
-    """Try every file that the order on standard input names, then end at once, whatever threads there are."""
+    """Check every file named in the order on standard input, then exit at once, even if threads are still running."""
     channel = os.dup(1)
     os.dup2(2, 1)
     order = loads(sys.stdin.buffer.readline())
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open as long as the process
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     warnings.formatwarning = _warning
     warnings.filterwarnings("once", category=UserWarning)
@@ -57,7 +57,7 @@ def main() -> None:
     _hide_ourselves()
     _limit_memory(order["memory"])
     check = _run(order["check"], "check")
-    with alone("an exercise"):
+    with no_subprocesses("an exercise"):
         for path in order["files"]:
             report("file", path=path)
             _try(path, _trials(check, order["names"], order["seeds"]), report)
@@ -67,9 +67,9 @@ def main() -> None:
 
 
 def _hide_ourselves() -> None:
-    """Whoever imports us from a learner's file gets a copy: what is done to that makes no difference here.
+    """Make a learner's file that imports this package get a copy, so that changing the copy changes nothing here.
 
-    The functions of other modules that we report with are bound above, where nobody has touched them yet.
+    The functions of other modules that the report needs are bound above, before the file could replace them.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == "lessons"]:
         del sys.modules[name]
@@ -77,7 +77,7 @@ def _hide_ourselves() -> None:
 
 
 def _trials(check: types.ModuleType, names: list[str], seeds: list[int]) -> dict[str, Callable[[Any], Any]]:
-    """What is to be called with the learner's module: the checks, then `at_random` with each of the seeds."""
+    """The functions to call with the learner's module: the checks, then `at_random` with each of the seeds."""
     trials = {name: getattr(check, name) for name in names}
     for seed in seeds:
         trials[f"{AT_RANDOM} {seed}"] = partial(getattr(check, AT_RANDOM), random=np.random.default_rng(seed))
@@ -85,7 +85,7 @@ def _trials(check: types.ModuleType, names: list[str], seeds: list[int]) -> dict
 
 
 def _try(path: str, trials: dict[str, Callable[[Any], Any]], report: Reporter) -> None:
-    """Run the file, then give its module to one trial after the other."""
+    """Run the file, then call every trial with its module."""
     report("begin", name=None)
     module = _watched(path, report, partial(_run, path, "exercise"))
     if module is None:
@@ -98,7 +98,7 @@ def _try(path: str, trials: dict[str, Callable[[Any], Any]], report: Reporter) -
 
 
 def _watched(path: str, report: Reporter, action: Callable[[], Any]) -> Any:
-    """What `action` returns, None if it raised, which is reported."""
+    """What `action` returns; None if it raised an exception, which is reported."""
     try:
         return action()
     except BaseException as error:
@@ -109,12 +109,12 @@ def _watched(path: str, report: Reporter, action: Callable[[], Any]) -> Any:
 
 
 def _observed(function: Callable[[Any], Any], module: types.ModuleType) -> tuple[Any]:
-    """What a check returns, which may be None, so that it can be told from nothing."""
+    """What a check returns, in a tuple, because it may be None."""
     return (function(module),)
 
 
 def _run(path: str, name: str) -> types.ModuleType:
-    """The file's module, new."""
+    """A new module with the file's code."""
     module = types.ModuleType(name)
     module.__file__ = path
     with open(path, "rb") as file:
@@ -124,7 +124,7 @@ def _run(path: str, name: str) -> types.ModuleType:
 
 
 def _about(path: str, error: BaseException) -> dict[str, Any]:
-    """An exception, and the line of the learner's file that it came through last."""
+    """An exception, and the last line of the learner's file that it passed through."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     line = lines[-1] if lines else None
     message = _message(error)
@@ -139,14 +139,14 @@ def _about(path: str, error: BaseException) -> dict[str, Any]:
 def _message(error: BaseException) -> str:
     try:
         return str(error)
-    except BaseException:  # a learner's exception may have a __str__ of its own
+    except BaseException:  # a learner's exception may define __str__
         return ""
 
 
 def _warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning as the learner sees it. The line that it names is often one of the checks, which are not theirs."""
+    """A warning as the learner sees it, without its line, which is often one of the checks and not the learner's."""
     return f"{category.__name__}: {message}\n"
 
 
@@ -157,7 +157,7 @@ def _flush() -> None:
 
 
 def _limit_memory(size: int) -> None:
-    """Let an allocation beyond `size` bytes fail with a MemoryError, where the system has such a limit."""
+    """Make allocations beyond `size` bytes raise MemoryError, if the system supports such a limit."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,7 +1,7 @@
-"""Grading a class: every learner's files in a folder, each checked in a process of its own.
+"""Grades a class: every learner's files in a folder, each checked in a separate process.
 
-FOLDER/alice/fan_out.py         a folder for each learner, at any depth, files called as `microtape learn` calls them
-FOLDER/alice.py                 or, for one lesson, a file for each learner
+FOLDER/alice/fan_out.py         a folder for each learner, at any depth, with the file names of `microtape learn`
+FOLDER/alice.py                 or, for a single lesson, a file for each learner
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from lessons.checking.checker import Expected, Verdict, check, expected_of
 from lessons.checking.report import report
 from lessons.model.lesson import Course, Lesson
 
-AT_ONCE = 2  # files that are checked at the same time
+AT_ONCE = 2  # files checked at the same time
 
 
 class Graded(NamedTuple):
-    """One learner's file."""
+    """The result for one learner's file."""
 
     learner: str
     lesson: Lesson
     file: Path
-    verdict: Verdict | None  # None: there is none, or it could not be read
+    verdict: Verdict | None  # None: the file is missing or cannot be read
     problem: str | None = None
 
     @property
@@ -34,7 +34,7 @@ class Graded(NamedTuple):
         return self.verdict is not None and self.verdict.passed
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """The result as data for JSON."""
         found: dict[str, Any] = {
             "learner": self.learner,
             "lesson": self.lesson.name,
@@ -55,9 +55,9 @@ class Graded(NamedTuple):
 
 
 def submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator[tuple[str, Lesson, Path]]:
-    """The learners' files in a folder: learner, lesson and path, sorted. With a lesson, each file in it is a learner's.
+    """The learners' files in a folder, sorted: learner, lesson and path. With a lesson, files directly in it count too.
 
-    Links are not followed, so that nobody hands in somebody else's work by accident.
+    Links are not followed, so that no learner hands in someone else's work by accident.
     """
     names = {one.name: one for one in course}
     for path in sorted(folder.rglob("*.py")):
@@ -71,16 +71,16 @@ def submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator
 
 
 def missing(folder: Path, lesson: Lesson, found: Iterable[str]) -> Iterator[Graded]:
-    """The learners who have a folder, but have handed in nothing for this lesson (a link is nothing)."""
+    """The learners who have a folder but no file for this lesson (links do not count)."""
     for name in sorted({place.name for place in folder.iterdir() if place.is_dir()} - set(found)):
         yield Graded(name, lesson, folder / name / f"{lesson.name}.py", None, "no file")
 
 
 def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterator[Graded]:
-    """Check every learner's file, in order; where a lesson is named, those who have none for it come last.
+    """Check every learner's file, in order; if a lesson is given, learners without a file for it come last.
 
     Raises:
-        LessonError: a lesson is itself at fault.
+        LessonError: a lesson itself is at fault.
     """
     found = list(submissions(folder, course, lesson))
     expected: dict[str, Expected] = {}

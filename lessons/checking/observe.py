@@ -1,4 +1,4 @@
-"""Trying files: each is run in a process of its own, given to the checks, and what it did comes back as plain data."""
+"""Runs files in a child process, applies the checks to them, and returns what they did as plain data."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from lessons.checking.plain import Plain
 from lessons.model.lesson import Exercise
 
 SECONDS = 10.0  # for a file and all its checks
-STARTING = 60.0  # for the process until it comes to the first file, on a machine that has much else to do
-MEMORY = 1 << 30  # bytes of address space, where the system can limit it
+STARTING = 60.0  # for the process to reach the first file, on a busy machine
+MEMORY = 1 << 30  # bytes of address space, if the system can limit it
 LONGEST = 1 << 24  # bytes of a line in the channel; ours are shorter
-KILLS = 100  # how often what a file has started is killed before we give up
-OUTPUT = 20_000  # characters of what the file prints that are kept
+KILLS = 100  # attempts to kill the processes that a file has started
+OUTPUT = 20_000  # characters of the file's output that are kept
 
-# The folder of our packages is put first, so that a learner's files cannot hide ours; -P keeps the current one off.
+# The folder of our packages comes first, so that a learner's files cannot hide them; -P keeps the current folder out.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.checking.child import main; sys.path.pop(0); main()"
 
 End: TypeAlias = Literal["finished", "time", "process"]
-"""How it ended: by itself, stopped after the time it had, or because the file ended its own process."""
+"""How the run ended: by itself, stopped by the time limit, or because the file ended its own process."""
 
 
 class Raised(NamedTuple):
-    """An exception, with the last line of the learner's own file that it came through, if any."""
+    """An exception, and the last line of the learner's file that it passed through, if any."""
 
     type: str
     message: str
@@ -44,17 +44,17 @@ class Raised(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The first line of the message; those below it name files and lines."""
+        """The first line of the message; further lines name files and lines."""
         return self.message.strip().partition("\n")[0]
 
     @property
     def is_unwritten(self) -> bool:
-        """Whether it is what an exercise raises where something is to be written."""
+        """Whether it is the exception that an exercise raises where the learner has to write code."""
         return self.type == NotImplementedError.__name__
 
 
 class Outcome(NamedTuple):
-    """What a check saw: a value, or an exception."""
+    """What a check observed: a value or an exception."""
 
     value: Plain
     raised: Raised | None
@@ -68,28 +68,28 @@ class Outcome(NamedTuple):
 class Observation(NamedTuple):
     """What a file did."""
 
-    outcomes: dict[str, Outcome]  # by the name of the check; those that were not reached are missing
-    broken: Raised | None  # the file itself could not be run, so no check was reached
+    outcomes: dict[str, Outcome]  # by the name of the check; without those that were not reached
+    broken: Raised | None  # the exception when the file itself ran, before any check
     ended: End
-    during: str | None  # where it ended: the name of the check, None for the file itself
-    status: int | None  # of its process, where that ended by itself
-    output: str  # what it printed, the beginning
+    during: str | None  # the check in which it ended; None: the file itself
+    status: int | None  # of its process, if that ended by itself
+    output: str  # the beginning of what it printed
 
 
 def observe(
     exercise: Exercise, files: Sequence[Path], *, seconds: float = SECONDS, seeds: Sequence[int] = ()
 ) -> list[Observation]:
-    """Try files, one after the other in one process; give a file that you do not trust a call of its own.
+    """Check files one after another in one process. A file that is not trusted needs a call of its own.
 
     Args:
         exercise: whose checks to use.
-        files: what to try.
-        seconds: how long each may take. After that the process is stopped, and everything that it has started with it.
-        seeds: for each of them, besides the checks, `at_random` of `check.py` is called with a generator of random
-            numbers; its outcomes are named `at_random 0` and so on.
+        files: the files to check.
+        seconds: how long each may take. After that the process is killed, with everything it has started.
+        seeds: for each seed, `at_random` of `check.py` is called as well, with a random generator; its outcomes are
+            named `at_random 0` and so on.
 
     Returns:
-        One observation a file. Where the process ended early, the files after that have an empty one.
+        One observation for each file. If the process ended early, those of the remaining files are empty.
     """
     order = {
         "word": secrets.token_hex(16),
@@ -110,7 +110,7 @@ class _Observer:
         self.order = order
         self.seconds = seconds
         self.folder = folder
-        self.lines: queue.Queue[bytes | None] = queue.Queue()  # of the channel, those with our word in them
+        self.lines: queue.Queue[bytes | None] = queue.Queue()  # the channel's lines that contain our word
         self.printed: list[bytes] = []
 
     def run(self) -> list[Observation]:
@@ -142,12 +142,12 @@ class _Observer:
             status = _end(process)
             for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
                 reader.join(1)
-                if not reader.is_alive():  # what escaped us may keep a pipe open
+                if not reader.is_alive():  # a process that escaped may keep a pipe open
                     stream.close()
         return self._observations(events, ended, status)
 
     def _collect(self) -> tuple[list[dict[str, Any]], End]:
-        """The events until the end of the report, of the process or of the time, whichever comes first."""
+        """The events until the report, the process or the time ends, whichever comes first."""
         events: list[dict[str, Any]] = []
         deadline = time.monotonic() + STARTING
         while True:
@@ -167,7 +167,7 @@ class _Observer:
             events.append(event)
 
     def _event(self, line: bytes) -> dict[str, Any] | None:
-        """The event in a line, None where it is not one of ours."""
+        """The event in a line, None if it is not one of ours."""
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
@@ -198,7 +198,7 @@ class _Observer:
         self.lines.put(None)
 
     def _read_output(self, stream: IO[bytes]) -> None:
-        """Keep the beginning, and go on reading: whoever fills a pipe that nobody empties stands still."""
+        """Keep the beginning and read on, because a process that fills an unread pipe would block."""
         room = 4 * OUTPUT  # bytes of a character
         for piece in iter(lambda: os.read(stream.fileno(), 65536), b""):
             self.printed.append(piece[:room])
@@ -224,9 +224,9 @@ def _observation(events: list[dict[str, Any]], ended: End, status: int | None, o
 
 
 def _end(process: subprocess.Popen[bytes]) -> int | None:
-    """End the process and what it started, and return its status if it had ended by itself."""
+    """Kill the process and everything it started; return its status if it had ended by itself."""
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(0.05)  # one that has just closed its channel is about to end
+        process.wait(0.05)  # a process that has just closed its channel is about to end
     status = process.poll()
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
@@ -236,7 +236,7 @@ def _end(process: subprocess.Popen[bytes]) -> int | None:
     process.wait()
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            for _ in range(KILLS):  # what was just being forked may have been missed
+            for _ in range(KILLS):  # a process being forked just then may have been missed
                 os.killpg(process.pid, signal.SIGKILL)
                 time.sleep(0.01)
     if process.stdin is not None:

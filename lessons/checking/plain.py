@@ -1,9 +1,9 @@
-"""What a learner's code gave back, as plain data that can be sent, told apart and put into words.
+"""The results of a learner's code as plain data, which can be sent, compared and put into words.
 
-A *plain* value is what JSON has: None, bool, int, float, str and lists of them, and for the rest a dict that says what
-it is: `{"array": [[1.0, 2.0]], "shape": [1, 2]}`, `{"tensor": ...}` likewise, `{"tuple": [...]}`, `{"dict": [[key,
-value], ...]}`, and `{"object": "Number"}` for anything else, of which only the type is known. A list and a tuple of the
-same items are told apart in words, but count as equal.
+A *plain* value has JSON's types: None, bool, int, float, str and lists of them. For anything else it is a dict that
+names the type: `{"array": [[1.0, 2.0]], "shape": [1, 2]}`, `{"tensor": ...}` likewise, `{"tuple": [...]}`,
+`{"dict": [[key, value], ...]}`, and `{"object": "Number"}` for all other types, of which only the name is kept. A list
+and a tuple of the same items differ in words but count as equal.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Plain: TypeAlias = Any
 
 DEEPEST = 8  # lists inside lists
 MOST = 10_000  # entries of one list or array
-RELATIVE, ABSOLUTE = 1e-4, 1e-6  # numbers closer than that are equal: float32 after a few operations
-SHORT = 50  # characters of a list that is shown as a whole
-LISTED = 12  # elements of an array that is shown as a whole
+RELATIVE, ABSOLUTE = 1e-4, 1e-6  # tolerances for equal numbers: float32 after a few operations
+SHORT = 50  # characters up to which a list is shown as a whole
+LISTED = 12  # elements up to which an array is shown as a whole
 
 
 class Difference(NamedTuple):
-    """Where two values part, and what each has there. `path` is empty where they differ as a whole."""
+    """The first difference of two values: its place, and what each has there. `path` is empty for the whole value."""
 
     path: str
     did: str
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
 
 
 def plain(value: Any, depth: int = 0) -> Plain:
-    """Any Python value as plain data. It never fails, and calls nothing of the value's own."""
+    """Any Python value as plain data. It never fails, and calls no code of the value's own."""
     kind = type(value)
     if value is None or kind in (bool, str) or (kind is int and value.bit_length() < 1000):
         return value if kind is not str else value[:MOST]
@@ -64,7 +64,7 @@ def _elements(array: np.ndarray[Any, Any]) -> Plain:
 
 
 def difference(did: Plain, expected: Plain, path: str = "") -> Difference | None:
-    """The first place where two plain values part, None if they are equal. Nearly equal numbers are equal."""
+    """The first place where two plain values differ, None if they are equal. Nearly equal numbers count as equal."""
     parts = _parts(did, expected, path)
     if parts is None:
         return None if _equal(did, expected) else Difference(path, words(did), words(expected))
@@ -95,7 +95,7 @@ def words(value: Plain) -> str:
 
 
 def _parts(did: Plain, expected: Plain, path: str) -> Iterator[tuple[Plain, Plain, str]] | None:
-    """What two values of one build are made of, side by side with its place; None where they cannot be taken apart."""
+    """The parts of two values of the same structure in pairs, with their places; None if they have no parts to pair."""
     first, second = _items(did), _items(expected)
     if first is not None and second is not None and len(first) == len(second):
         return ((*pair, f"{path}[{i}]") for i, pair in enumerate(zip(first, second, strict=True)))
@@ -115,14 +115,14 @@ def _items(value: Plain) -> list[Plain] | None:
 
 
 def _table(value: Plain) -> dict[str, Plain] | None:
-    """A dict by the words of its keys, None for anything else."""
+    """A dict, with its keys in words; None for anything else."""
     if not isinstance(value, dict) or "dict" not in value:
         return None
     return {words(key): item for key, item in value["dict"]}
 
 
 def _elementwise(did: Plain, expected: Plain, shape: list[int], path: str) -> Iterator[tuple[Plain, Plain, str]]:
-    if isinstance(did, dict) or isinstance(expected, dict):  # elements that are no numbers, or too many
+    if isinstance(did, dict) or isinstance(expected, dict):  # elements that are not numbers, or too many
         yield did, expected, path
         return
     for index in itertools.product(*map(range, shape)):
@@ -142,7 +142,7 @@ def _equal(did: Plain, expected: Plain) -> bool:
 
 
 def _is_short(value: Plain) -> bool:
-    """Whether a list or an array is best shown as a whole: it holds no other and fits on a line."""
+    """Whether a list or an array is best shown as a whole: it is not nested and fits on a line."""
     if _kind(value) in ("array", "tensor"):
         return bool(math.prod(value["shape"]) <= LISTED)
     items = _items(value)
@@ -152,7 +152,7 @@ def _is_short(value: Plain) -> bool:
 
 
 def _kind(value: Plain) -> str:
-    """Which of the dicts it is, an empty text for anything else."""
+    """The type that a dict names, "" for anything else."""
     return str(next(iter(value))) if isinstance(value, dict) else ""
 
 
@@ -161,5 +161,5 @@ def _is_number(value: Plain) -> bool:
 
 
 def _inside(path: str, key: str) -> str:
-    """`gradient of x` for the first of the keys, `path['x']` after something."""
+    """`gradient of x` at the top level, `path['x']` below it."""
     return f"{path}[{key}]" if path else key.strip("'\"")

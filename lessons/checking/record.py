@@ -1,6 +1,6 @@
-"""Recordings for the lessons: of a lesson's program, also on a wrong engine, and of a learner's file in a check.
+"""Records a lesson's program, on the real engine or a wrong one, and a learner's file in a check.
 
-Each is made in a process of its own, quietly and with a time limit.
+Each recording is made in a child process, without output and with a time limit.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from microtape.recording.model.model import Recording
 from microtape.recording.script.run import record_script
 
 SECONDS = 30.0
-_DRIVER = Path(__file__).resolve().parent / "drive.py"
+_RUN_CHECK = Path(__file__).resolve().parent / "run_check.py"
 
 
 def record_program(program: Path, passes: str | None = None, *, fault: str | None = None) -> Recording:
-    """A program, recorded; with a fault, on the engine that has it. Takes about half a second.
+    """The recording of a program, with `fault` on the wrong engine of that name. Takes about half a second.
 
     Raises:
         LessonError: it cannot be recorded.
     """
-    within = f"lessons.model.faults:injected:{fault}" if fault is not None else None
+    within = f"lessons.checking.faults:injected:{fault}" if fault is not None else None
     recording = _record(program, [], passes, within)
     if isinstance(recording, str):
         raise LessonError(f"{program} cannot be recorded: {recording}")
@@ -37,14 +37,14 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
 
 
 def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:
-    """What a file does in one check, recorded; None if that never calls backward."""
+    """The recording of a file in one check; None if backward is never called."""
     args = [str(file.resolve()), str(exercise.check.resolve()), check.name]
-    recording = _record(_DRIVER, args, "all", "lessons.checking.alone:alone:an exercise")
+    recording = _record(_RUN_CHECK, args, "all", "lessons.checking.no_subprocesses:no_subprocesses:an exercise")
     return None if isinstance(recording, str) else replace(recording, title=file.name)
 
 
 def _record(script: Path, args: list[str], passes: str | None, within: str | None) -> Recording | str:
-    """The recording, or why there is none."""
+    """The recording, or the reason why there is none."""
     timers: list[threading.Timer] = []
 
     def started(process: subprocess.Popen[bytes]) -> None:

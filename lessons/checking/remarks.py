@@ -1,7 +1,7 @@
-"""What an error means, and what a learner might look at: for the errors that do not say so themselves.
+"""Explains errors that do not explain themselves, and says what to look at.
 
-The messages of the engine are PyTorch's, word for word, and those of Python and numpy are their own. A remark stands
-below one of them where no known wrong answer explains it.
+The engine's messages are PyTorch's, word for word; others come from Python and numpy. A remark appears below a message
+if no known wrong answer explains it.
 """
 
 from __future__ import annotations
@@ -19,66 +19,66 @@ OF_AN_ERROR = (
     ),
     (
         r"different than None at position (\d+), but the corresponding forward input was not a Variable",
-        r"Argument \1 of forward, ctx not counted, was no tensor here. What backward returns in its place is None.",
+        r"Argument \1 of forward, ctx not counted, was not a tensor here. For it, backward returns None.",
     ),
-    (r"invalid gradient at index", "A gradient has the shape of what it belongs to."),
-    (r"backward\(\) takes \d+ pos", "backward is handed ctx, and one gradient for each output of forward."),
-    (r"(?:forward|backward)\(\) missing", "The first argument is ctx, also where other methods have self."),
+    (r"invalid gradient at index", "A gradient must have the shape of its tensor."),
+    (r"backward\(\) takes \d+ pos", "backward takes ctx, and one gradient for each output of forward."),
+    (r"(?:forward|backward)\(\) missing", "The first argument is ctx, in the place where other methods have self."),
     (
         r"does not require grad and does not have a grad_fn",
-        "Nothing behind this number is on the tape. Is there a `detach`, a `no_grad`, an `.item()` on the way, or are "
-        "there whole numbers, which have no slope?",
+        "Nothing behind this number is on the tape. Look for a `detach`, a `no_grad` or an `.item()` on the way, or "
+        "for integers, which have no derivative.",
     ),
     (
         r"implicitly created only for scalar outputs",
-        "To go back from several numbers, backward has to be told how much each counts: `result.backward(gradient)`.",
+        "To start from several numbers, backward needs a weight for each of them: `result.backward(gradient)`.",
     ),
     (
         r"modified by an inplace operation",
-        "Something that backward needs was written over after it had been kept. Compute a new tensor there instead.",
+        "A tensor that backward needs was overwritten after it had been saved. Compute a new tensor instead.",
     ),
     (
         r"leaf Variable that requires grad (?:is being|has been) used in an in-place",
-        "A leaf that requires a gradient may not be written into while the tape is on. Do it under `no_grad`, or in a "
-        "copy: `x.detach().clone()`.",
+        "A leaf that requires a gradient may not be changed in place while operations are recorded. Do it under "
+        "`no_grad`, or change a copy: `x.detach().clone()`.",
     ),
     (
         r"through the graph a second time",
-        "An earlier backward has freed this part of the graph. Compute it anew, or cut it off with `detach`.",
+        "An earlier backward has freed this part of the graph. Compute it again, or cut it off with `detach`.",
     ),
     (
         r"Boolean value of Tensor with more than one",
-        "Several numbers are not one yes or no. To ask whether there is a tensor at all, write `is None`.",
+        "Several numbers cannot be one yes or no. To ask whether there is a tensor at all, write `is None`.",
     ),
     (
         r"operand type\(s\) for .*'tuple'|can be converted to an index|'tuple' object has no attribute",
         "One of them is a tuple. Take it apart first: `(x,) = ...` if it holds one thing, `x, y = ...` if two.",
     ),
-    (r"mismatch in its core dimension", "In a matrix product the inner sizes have to be equal: n × k by k × m."),
+    (r"mismatch in its core dimension", "In a matrix product the inner sizes must be equal: n × k times k × m."),
     (
         r"read-only|non-broadcastable output operand",
-        "`+=` writes into the array that is there, which is a mere view, or too small. `a = a + b` makes a new one.",
+        "`+=` writes into the existing array, which is only a view or too small. `a = a + b` makes a new one.",
     ),
     (
         r"maximum recursion depth",
-        "A function that calls itself for each row of the tape gives up after about a thousand. Use a loop, and a list "
-        "of what is still to be looked at.",
+        "A function that calls itself for each row of the tape fails after about a thousand calls. Use a loop, and a "
+        "list of the rows still to visit.",
     ),
 )
-"""Part of a message, whose groups can be used, and what to say of it."""
+"""A pattern in a message, and the remark, which may use the pattern's groups."""
 
 OF_A_RESULT = (
-    (r"'NoneType' object", "What your code gave there is None. Is a `return` missing?"),
-    (r"values to unpack \(expected (\d+)", r"Your code is to give \1 things here."),
-    (r"cannot unpack non-iterable", "Your code is to give several things here, and gave one."),
+    (r"'NoneType' object", "Your code returned None there. Is a `return` missing?"),
+    (r"values to unpack \(expected (\d+)", r"Your code must return \1 things here."),
+    (r"cannot unpack non-iterable", "Your code must return several things here, and returned one."),
 )
-"""The same where the error came while a check looked at what the learner's code had given it."""
+"""The same for errors raised by a check while it used what the learner's code had returned."""
 
 
 def of_error(raised: Raised) -> str:
-    """What to say of an error, nothing where it says enough itself."""
+    """The remark on an error, "" if the error needs none."""
     if "saved_tensors" in raised.code and "values to unpack" in raised.message:
-        return "`ctx.saved_tensors` holds what forward gave to `ctx.save_for_backward`: as many, in that order."
+        return "`ctx.saved_tensors` holds what forward gave to `ctx.save_for_backward`: as many tensors, in that order."
     for part, said in OF_AN_ERROR if raised.line is not None else (*OF_AN_ERROR, *OF_A_RESULT):
         if found := re.search(part, raised.summary):
             return found.expand(said)
@@ -86,9 +86,9 @@ def of_error(raised: Raised) -> str:
 
 
 def of_difference(difference: Difference) -> str:
-    """What to say where two values differ in nothing but their kind, nothing where they differ in more."""
+    """The remark on two values that differ only in their type, "" if they differ in more."""
     if difference.did not in (f"tensor {difference.expected}", f"array {difference.expected}"):
         return ""
     if difference.expected.startswith("["):
-        return "The numbers are right. `.tolist()` makes a list of Python numbers of them."
-    return "The number is right. `.item()` makes a Python number of it."
+        return "The numbers are right. `.tolist()` turns them into a list of Python numbers."
+    return "The number is right. `.item()` turns it into a Python number."

@@ -1,4 +1,4 @@
-"""A verdict in words, for the command line and the full screen alike."""
+"""A verdict in words, for the command line and for the full screen."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Said(NamedTuple):
     role: Role = ""
 
 
-MOST_OUTPUT = 10  # lines of what the learner's file prints that are shown
-SHORT = 60  # characters of what was expected where something else went wrong
+MOST_OUTPUT = 10  # lines of the learner's output that are shown
+SHORT = 60  # characters up to which the expected value is shown below an exception
 LONGEST = 300  # characters of one value
-GONE = "your file does not define"  # how `child` begins to tell of a name that is missing
+GONE = "your file does not define"  # how `child` begins the message about a missing name
 
 
 def report(verdict: Verdict, *, ascii: bool = False) -> list[Said]:
-    """What the learner's code did, what was expected, and what that looks like, if it looks like something known."""
+    """What the learner's code did, what was expected and, if the mistake is known, its diagnosis."""
     return list(_lines(verdict, ("ok", "x ") if ascii else ("✓", "✗")))
 
 
 def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
     if verdict.untouched:
-        yield Said("The file is as it was shipped. Its comments say what to write.", "strong")
+        yield Said("The file is as shipped. Its comments say what to write.", "strong")
         return
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
@@ -57,7 +57,7 @@ def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
 
 
 def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full: bool) -> Iterator[Said]:
-    """One check. Only the first that fails is told in full: one thing at a time."""
+    """The lines of one check. Only the first failing check is reported in full: one thing at a time."""
     if result.passed:
         yield Said(f"{marks[0]} {result.check.title}", "good")
         return
@@ -76,7 +76,7 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
         yield Said(f"    {' ' * len(where)}expected        {short(result.difference.expected)}")
         return
     if result.did is not None and result.did.raised is not None:
-        # No line of the file's own: it was the check that failed, at what it was given or at what it did not find.
+        # The exception passed through no line of the file: the check itself failed on what the code returned or lacks.
         unusable = result.did.raised.line is None and not result.did.raised.message.startswith(GONE)
         yield Said(
             f"    {'your code ran to its end, and then the check failed: ' * unusable}{_raised(result.did.raised)}"
@@ -89,7 +89,7 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
 
 
 def _remark(verdict: Verdict, result: Result) -> str:
-    """The diagnosis where the mistake is known, else what can be said of the error or of the difference alone."""
+    """The diagnosis if the mistake is known, else the remark on the error or on the difference."""
     if verdict.wrong_answer is not None:
         return verdict.wrong_answer.diagnosis
     if result.difference is not None:
@@ -106,20 +106,20 @@ def _raised(raised: Raised) -> str:
     if raised.type == "SystemExit":
         return f"{at}your code asked Python to exit{code}"
     if raised.type == "EOFError":
-        return f"{at}your code waits for the keyboard, and nobody is there{code}"
+        return f"{at}your code waits for keyboard input, which an exercise does not get{code}"
     if raised.type == "MemoryError":
         return f"{at}your code asked for more memory than an exercise may have{code}"
     if raised.type == "AttributeError" and first.startswith(GONE):
-        return f"{first}; it was there in the file as shipped, which a reset brings back"
+        return f"{first}; the original file defined it, and a reset restores that file"
     return f"{at}{raised.type}: {first}{code}" if first else f"{at}{raised.type}{code}"
 
 
 def _ended(verdict: Verdict) -> str:
     if verdict.ended == "time":
         why = "a loop that never ends, or work that doubles with each step"
-        return f"your code did not come to an end in time; is there {why}?"
+        return f"your code did not finish in time; is there {why}?"
     if verdict.status is not None and verdict.status < 0:
-        return f"your code brought its process down ({signal.Signals(-verdict.status).name})"
+        return f"your code crashed its process ({signal.Signals(-verdict.status).name})"
     return f"your code ended its process (status {verdict.status}), so nothing more could be checked"
 
 
@@ -132,10 +132,10 @@ def _printed(output: str) -> Iterator[Said]:
     for line in lines[:MOST_OUTPUT]:
         yield Said(f"    {short(line.expandtabs())}", "dim")
     if len(lines) > MOST_OUTPUT:
-        yield Said(f"    and {len(lines) - MOST_OUTPUT:,} lines more", "dim")
+        yield Said(f"    and {len(lines) - MOST_OUTPUT:,} more lines", "dim")
 
 
 def short(text: str) -> str:
-    """Without control characters, which a terminal would obey, and not endless."""
+    """The text without control characters, which a terminal would obey, and limited in length."""
     shown = "".join(character if character.isprintable() else "�" for character in text)
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"

@@ -1,4 +1,4 @@
-"""The learner's own files, and what has been solved.
+"""The learner's own files and progress.
 
 Imports `lessons.model`.
 """

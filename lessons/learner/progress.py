@@ -1,4 +1,4 @@
-"""What a learner has done, in one readable file that is replaced as a whole, never half written."""
+"""A learner's progress, in one readable file that is always replaced as a whole, never half written."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FORMAT = 1
 
 
 class ProgressError(OSError):
-    """Progress cannot be kept: the file cannot be read or written."""
+    """The progress file cannot be read or written."""
 
 
 @dataclass(frozen=True)
 class Record:
     """One lesson's progress."""
 
-    solved: str | None = None  # when it was first solved, as ISO date and time
+    solved: str | None = None  # when it was first solved, in ISO 8601
     attempts: int = 0
-    hints: int = 0  # how many were shown
+    hints: int = 0  # shown so far
     solution_seen: bool = False
-    pieces: int = 0  # of the solution, that were shown one by one
+    pieces: int = 0  # of the solution, shown one by one
     fault_found: str | None = None  # when the fault of the wrong engine was found
 
 
@@ -34,17 +34,17 @@ BLANK = asdict(Record())
 
 
 class Progress:
-    """The progress file. It is read anew for every question, so that several windows agree.
+    """The progress file. It is read again for every query, so that several windows agree.
 
-    Questions never fail; what changes the file raises ProgressError where it cannot be read or written.
+    Queries never fail. Methods that change the file raise ProgressError if it cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.trouble: str | None = None  # one line about a file that had to be set aside
+        self.trouble: str | None = None  # a line about a file that had to be set aside
 
     def of(self, lesson: str) -> Record:
-        """A lesson's record, an empty one if there is none or the file cannot be read."""
+        """A lesson's record; an empty one if there is none or the file cannot be read."""
         return _record(self._known().get(lesson))
 
     def solved(self) -> set[str]:
@@ -52,7 +52,7 @@ class Progress:
         return {name for name, entry in self._known().items() if _record(entry).solved}
 
     def attempted(self, lesson: str, *, passed: bool) -> None:
-        """An exercise was checked."""
+        """Count a check of the exercise."""
         solved = _now() if passed else None
         self._change(
             lesson,
@@ -60,27 +60,27 @@ class Progress:
         )
 
     def hinted(self, lesson: str, count: int) -> None:
-        """So many hints have been shown."""
+        """Note that this many hints have been shown."""
         self._change(lesson, lambda record: replace(record, hints=max(record.hints, count)))
 
     def saw_solution(self, lesson: str) -> None:
-        """The solution was shown."""
+        """Note that the solution was shown."""
         self._change(lesson, lambda record: replace(record, solution_seen=True))
 
     def saw_pieces(self, lesson: str, count: int) -> None:
-        """So many pieces of the solution have been shown."""
+        """Note that this many pieces of the solution have been shown."""
         self._change(lesson, lambda record: replace(record, pieces=max(record.pieces, count)))
 
     def found_fault(self, lesson: str) -> None:
-        """The fault of the lesson's wrong engine was found."""
+        """Note that the fault of the lesson's wrong engine was found."""
         self._change(lesson, lambda record: replace(record, fault_found=record.fault_found or _now()))
 
     def forget(self, lesson: str) -> None:
-        """Begin a lesson anew."""
+        """Clear the lesson's record."""
         self._change(lesson, lambda record: Record())
 
     def _known(self) -> dict[str, Any]:
-        """The lessons in the file; none, and trouble, where it cannot be read."""
+        """The lessons in the file; none if it cannot be read, with the reason in `trouble`."""
         try:
             lessons: dict[str, Any] = self._read()["lessons"]
         except ProgressError as error:
@@ -97,7 +97,7 @@ class Progress:
         write_atomically(self.path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
 
     def _read(self) -> dict[str, Any]:
-        """The file's data. One that cannot be understood is set aside, not overwritten."""
+        """The file's data. A file in an unknown format is set aside, not overwritten."""
         try:
             data = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -117,16 +117,16 @@ class Progress:
         try:
             self.path.replace(aside)
         except OSError as error:
-            raise ProgressError(f"{self.path}: cannot be read, nor set aside: {error.strerror}") from None
-        self.trouble = f"{self.path.name} could not be read; it is kept as {aside}, and a new one begins"
+            raise ProgressError(f"{self.path}: can neither be read nor set aside: {error.strerror}") from None
+        self.trouble = f"{self.path.name} could not be read; it is kept as {aside}, and a new file begins"
         return {"format": FORMAT, "lessons": {}}
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that at every moment there is either the old one or the new one. Makes its folder.
+    """Write a file so that at every moment either the old or the new one exists. Creates its folder.
 
     Raises:
-        ProgressError: it cannot be written; the old one is as it was.
+        ProgressError: it cannot be written; the old file is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def _now() -> str:
 
 
 def _record(entry: Any) -> Record:
-    """A record from whatever the file holds for a lesson."""
+    """The record in a lesson's entry, whatever the entry holds."""
     if not isinstance(entry, dict):
         return Record()
     counts = {name: entry.get(name) for name in ("attempts", "hints", "pieces")}

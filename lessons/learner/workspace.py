@@ -1,4 +1,4 @@
-"""The learner's own files: a copy of each exercise, made when it is first needed and then never overwritten."""
+"""The learner's files: a copy of each exercise, made when it is first needed and never overwritten unasked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FOLDER_VARIABLE = "MICROTAPE_DATA"
 
 
 def data_folder() -> Path:
-    """Where microtape keeps a user's data: `$MICROTAPE_DATA`, or the folder that the platform has for such things."""
+    """The folder of a user's microtape data: `$MICROTAPE_DATA`, or the platform's folder for such data."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen).expanduser() if chosen else user_data_path("microtape", appauthor=False)
 
 
 def folder_of(course: Path) -> Path:
-    """Where a learner's files of another course are kept, so that lessons of the same name do not meet."""
+    """The folder of a learner's files for another course, so that lessons of the same name do not collide."""
     place = str(course.resolve())
     return data_folder() / "courses" / f"{course.resolve().name}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
 
@@ -35,9 +35,9 @@ class Workspace:
         self.progress = Progress(self.folder / "progress.json")
 
     def exercise(self, lesson: Lesson) -> Path:
-        """The learner's file of a lesson; it is copied from the course if there is none.
+        """The learner's file of a lesson, copied from the course if there is none.
 
-        Raises OSError if that is not possible.
+        Raises OSError if it cannot be copied.
         """
         path = self.folder / "exercises" / f"{lesson.name}.py"
         if not path.exists():
@@ -45,30 +45,30 @@ class Workspace:
         return path
 
     def read(self, lesson: Lesson) -> str:
-        """The learner's file as text. What is not UTF-8 in it is replaced."""
+        """The learner's file as text. Bytes that are not UTF-8 are replaced."""
         return self.exercise(lesson).read_bytes().decode("utf-8", "replace")
 
     def write(self, lesson: Lesson, text: str, known: str) -> Path | None:
         """Save the learner's text. `known` is what the file held when it was last read.
 
-        If the file has been changed by somebody else since then, that version is not lost: it is kept beside it.
+        If another program has changed the file since then, that version is kept beside it.
 
         Returns:
-            Where the other version was kept, None if there was none.
+            The path of the other version, None if there was none.
         """
         path = self.exercise(lesson)
         there = self.read(lesson)
-        lossy = there.encode() != path.read_bytes()  # it was no UTF-8
+        lossy = there.encode() != path.read_bytes()  # it was not UTF-8
         kept = self._set_aside(path) if there != text and (there != known or lossy) else None
         if there != text:
             write_atomically(path, text.encode())
         return kept
 
     def reset(self, lesson: Lesson) -> Path | None:
-        """Give the learner the exercise as shipped and forget its progress. Whoever calls this has asked first.
+        """Restore the exercise as shipped and forget its progress. The caller has asked for confirmation.
 
         Returns:
-            Where the learner's file was kept, None if it was as shipped.
+            The path of the learner's old file, None if it was as shipped.
         """
         path = self.exercise(lesson)
         kept = self._set_aside(path) if path.read_bytes() != lesson.exercise.path.read_bytes() else None

@@ -1,4 +1,4 @@
-"""What a lesson is, read from its folder: text, exercise, predictions, solution in pieces, wrong engine.
+"""A lesson as data, read from its folder: text, exercise, predictions, solution in pieces, names of faults.
 
-Imports `microtape` alone.
+Imports only `microtape`: its recordings and its errors.
 """

@@ -2,15 +2,15 @@
 
 title = "Fan-out: why gradients add"
 summary = "A number that is used twice gets the sum of two gradients."
-needs = ["chain_rule"]               earlier lessons that it builds on, by their names; may be left out
-introduces = ["backward", "leaf"]    words that no earlier lesson uses; may be left out
-passes = "all"                       which passes of the program are recorded: "2", "1-3" or "all"; may be left out
+needs = ["chain_rule"]               names of the earlier lessons that it builds on; optional
+introduces = ["backward", "leaf"]    words that no earlier lesson uses; optional
+passes = "all"                       the passes of the program to record: "2", "1-3" or "all"; optional
 
-[[predict]]                          a question before a step of the program; any number of them
-pass = 2                             of the recorded passes; 1 if left out
-after = 1                            steps of the pass that have been shown
+[[predict]]                          a question before a step of the program; any number of these
+pass = 2                             counted among the recorded passes; default 1
+after = 1                            the number of steps shown before the question
 ask = "What will `w.grad` be now?"
-answer = "grad w"                    what to read from the recording: see `predict`
+answer = "grad w"                    what to read from the recording: see `lessons.model.predict`
 because = "4 was there, and 6 is added."
 """
 
@@ -21,7 +21,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.model.faults import FAULTS
+from lessons.model.fault_names import FAULTS
 from lessons.model.lesson import Prediction, WrongEngine
 from microtape.errors import RecordingError
 from microtape.recording.script.run import parse_passes
@@ -32,11 +32,11 @@ ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME" or "grad
 
 
 class LessonError(ValueError):
-    """A lesson is not complete or cannot be read; says which file and what to do."""
+    """A lesson is incomplete or cannot be read. The message names the file and says what to do."""
 
 
 class Header(NamedTuple):
-    """What a header says."""
+    """The contents of a header."""
 
     title: str
     summary: str
@@ -48,7 +48,7 @@ class Header(NamedTuple):
 
 
 def read_header(path: Path, text: str) -> tuple[Header, str]:
-    """The header and the text below it. Raises LessonError, one line with the path, where it is not as it should be."""
+    """The header and the text below it. Raises LessonError, one line with the path, if it is invalid."""
     table, prose = _split(path, text)
     if unknown := sorted(table.keys() - set(KNOWN)):
         raise LessonError(f"{path}: unknown in the header: {', '.join(unknown)} (known: {', '.join(KNOWN)})")

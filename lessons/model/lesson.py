@@ -1,4 +1,4 @@
-"""What a course is made of. Everything is read from a folder by `load`; nothing here runs anything."""
+"""The data of a course, which `load` reads from a folder. Nothing here runs a learner's code."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 AT_RANDOM = "at_random"
-"""The function of `check.py` that is no check: it tries a module on random input, `at_random(exercise, random)`."""
+"""The one function of `check.py` that is not a check: `at_random(exercise, random)` runs a module on random input."""
 
 
 class Check(NamedTuple):
-    """One thing that is tried with a learner's file: a function of `check.py`. Its docstring is the title."""
+    """One test of a learner's file: a function of `check.py`. Its docstring is the title."""
 
     name: str
     title: str
 
 
 class WrongAnswer(NamedTuple):
-    """A mistake that people make: a whole file that makes it, and what to say to somebody whose file does the same."""
+    """A common mistake: a whole file that makes it, and the diagnosis for a learner whose file behaves the same."""
 
     name: str
     path: Path
@@ -27,7 +27,7 @@ class WrongAnswer(NamedTuple):
 
 
 class RightAnswer(NamedTuple):
-    """Another way to write it, shown to who has solved the exercise, and held to pass by the tests."""
+    """Another way to write the solution, shown once the exercise is solved. The proofs require it to pass."""
 
     name: str
     path: Path
@@ -38,7 +38,7 @@ class Prediction(NamedTuple):
     """A question that is asked before a step of the lesson's program is shown.
 
     It is asked after `after` steps of a pass. The right answer is not written down but read from the recording;
-    `answer` says what to read: see `lessons.predict`.
+    `answer` says what to read: see `lessons.model.predict`.
     """
 
     pass_number: int  # which of the recorded passes, from 1
@@ -51,15 +51,15 @@ class Prediction(NamedTuple):
 class WrongEngine(NamedTuple):
     """A program that is run on an engine with a fault, so that the learner finds the first step that goes wrong."""
 
-    fault: str  # a name in `lessons.faults.FAULTS`
+    fault: str  # a name in `lessons.model.fault_names.FAULTS`
     program: Path
     passes: str | None
-    because: str  # what is to be learnt from it
+    because: str  # what the fault teaches
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """A file to complete, and all that is needed to check it."""
+    """A file to complete, and everything needed to check it."""
 
     path: Path  # as shipped
     solution: Path
@@ -75,8 +75,8 @@ class Exercise:
 class Lesson:
     """Text to read, a program to step through, an exercise."""
 
-    number: int  # its place in the course, from 1
-    name: str  # `tape_of_numbers`: what progress is kept under, whatever the number
+    number: int  # its position in the course, from 1
+    name: str  # `tape_of_numbers`: the key of its progress, which survives renumbering
     title: str
     summary: str
     folder: Path
@@ -92,7 +92,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Course:
-    """Lessons in their order."""
+    """The lessons in order."""
 
     lessons: tuple[Lesson, ...]
 
@@ -103,11 +103,11 @@ class Course:
         return len(self.lessons)
 
     def named(self, name: str) -> Lesson:
-        """The lesson of exactly that name. Raises KeyError where there is none."""
+        """The lesson of exactly that name. Raises KeyError if there is none."""
         return {lesson.name: lesson for lesson in self.lessons}[name]
 
     def find(self, wanted: str) -> Lesson:
-        """The lesson with this number or name; part of a name will do if it is in one name only.
+        """The lesson with this number or name; part of a name is enough if only one name contains it.
 
         Raises:
             LookupError: there is none, or more than one; the message is for the user.
@@ -125,7 +125,7 @@ class Course:
         raise LookupError(f"{wanted!r} could be {', '.join(one.name for one in found)}: write a little more")
 
     def after_solved(self, solved: Set[str]) -> Lesson:
-        """The first lesson whose name is not among the solved ones; if all are, the last."""
+        """The first lesson whose name is not among the solved ones; the last if all are solved."""
         return next((lesson for lesson in self.lessons if lesson.name not in solved), self.lessons[-1])
 
     def after(self, lesson: Lesson) -> Lesson | None:

@@ -2,16 +2,16 @@
 
     01_tape_of_numbers/
         lesson.md     a header in TOML between two lines of +++, then the text
-        program.py    what the learner steps through
-        exercise.py   what the learner completes
-        solution.py   one right answer; what it does is what is expected
-        check.py      functions that are given the learner's module and return what it did; `at_random(exercise,
-                      random)` does so with input from a numpy generator, to tell the harmless mutants of the solution
-        hints.md      hints from faint to plain, between lines of ---
-        right/*.py    other right answers, written differently; the docstring says what is different
-        wrong/*.py    known wrong answers; the docstring says what is wrong
+        program.py    the program that the learner steps through
+        exercise.py   the file that the learner completes
+        solution.py   one right answer; its behaviour is what the checks expect
+        check.py      functions that take the learner's module and return what it did; `at_random(exercise, random)`
+                      does so with input from a numpy generator, which shows which mutants are harmless
+        hints.md      hints from vague to explicit, separated by lines of ---
+        right/*.py    other right answers, written differently; the docstring says how they differ
+        wrong/*.py    known wrong answers; the docstring is the diagnosis
 
-What the header may have is in `header`.
+See `lessons.model.header` for the keys of the header.
 """
 
 from __future__ import annotations
@@ -32,27 +32,26 @@ IN_PYTORCH = "## In PyTorch"  # the section that every lesson ends with
 
 
 def load_course(folder: Path = COURSE) -> Course:
-    """All the lessons in a folder, in the order of their numbers.
+    """All lessons in a folder, in the order of their numbers.
 
     Raises:
-        LessonError: the folder has no lessons, or one of them is not as it should be.
+        LessonError: the folder has no lessons, or one of them is invalid.
     """
     folders = sorted(path.parent for path in folder.resolve().glob("*/lesson.md"))
     lessons = sorted((_load_lesson(one) for one in folders), key=lambda lesson: _number(lesson.folder))
     if not lessons:
-        raise LessonError(f"{folder}: no lessons here; a lesson is a folder such as 01_name with a lesson.md in it")
+        raise LessonError(f"{folder}: no lessons here; a lesson is a folder such as 01_name that contains a lesson.md")
     for one, other in itertools.pairwise(lessons):
         if _number(one.folder) == _number(other.folder):
-            raise LessonError(
-                f"{other.folder}: there is another lesson of that number, {one.folder.name}: renumber one"
-            )
+            raise LessonError(f"{other.folder}: another lesson has that number, {one.folder.name}: renumber one")
     names = [lesson.name for lesson in lessons]
     for index, lesson in enumerate(lessons):
         if names.count(lesson.name) > 1:
             raise LessonError(f"{lesson.folder}: there is another lesson called {lesson.name}: rename one")
         for needed in lesson.needs:
             if needed not in names[:index]:
-                raise LessonError(f"{lesson.folder / 'lesson.md'}: needs {needed!r}, but no lesson before it is that")
+                path = lesson.folder / "lesson.md"
+                raise LessonError(f"{path}: needs {needed!r}, but no earlier lesson has that name")
     return Course(
         tuple(
             replace(lesson, number=number, prose=_with_needs(lesson, names)) for number, lesson in enumerate(lessons, 1)
@@ -61,7 +60,7 @@ def load_course(folder: Path = COURSE) -> Course:
 
 
 def _with_needs(lesson: Lesson, names: list[str]) -> str:
-    """The text, with a line below its title that says by number which lessons it builds on."""
+    """The text, with a line below the title that lists the numbers of the lessons it builds on."""
     if not lesson.needs:
         return lesson.prose
     *first, last = (str(number) for number in sorted(names.index(needed) + 1 for needed in lesson.needs))
@@ -71,13 +70,13 @@ def _with_needs(lesson: Lesson, names: list[str]) -> str:
 
 
 def _number(folder: Path) -> int:
-    """What lessons are sorted by. Numbers may be left out, so that there is room for lessons to come."""
+    """The number that lessons are sorted by. Numbers may have gaps, which leave room for later lessons."""
     return int(folder.name.partition("_")[0])
 
 
 def _load_lesson(folder: Path) -> Lesson:
     if not re.fullmatch(r"[0-9]{1,3}_[a-z0-9_]+", folder.name):
-        raise LessonError(f"{folder}: call the folder by number and name, such as 01_tape_of_numbers")
+        raise LessonError(f"{folder}: name the folder by number and name, as in 01_tape_of_numbers")
     path = folder / "lesson.md"
     header, prose = read_header(path, _read(path))
     if IN_PYTORCH not in prose:

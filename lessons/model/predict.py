@@ -1,13 +1,13 @@
-"""Predictions: the right answer to a question about the next step, read from the recording.
+"""Predictions: the right answer to a question about the coming steps, read from the recording.
 
 A prediction's `answer` says what to read:
 
     next             the row that runs next
-    gradient NAME    the gradient that arrives at NAME, in all
+    gradient NAME    the whole gradient that arrives at NAME
     shape NAME       the shape of that gradient
-    grad NAME        a leaf's .grad at the end of the pass; None where it has none
-    changes          whose .grad the rest of the pass changes: names, or `none`
-    succeeds         whether the pass comes to its end without an error: `yes` or `no`
+    grad NAME        a leaf's .grad at the end of the pass; None if it has none
+    changes          the leaves whose .grad the rest of the pass changes, or `none`
+    succeeds         whether the pass ends without an error: `yes` or `no`
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ SCALAR = ("scalar", "[]", "()")
 
 
 def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = False) -> str:
-    """What a learner should have answered: names, or numbers as the stepper writes them.
+    """The right answer: names, or numbers as the stepper writes them.
 
     Raises:
-        LessonError: the recording does not have what the prediction asks for.
+        LessonError: the recording does not contain the answer.
     """
     if prediction.pass_number > len(recording.passes):
         raise LessonError(f"a prediction asks about pass {prediction.pass_number} of {len(recording.passes)}")
@@ -51,7 +51,7 @@ def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = 
 
 
 def is_given_away(recording: Recording, prediction: Prediction) -> bool:
-    """Whether the gradient that is asked for is complete when the question comes, so that the stepper shows it."""
+    """Whether the stepper already shows the answer: the gradient is complete before the question is asked."""
     kind, _, name = prediction.answer.partition(" ")
     steps = recording.passes[prediction.pass_number - 1].steps
     shown = {recording.label(step.node) for step in steps[: prediction.after + 1]} if prediction.after else set()
@@ -59,7 +59,7 @@ def is_given_away(recording: Recording, prediction: Prediction) -> bool:
 
 
 def _gradient(recording: Recording, steps: tuple[BackwardStep, ...], name: str) -> Value:
-    """What arrives at the node of that name."""
+    """The gradient that arrives at the node of that name."""
     for step in steps:
         if recording.label(step.node) == name and step.grad_outputs and step.grad_outputs[0] is not None:
             return step.grad_outputs[0]
@@ -67,7 +67,7 @@ def _gradient(recording: Recording, steps: tuple[BackwardStep, ...], name: str) 
 
 
 def _grad(recording: Recording, passes: tuple[Pass, ...], name: str) -> Value | None:
-    """The .grad of the tensor of that name when these passes have ended."""
+    """The .grad of the tensor of that name after these passes."""
     tensors = {tensor.id for tensor in recording.tensors if name in tensor.names}
     if not tensors:
         raise LessonError(f"a prediction asks for the grad of {name}, and there is no tensor of that name")
@@ -79,7 +79,7 @@ def _grad(recording: Recording, passes: tuple[Pass, ...], name: str) -> Value | 
 
 
 def is_right(answer: str, right: str) -> bool:
-    """Whether an answer says what the right one says: the same names, or the same numbers to about two digits."""
+    """Whether an answer matches the right one: the same names, or the same numbers to about two digits."""
     given, wanted = answer.strip().strip("`'\"%.").casefold(), right.strip("%").casefold()
     if given == wanted or (wanted in SCALAR and given in SCALAR):
         return True
@@ -98,7 +98,7 @@ def _names(text: str) -> set[str]:
 
 
 def _numbers(text: str) -> list[float] | None:
-    """The numbers of `6`, `-0.5`, `[1, 2]` or `2×3`; None if it is anything else."""
+    """The numbers of `6`, `-0.5`, `[1, 2]` or `2×3`; None for anything else."""
     parts = re.sub(r"[\[\](),×]|(?<=\d)\s*x\s*(?=\d)", " ", text).split()
     try:
         return [float(part) for part in parts] or None

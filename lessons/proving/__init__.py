@@ -1,4 +1,4 @@
-"""What is proven of every lesson: its solution passes, its wrong answers and mutants are caught.
+"""Proves every lesson: its solution passes, its wrong answers and mutants fail, its text is true.
 
-Imports `lessons.checking` and `lessons.model`.
+Imports `lessons.checking`, `lessons.model` and `microtape.recording`.
 """

@@ -1,4 +1,4 @@
-"""What the proofs look at: each thing about a lesson is found out once, when it is first wanted."""
+"""The facts about a lesson that its proofs need; each is computed once, when it is first used."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from lessons.model.lesson import Course, Lesson
 from lessons.proving.mutants import Mutant, mutants
 from microtape.recording.model.model import Recording
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SEEDS = range(40)  # of the random input on which a mutant is compared with the solution
+FENCED_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SEEDS = range(40)  # of the random inputs on which a mutant is compared with the solution
 MUTANT_SECONDS = 3.0
 PROSE_SECONDS = 60.0
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.model.blocks import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.proving.prose_child import main; main()"
 
 
-class Block(NamedTuple):
-    """A piece of a lesson's text between two lines of ```."""
+class FencedBlock(NamedTuple):
+    """A fenced code block of a lesson's Markdown, between two lines of ```."""
 
     kind: str  # "python", "output" or "text"
     text: str
 
 
 class Evidence:
-    """A lesson, and what its files do."""
+    """The facts about one lesson."""
 
     def __init__(self, lesson: Lesson, course: Course) -> None:
         self.lesson = lesson
@@ -44,17 +44,17 @@ class Evidence:
 
     @cached_property
     def recording(self) -> Recording:
-        """The lesson's program. Raises LessonError where it cannot be recorded."""
+        """The recording of the lesson's program. Raises LessonError if it cannot be recorded."""
         return record_program(self.lesson.program, self.lesson.passes)
 
     @cached_property
-    def blocks(self) -> list[Block]:
-        """The blocks of the text."""
-        return [Block(*found) for found in BLOCK.findall(self.lesson.prose)]
+    def blocks(self) -> list[FencedBlock]:
+        """The fenced blocks of the text."""
+        return [FencedBlock(*found) for found in FENCED_BLOCK.findall(self.lesson.prose)]
 
     @cached_property
     def printed(self) -> list[str]:
-        """What each Python block of the text prints, one after the other in one namespace."""
+        """What each Python block of the text prints, run one after another in one namespace."""
         return run_blocks([block.text for block in self.blocks if block.kind == "python"])
 
     @cached_property
@@ -73,7 +73,7 @@ class Evidence:
 
     @property
     def can_judge(self) -> bool:
-        """Whether the solution gets through all checks, so that others can be compared with it."""
+        """Whether the solution finishes all checks, so that other files can be compared with it."""
         outcomes = self.solution.outcomes.values()
         return finished(self.solution) and all(outcome.raised is None for outcome in outcomes)
 
@@ -86,10 +86,10 @@ class Evidence:
 
     @cached_property
     def survivors(self) -> list[Mutant]:
-        """The mutants of the solution that pass the checks, although on random input they do something else.
+        """The mutants of the solution that pass the checks but differ from the solution on random input.
 
-        Those that do the same on random input too are taken to be right answers. Without an `at_random` in `check.py`
-        none can be told to be one.
+        Mutants that also agree on random input count as right answers. Without an `at_random` in `check.py`, every
+        passing mutant is a survivor.
         """
         exercise = self.lesson.exercise
         found = mutants(exercise.solution.read_text(encoding="utf-8"))
@@ -106,12 +106,12 @@ class Evidence:
 
 
 def finished(one: Observation) -> bool:
-    """Whether a file came to the end of its checks."""
+    """Whether a file reached the end of its checks."""
     return one.broken is None and one.ended == "finished"
 
 
 def observe_all(lesson: Lesson, files: Sequence[Path], seeds: Sequence[int] = ()) -> list[Observation]:
-    """What files do. One that does not come to an end takes none of the others with it."""
+    """What files do. A file that does not finish has no effect on the others."""
     done: list[Observation] = []
     while len(done) < len(files):
         observed = observe(lesson.exercise, files[len(done) :], seconds=MUTANT_SECONDS, seeds=seeds)
@@ -121,9 +121,9 @@ def observe_all(lesson: Lesson, files: Sequence[Path], seeds: Sequence[int] = ()
 
 
 def run_blocks(blocks: list[str]) -> list[str]:
-    """What blocks of Python print, run in a process of their own.
+    """What blocks of Python print when a child process runs them.
 
-    Raises LessonError where they do not come to an end.
+    Raises LessonError if they do not finish.
     """
     root = str(Path(__file__).resolve().parents[2])
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
@@ -134,7 +134,7 @@ def run_blocks(blocks: list[str]) -> list[str]:
                 timeout=PROSE_SECONDS, cwd=folder,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise LessonError("the Python in the text does not come to an end") from None
+            raise LessonError("the Python in the text does not finish") from None
     if ended.returncode:
         raise LessonError(f"the Python in the text ends its process with status {ended.returncode}")
     printed: list[str] = json.loads(ended.stdout)

@@ -1,7 +1,7 @@
-"""Small mistakes, made on purpose: every way to get one thing wrong in a right program.
+"""Mutation testing: every variant of a right program with one small mistake.
 
-A checker that lets one of them pass would let a learner's pass too. What is tried is what people do: forget to add,
-swap two operands, leave out a sum, a transposition or a minus, forget an argument, return nothing.
+A check that passes such a mutant would also pass a learner's mistake. The mutations are mistakes that people make: they
+forget to add, swap two operands, omit a sum, a transposition or a minus, forget an argument, or return nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 class Mutant(NamedTuple):
-    """A program with one mistake in it."""
+    """A program with one mistake."""
 
     line: int  # of the right program
     mistake: str
@@ -49,9 +49,9 @@ class Mutant(NamedTuple):
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Every program that differs from this one by one small mistake, each once, in the order of its lines.
+    """Every program that differs from this one by one small mistake, each once, in the order of the lines.
 
-    What stands under `if __name__ == "__main__"` is left alone, and so are docstrings.
+    Code under `if __name__ == "__main__"` and docstrings are not mutated.
     """
     tree = ast.parse(source)
     tree.body = [statement for statement in tree.body if not _is_main(statement)]
@@ -72,7 +72,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _places(tree: ast.Module) -> list[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every node with where it stands, for putting something else there."""
+    """Every node with its place in the tree, where another node can be put."""
     places: list[tuple[ast.AST, str, int | None, ast.AST]] = []
     for holder in ast.walk(tree):
         for field, value in ast.iter_fields(holder):
@@ -91,7 +91,7 @@ def _put(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
 
 
 def _alternatives(node: ast.AST, modules: set[str]) -> Iterator[Alternative]:
-    """What could stand in a node's place by mistake."""
+    """The nodes that a mistake could put in this node's place, each with a description."""
     match node:
         case ast.BinOp():
             yield from _of_operation(node)

@@ -1,6 +1,6 @@
-"""What is proven of every lesson, by our tests of our own course and by `microtape learn verify` of a teacher's.
+"""What is proven of every lesson: of our own course by our tests, of a teacher's by `microtape learn verify`.
 
-A proof is a function that yields one line for each thing that is wrong; its docstring is what it proves.
+A proof is a function that yields one line for each defect; its docstring states what it proves.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lessons.checking.checker import does_the_same
+from lessons.checking.compare_recordings import first_wrong_step
 from lessons.checking.plain import difference
 from lessons.checking.record import record_program
-from lessons.model.find import first_wrong
 from lessons.model.header import LessonError
 from lessons.model.lesson import Course
 from lessons.model.predict import is_given_away, right_answer
-from lessons.model.vocabulary import uses_nothing_later
 from lessons.proving.evidence import Evidence, finished, run_blocks
+from lessons.proving.vocabulary import uses_nothing_later
 
-PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # what fits beside the text, into it, and a terminal
+PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # what fits beside the text, into the text, and into a terminal
 WRONG_ENGINE = "## A wrong engine"
 MAIN = 'if __name__ == "__main__":'
 
@@ -31,7 +31,7 @@ def program_has_a_pass(found: Evidence) -> Iterator[str]:
         yield "program.py: it never calls backward"
     for number, one in enumerate(found.recording.passes, 1):
         if not one.steps:
-            yield f"program.py: pass {number} has no step"
+            yield f"program.py: pass {number} has no steps"
 
 
 def files_fit(found: Evidence) -> Iterator[str]:
@@ -41,47 +41,47 @@ def files_fit(found: Evidence) -> Iterator[str]:
     for path in (*sorted(programs), lesson.exercise.path):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if len(line) > PROGRAM_WIDTH:
-                yield f"{path.name}: line {number} has {len(line)} characters, and there is room for {PROGRAM_WIDTH}"
+                yield f"{path.name}: line {number} has {len(line)} characters, but only {PROGRAM_WIDTH} fit"
     for line in lesson.prose.splitlines():
         if len(line) > TEXT_WIDTH:
-            yield f"lesson.md: {line[:20]!r}... has {len(line)} characters, and there is room for {TEXT_WIDTH}"
+            yield f"lesson.md: {line[:20]!r}... has {len(line)} characters, but only {TEXT_WIDTH} fit"
     for line in (line for block in found.blocks for line in block.text.splitlines()):
         if len(line) > BLOCK_WIDTH:
-            yield f"lesson.md: {line[:20]!r}... has {len(line)} characters, and a block has room for {BLOCK_WIDTH}"
+            yield f"lesson.md: {line[:20]!r}... has {len(line)} characters, but only {BLOCK_WIDTH} fit into a block"
     if len(lesson.title) > 60 or len(lesson.summary) > 68:
-        yield "lesson.md: the title may have 60 characters and the summary 68, to fit the list"
+        yield "lesson.md: the list has room for 60 characters of the title and 68 of the summary"
     if not lesson.prose.startswith(f"# {lesson.title}\n"):
         yield f"lesson.md: begin the text with its title: # {lesson.title}"
 
 
 def predictions_have_answers(found: Evidence) -> Iterator[str]:
-    """There is a question about the program, and the recording answers every one: by a name, and not beforehand."""
+    """There is a question about the program, and the recording answers all of them: by name, and not in advance."""
     if not found.lesson.predictions:
         yield "lesson.md: ask at least one question, under [[predict]]"
     for prediction in found.lesson.predictions:
         try:
             if right_answer(found.recording, prediction).startswith("%"):
-                yield f"lesson.md: {prediction.ask!r} is answered by a row that has no name"
+                yield f"lesson.md: {prediction.ask!r} is answered by a row without a name"
             if is_given_away(found.recording, prediction):
-                yield f"lesson.md: {prediction.ask!r}: ask it earlier, the stepper shows the answer already"
+                yield f"lesson.md: {prediction.ask!r}: ask it earlier, because the stepper already shows the answer"
         except LessonError as error:
             yield f"lesson.md: {prediction.ask!r}: {error}"
 
 
 def wrong_engine_goes_wrong(found: Evidence) -> Iterator[str]:
-    """A wrong engine goes wrong on its program, the text tells of it, and the real engine does it otherwise."""
+    """A wrong engine goes wrong on its program, where the real engine does not, and the text mentions it."""
     wrong = found.lesson.wrong_engine
     if wrong is None:
         return
     if WRONG_ENGINE not in found.lesson.prose:
         yield f"lesson.md: write a section {WRONG_ENGINE!r} that says what to look for"
     faulty = record_program(wrong.program, wrong.passes, fault=wrong.fault)
-    if first_wrong(faulty, record_program(wrong.program, wrong.passes)) is None:
-        yield f"{wrong.program.name}: on the engine with the fault {wrong.fault} nothing goes wrong"
+    if first_wrong_step(faulty, record_program(wrong.program, wrong.passes)) is None:
+        yield f"{wrong.program.name}: on the engine with the fault {wrong.fault}, nothing goes wrong"
 
 
 def prose_is_true(found: Evidence) -> Iterator[str]:
-    """The Python of the text prints what the text shows, and what it prints is shown."""
+    """The Python in the text prints exactly the output that the text shows."""
     shown = 0
     printed = iter(found.printed)
     for block, following in zip(found.blocks, [*found.blocks[1:], None], strict=True):
@@ -93,25 +93,25 @@ def prose_is_true(found: Evidence) -> Iterator[str]:
         shown += expected != ""
         if (told := next(printed)) != expected:
             first = block.text.strip().partition("\n")[0]
-            yield f"lesson.md: the block {first!r} prints {told!r}, and the text shows {expected!r}"
+            yield f"lesson.md: the block {first!r} prints {told!r}, but the text shows {expected!r}"
     if not shown:
-        yield "lesson.md: show what some Python prints: a block of ```python and one of ```output"
+        yield "lesson.md: show what some Python prints: add a block of ```python and one of ```output"
 
 
 def exercise_fails_as_shipped(found: Evidence) -> Iterator[str]:
-    """The exercise as shipped is not solved, and says what is missing when it is run by itself."""
+    """The exercise as shipped is not solved, and run by itself it ends at a NotImplementedError."""
     exercise = found.lesson.exercise
     if found.passes(found.observations[exercise.path]):
-        yield "exercise.py: it passes as it is shipped"
+        yield "exercise.py: it already passes as shipped"
     text = exercise.path.read_text(encoding="utf-8")
     if MAIN not in text:
         yield f"exercise.py: end it with {MAIN} and something to try"
     elif not run_blocks([text])[0].endswith("NotImplementedError\n"):
-        yield "exercise.py: run by itself, it does not come to a `raise NotImplementedError`"
+        yield "exercise.py: run by itself, it does not reach a `raise NotImplementedError`"
 
 
 def solution_passes(found: Evidence) -> Iterator[str]:
-    """The solution goes through every check, gives back plain data, begins with a note and runs by itself."""
+    """The solution finishes every check with plain data, begins with a note, and runs by itself."""
     exercise, solution = found.lesson.exercise, found.solution
     if not solution.outcomes and solution.ended == "process":
         last = solution.output.strip().rpartition("\n")[2] or f"its process ended with status {solution.status}"
@@ -122,13 +122,14 @@ def solution_passes(found: Evidence) -> Iterator[str]:
     for check in exercise.checks:
         outcome = solution.outcomes.get(check.name)
         if outcome is None or outcome.raised is not None:
-            why = outcome.raised.summary if outcome is not None and outcome.raised is not None else "it is not reached"
-            yield f"check.py: {check.name} does not get through the solution: {why}"
+            raised = outcome.raised if outcome is not None else None
+            why = raised.summary if raised is not None else "the check is not reached"
+            yield f"check.py: {check.name} fails on the solution: {why}"
         elif "{'object'" in str(outcome.value):
-            yield f"check.py: {check.name} gives back something of the learner's own: give back plain data"
+            yield f"check.py: {check.name} returns an object of the learner's own type: return plain data"
     text = exercise.solution.read_text(encoding="utf-8")
     if not text.startswith("#"):
-        yield "solution.py: begin with a comment: what is to be learnt from it"
+        yield "solution.py: begin with a comment: what the exercise teaches"
     if MAIN not in text:
         yield f"solution.py: end it with {MAIN} and something to try"
     elif re.search(r"^\w+(Error|Warning)\b", printed := run_blocks([text])[0], re.MULTILINE) or not printed:
@@ -138,10 +139,10 @@ def solution_passes(found: Evidence) -> Iterator[str]:
 def right_answers_pass(found: Evidence) -> Iterator[str]:
     """At least two right answers that are written differently pass."""
     if not found.can_judge:
-        return  # said already
+        return  # reported by solution_passes
     exercise = found.lesson.exercise
     if len(exercise.right_answers) < 2:
-        yield "right: there have to be two other right answers at least, in right/*.py"
+        yield "right: give at least two other right answers, in right/*.py"
     written = [ast.dump(ast.parse(exercise.solution.read_text(encoding="utf-8")))]
     for right in exercise.right_answers:
         observed = found.observations[right.path]
@@ -150,16 +151,16 @@ def right_answers_pass(found: Evidence) -> Iterator[str]:
             yield f"right/{right.path.name}: it does not pass: {failed}"
         written.append(ast.dump(ast.parse(right.path.read_text(encoding="utf-8"))))
         if written[-1] in written[:-1]:
-            yield f"right/{right.path.name}: it is written as another one is"
+            yield f"right/{right.path.name}: it is the same program as another right answer"
 
 
 def wrong_answers_are_known(found: Evidence) -> Iterator[str]:
-    """At least three wrong answers fail, and no two do the same, so that each has a diagnosis of its own."""
+    """At least three wrong answers fail, and no two behave the same, so that each has its own diagnosis."""
     if not found.can_judge:
-        return  # said already
+        return  # reported by solution_passes
     wrong = found.lesson.exercise.wrong_answers
     if len(wrong) < 3:
-        yield "wrong: there have to be three wrong answers at least, in wrong/*.py"
+        yield "wrong: give at least three wrong answers, in wrong/*.py"
     for number, mistake in enumerate(wrong):
         observed = found.observations[mistake.path]
         if not finished(observed):
@@ -172,9 +173,9 @@ def wrong_answers_are_known(found: Evidence) -> Iterator[str]:
 
 
 def every_check_is_needed(found: Evidence) -> Iterator[str]:
-    """Every check tells some wrong answer from the right one."""
+    """Every check is failed by some wrong answer."""
     if not found.can_judge:
-        return  # said already
+        return  # reported by solution_passes
     exercise = found.lesson.exercise
     failing = {name for mistake in exercise.wrong_answers for name in _failures(found, mistake.path)}
     for check in exercise.checks:
@@ -183,10 +184,10 @@ def every_check_is_needed(found: Evidence) -> Iterator[str]:
 
 
 def mutants_are_caught(found: Evidence) -> Iterator[str]:
-    """Every small mistake made in the solution is caught, unless on random input too it makes no difference."""
+    """Every small mistake in the solution is caught, unless it makes no difference on random input either."""
     if not found.can_judge:
-        return  # said already
-    tell = "" if found.lesson.exercise.has_random_inputs else " (if that is right too, show it: write at_random)"
+        return  # reported by solution_passes
+    tell = "" if found.lesson.exercise.has_random_inputs else " (if the mutant is right too, prove it: write at_random)"
     for mutant in found.survivors:
         yield f"check.py: the solution passes with a mistake in line {mutant.line}: {mutant.mistake}{tell}"
 
@@ -195,7 +196,7 @@ def there_are_hints(found: Evidence) -> Iterator[str]:
     """At least two hints, all different."""
     hints = found.lesson.exercise.hints
     if len(set(hints)) < max(2, len(hints)):
-        yield "hints.md: write two hints at least, and none twice"
+        yield "hints.md: write at least two hints, all different"
 
 
 Proof = Callable[[Evidence], Iterator[str]]
@@ -219,7 +220,7 @@ COURSE_PROOFS: tuple[Callable[[Course], Iterator[str]], ...] = (uses_nothing_lat
 
 
 def failures(proof: Proof, found: Evidence) -> list[str]:
-    """What is wrong, one line each."""
+    """The defects, one line each."""
     try:
         return list(proof(found))
     except LessonError as error:
@@ -227,7 +228,7 @@ def failures(proof: Proof, found: Evidence) -> list[str]:
 
 
 def _failures(found: Evidence, file: Path) -> list[str]:
-    """The checks that a file fails, by name."""
+    """The names of the checks that a file fails."""
     outcomes, expected = found.observations[file].outcomes, found.solution.outcomes
     return [
         name

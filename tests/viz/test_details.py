@@ -1,4 +1,4 @@
-"""What a picture tells of saved tensors, hooks, versions, passes and numbers, each in a small program."""
+"""How a picture shows saved tensors, hooks, versions, passes and numbers, each in a small program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.basics.theme import LIGHT, THEMES
 from viz.drawing import draw
 from viz.output.dot import to_dot
 from viz.output.thumbnail import thumbnail
-from viz.scene.build import build
+from viz.scene.visual_graph import build_graph
 
 
 def rows(one: Box) -> dict[str, str]:
@@ -41,25 +41,25 @@ def test_a_tensor_that_several_nodes_saved_is_one_box_that_names_them() -> None:
         y = x.exp()
         (y * y + y * x).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert rows(box(graph, "y = exp(x)"))["saved by"] == "%1, %2, %3"
     assert rows(box(graph, "y = exp(x)"))["saved"] == "z=y  freed"
     assert "saved by" not in rows(box(graph, "x"))
 
 
-def test_what_only_backward_uses_has_a_box_with_an_edge_to_each_who_saved_it() -> None:
+def test_a_tensor_that_only_backward_uses_has_a_box_with_an_arrow_to_each_node_that_saved_it() -> None:
     def program() -> None:
         x = leaf([[1.0, 5.0], [7.0, 2.0]])
         mask = mt.tensor([[True, False], [False, True]])
         hidden = x.masked_fill(mask, 0.0)
         mt.where(mask, x, hidden).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert [(arrow.kind, arrow.text) for arrow in from_(graph, "mask")] == [("value", "saved"), ("value", "saved")]
     assert rows(box(graph, "mask"))["saved by"] == "%1, %2"
 
 
-def test_what_a_function_made_for_its_backward_is_there_too() -> None:
+def test_a_tensor_that_a_function_made_for_its_backward_is_shown_too() -> None:
     class Clip(mt.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
@@ -71,7 +71,7 @@ def test_what_a_function_made_for_its_backward_is_there_too() -> None:
         def backward(ctx: Any, g: mt.Tensor) -> mt.Tensor:
             return g * ctx.saved_tensors[0]
 
-    graph = build(recorded(lambda: Clip.apply(leaf([0.5, 2.0])).sum().backward()))
+    graph = build_graph(recorded(lambda: Clip.apply(leaf([0.5, 2.0])).sum().backward()))
     assert [arrow.text for arrow in from_(graph, "vector 2")] == ["saved"]
     assert rows(box(graph, "vector 2"))["value"] == "[1, 0]"
 
@@ -79,7 +79,7 @@ def test_what_a_function_made_for_its_backward_is_there_too() -> None:
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_hook_says_what_it_made_of_the_gradient_once_it_has_run() -> None:
+def test_a_hook_shows_how_it_changed_the_gradient_once_it_has_run() -> None:
     def program() -> None:
         def double(g: mt.Tensor) -> mt.Tensor:
             return g * 2
@@ -94,7 +94,7 @@ def test_a_hook_says_what_it_made_of_the_gradient_once_it_has_run() -> None:
         y.sum().backward()
 
     recording = recorded(program)
-    before, after = build(recording, step=0), build(recording)
+    before, after = build_graph(recording, step=0), build_graph(recording)
     title = "y = mul(x, 3)"
     assert rows(box(before, title))["hooks"] == "double, look, retain_grad()"
     assert not [text for text in words(box(before, title)) if "made" in text]
@@ -109,15 +109,15 @@ def test_edges_to_one_of_several_outputs_have_its_number() -> None:
         a, b = leaf([2.0, 3.0]).unbind()
         (a * b).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert sorted(arrow.text for arrow in graph.arrows if arrow.port is not None) == ["#0 3", "#1 2"]
-    assert sorted(arrow.text for arrow in build(recorded(program), step=0).arrows if arrow.port is not None) == [
+    assert sorted(arrow.text for arrow in build_graph(recorded(program), step=0).arrows if arrow.port is not None) == [
         "#0",
         "#1",
     ]
 
 
-def test_what_two_passes_recorded_is_told_apart() -> None:
+def test_operations_recorded_by_two_passes_look_different() -> None:
     def program() -> None:
         x = leaf(2.0)
         (first,) = mt.autograd.grad(x**4, x, create_graph=True)
@@ -125,7 +125,7 @@ def test_what_two_passes_recorded_is_told_apart() -> None:
         (third,) = mt.autograd.grad(first * second, x, create_graph=True)
         third.backward()
 
-    graph = build(recorded(program), pass_index=3)
+    graph = build_graph(recorded(program), pass_index=3)
     assert {one.recorded_in for one in graph.boxes if one.kind == "operation"} == {0, 1, 2}
     assert [item.text for item in graph.legend if item.about == "recorded"] == [
         "recorded by backward, pass 1",
@@ -136,34 +136,34 @@ def test_what_two_passes_recorded_is_told_apart() -> None:
     assert to_dot(graph, LIGHT).count("shape=folder") == sum(one.recorded_in == 2 for one in graph.boxes)
 
 
-def test_constants_stand_in_the_title() -> None:
-    graph = build(recorded(lambda: (leaf([[1.0, 2.0]]) ** 3).sum(1).sum().backward()))
+def test_constants_appear_in_the_title() -> None:
+    graph = build_graph(recorded(lambda: (leaf([[1.0, 2.0]]) ** 3).sum(1).sum().backward()))
     assert [one.title for one in graph.boxes if one.kind == "operation"][:2] == [
         "%1 = pow(%0, 3)",
         "%2 = sum(%1, dim=1)",
     ]
 
 
-def test_a_write_through_a_view_says_where_the_rule_holds() -> None:
+def test_a_write_through_a_view_says_where_the_rule_applies() -> None:
     def program() -> None:
         table = leaf([[1.0, 2.0], [3.0, 4.0]]) * 1
         row = table[0]
         row *= 5
         (table.sum() + row.sum()).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     (written,) = [one for one in graph.boxes if "into view" in one.title]
-    assert "written through a view: this rule inside of the view," in words(written)
+    assert "written through a view: inside it, this rule applies;" in words(written)
     (again,) = [one for one in graph.boxes if "asstrided" in one.title]
-    assert "the view's new history: it leads to what was written" in words(again)
+    assert "the view's new history, which leads to the write" in words(again)
     assert rows(again)["view of"] == "table"
 
 
-def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
+def test_a_large_array_is_a_line_of_statistics() -> None:
     data = np.linspace(-3, 3, 4096).reshape(64, 64)
     data[0, :5] = 0
     data[1, 1], data[2, 2] = np.nan, np.inf
-    graph = build(recorded(lambda: leaf(data.tolist()).relu().sum().backward()))
+    graph = build_graph(recorded(lambda: leaf(data.tolist()).relu().sum().backward()))
     (value,) = [row for row in box(graph, "%0").rows if row.key == "value"]
     assert value.text == "mean 0.005056 ± 1.729 [-2.993, 3] 5 zeros 1 NaN 1 Inf"
     assert value.tone == "alarm"
@@ -172,14 +172,14 @@ def test_a_large_array_is_a_line_with_everything_that_matters_in_it() -> None:
 # --- heat maps -------------------------------------------------------------------------------------------------------
 
 
-def test_heat_maps_are_there_where_they_are_asked_for() -> None:
+def test_heat_maps_are_drawn_on_request() -> None:
     def program() -> None:
         x = leaf([[1.0, -2.0], [float("nan"), 0.0]])
         (x * 2).sum().backward()
 
     recording = recorded(program)
-    assert not any(row.heat for one in build(recording).boxes for row in one.rows)
-    graph = build(recording, show={"values", "gradients", "heat", "legend"})
+    assert not any(row.heat for one in build_graph(recording).boxes for row in one.rows)
+    graph = build_graph(recording, show={"values", "gradients", "heat", "legend"})
     with_heat = {one.title: [row.key for row in one.rows if row.heat is not None] for one in graph.boxes}
     assert with_heat == {
         "x": ["value", ".grad"],
@@ -190,7 +190,7 @@ def test_heat_maps_are_there_where_they_are_asked_for() -> None:
     assert [item.text for item in graph.legend if item.about == "heat"] == ["heat map: - negative, × NaN or Inf"]
 
 
-def test_in_a_heat_map_a_sign_or_a_cross_stands_beside_the_colour() -> None:
+def test_a_heat_map_has_signs_beside_its_colours() -> None:
     table = thumbnail(Heat(((1.0, -0.5), ("nan", 0.0)), True, 1.0), LIGHT)
     assert table.count("<TD") == 4
     assert (table.count(">-<"), table.count(">×<")) == (1, 1)

@@ -1,4 +1,4 @@
-"""`viz.draw` and what it returns, as a user meets them."""
+"""`viz.draw` and the drawing that it returns, as a user sees them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_live_graph_is_drawn_from_a_tensor_a_list_or_a_grad_fn() -> None:
     assert "sum(" in viz.draw(total).text()  # after the graph was freed
 
 
-def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
+def test_the_error_names_what_cannot_be_drawn(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"viz\.draw\(\) takes a Recording, .* not int"):
         viz.draw(3)
     with pytest.raises(TypeError, match="not str"):
@@ -64,7 +64,7 @@ def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
         ({"open": [0]}, r"open=\[0\] is not possible: it takes a word"),
     ],
 )
-def test_an_option_of_the_wrong_type_is_one_clear_line(options: dict[str, Any], message: str) -> None:
+def test_an_option_of_the_wrong_type_gives_one_clear_line(options: dict[str, Any], message: str) -> None:
     with pytest.raises(viz.DrawError, match=message):
         viz.draw(diamond(), **options)
 
@@ -81,13 +81,13 @@ def test_a_number_of_numpy_is_a_number() -> None:
         ("a.txt", b"diamond.py: backward() in line 6"),
     ],
 )  # fmt: skip
-def test_the_suffix_says_the_format(name: str, start: bytes, tmp_path: Path) -> None:
+def test_the_suffix_selects_the_format(name: str, start: bytes, tmp_path: Path) -> None:
     path = viz.draw(diamond()).save(tmp_path / name)
     assert path == tmp_path / name
     assert path.read_bytes().startswith(start)
 
 
-def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_gives_one_clear_line(tmp_path: Path) -> None:
     drawing = viz.draw(diamond())
     for name in ("a.bmp", "svg", ""):
         with pytest.raises(viz.DrawError, match=r"should end in \.svg, \.png, \.pdf, \.dot, \.gv or \.txt"):
@@ -98,17 +98,17 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None
 
 
 @needs_graphviz
-def test_a_notebook_gets_an_svg_and_words() -> None:
+def test_a_notebook_gets_an_svg_and_text() -> None:
     bundle = viz.draw(diamond(), step=1)._repr_mimebundle_(include=None, exclude=None)
     assert ElementTree.fromstring(bundle["image/svg+xml"]).tag.endswith("svg")
     assert bundle["text/plain"].startswith("diamond.py: backward() in line 6\nafter step 1 of 5")
 
 
-def test_a_drawing_says_what_it_is() -> None:
+def test_the_repr_of_a_drawing() -> None:
     assert repr(viz.draw(diamond())).startswith("<Drawing of 'diamond.py: backward() in line 6', 6 boxes: .svg()")
 
 
-def test_in_words_the_picture_tells_where_gradients_went() -> None:
+def test_the_text_shows_where_gradients_went() -> None:
     assert (
         viz.draw(diamond(), step=1).text()
         == """\
@@ -155,7 +155,7 @@ after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
     )
 
 
-def test_in_ascii_there_is_nothing_else() -> None:
+def test_ascii_text_is_ascii_only() -> None:
     text = viz.draw(failing()).text(ascii=True)
     assert text.isascii()
     assert "! %1 e = exp(x)  vector 2" in text
@@ -178,10 +178,10 @@ def test_a_freed_graph_says_so() -> None:
     assert [row.text for row in box.rows if row.key == "saved"] == ["freed"]
     (leaf,) = [one for one in graph.boxes if one.kind == "leaf"]
     assert [row.text for row in leaf.rows if row.key == ".grad"] == ["[2.718, 7.389]"]
-    assert [item.text for item in graph.legend if item.about == "arrow"] == ["value"]  # what came is not known
+    assert [item.text for item in graph.legend if item.about == "arrow"] == ["value"]  # the gradients are unknown
 
 
-def test_a_graph_that_is_broken_already_shows_both_versions() -> None:
+def test_a_graph_with_an_overwritten_tensor_shows_both_versions() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     y = x.exp()
     y += 1
@@ -190,7 +190,7 @@ def test_a_graph_that_is_broken_already_shows_both_versions() -> None:
     assert [row.text for row in rows] == ["z=y v0, now v1 ✗"]
 
 
-def test_a_graphviz_py_of_the_user_in_the_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_a_graphviz_py_that_hides_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "graphviz", ModuleType("graphviz"))
     monkeypatch.delitem(sys.modules, "graphviz.quoting", raising=False)
     with pytest.raises(viz.GraphvizError) as caught:

@@ -1,4 +1,4 @@
-"""Recordings that no program made, as a hostile `.tape` file may hold them: drawn, or refused in one line."""
+"""Recordings that no program made, as in a hostile `.tape` file, are drawn or refused with one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.drawing import draw
 
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
-def test_whatever_a_file_may_hold_is_drawn_or_refused(recording: Recording) -> None:
+def test_any_content_of_a_file_is_drawn_or_refused(recording: Recording) -> None:
     check_integrity(recording)
     for pass_index in range(max(len(recording.passes), 1)):
         try:

@@ -1,4 +1,4 @@
-"""What notebooks show: pictures, films, and recordings as films, in a real notebook and a real browser."""
+"""What notebooks display: pictures, films, and recordings as films, in a real notebook and a real browser."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ with mt.record() as r:
 
 @pytest.fixture(scope="module")
 def outputs() -> list[Any]:
-    """What each cell of a notebook shows when it is run."""
+    """The outputs of each cell of a notebook when it is run."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     nbclient.NotebookClient(
         book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
@@ -88,7 +88,7 @@ def test_the_film_in_a_notebook_plays(outputs: list[Any], browser: Browser, tmp_
     before = at_rest(browser)
     browser.click("iframe")
     deadline = time.monotonic() + PATIENCE
-    while browser.screenshot() == before:  # what is in the frame cannot be asked, so it is looked at
+    while browser.screenshot() == before:  # the frame's content is out of reach, so compare screenshots
         assert time.monotonic() < deadline, "nothing happens when a key is pressed"
         browser.press("ArrowRight")
         time.sleep(0.1)
@@ -97,7 +97,7 @@ def test_the_film_in_a_notebook_plays(outputs: list[Any], browser: Browser, tmp_
 
 
 def at_rest(browser: Browser) -> bytes:
-    """What the page shows when it no longer changes."""
+    """A screenshot of the page once it no longer changes."""
     seen, deadline = browser.screenshot(), time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         time.sleep(0.2)
@@ -120,7 +120,7 @@ def test_a_recording_too_long_for_a_film_is_a_picture(monkeypatch: pytest.Monkey
 
 
 @needs_graphviz
-def test_a_recording_without_a_pass_is_a_picture_or_words() -> None:
+def test_a_recording_without_a_pass_is_a_picture_or_text() -> None:
     recording = diamond()
     without = Recording(recording.title, recording.nodes, recording.tensors, (), recording.sources)
     assert bundle(without).keys() == {"image/svg+xml", "text/plain"}
@@ -128,7 +128,7 @@ def test_a_recording_without_a_pass_is_a_picture_or_words() -> None:
     assert empty["text/plain"].startswith("<Recording of 'empty.py': 0 nodes, 0 passes, 0 steps>\n(nothing to draw")
 
 
-def test_without_graphviz_there_are_words_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_graphviz_there_is_text_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     monkeypatch.setenv("PATH", "")
     assert bundle(failing()).keys() == {"text/plain"}
@@ -136,7 +136,7 @@ def test_without_graphviz_there_are_words_and_the_reason(monkeypatch: pytest.Mon
 
 
 @needs_graphviz
-def test_the_page_in_the_frame_is_the_films() -> None:
+def test_the_iframe_holds_the_page_of_the_film() -> None:
     film = viz.film(diamond())
     html = film._repr_html_()
     assert unescape(html.partition('srcdoc="')[2].partition('"')[0]) == film.html

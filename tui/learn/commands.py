@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
-from lessons.checking.divergence import Where, where
+from lessons.checking.divergence import Divergence, find_divergence
 from lessons.checking.report import Said, report
-from lessons.model.pieces import pieces
+from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
 from tui.stepper.launch import has_terminal
@@ -95,7 +95,7 @@ def check_file(desk: Desk, lesson: Lesson) -> int:
         if following is not None:
             desk.print(f"\n{desk.command(following.name)}  is the next lesson")
         return Exit.OK
-    if (found := where(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
+    if (found := find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
         shows = f"{desk.command('step', lesson.name)}  shows it in the stepper"
         tell(desk, [Said(""), Said(found.told()), Said(shows)])
     else:
@@ -142,7 +142,7 @@ def solution(desk: Desk, lesson: Lesson) -> int:
     progress, exercise = desk.workspace.progress, lesson.exercise
     record = progress.of(lesson.name)
     if not (record.solved or record.solution_seen):
-        every = pieces(exercise)
+        every = solution_pieces(exercise)
         if not desk.arguments.all and record.pieces < len(every):
             if not record.pieces and not desk.sure(f"Show the first piece of the solution of lesson {lesson.number}?"):
                 return Exit.OK
@@ -174,21 +174,21 @@ def reset(desk: Desk, lesson: Lesson) -> int:
 def step(desk: Desk, lesson: Lesson) -> int:
     """The learner's own file in the stepper, where it parts from the solution; in words where there is no terminal."""
     path = desk.workspace.exercise(lesson)
-    found = where(lesson.exercise, check(lesson.exercise, path), path)
+    found = find_divergence(lesson.exercise, check(lesson.exercise, path), path)
     if found is None:
         say("no check fails in which your file calls backward: there are no steps to show")
         return Exit.NOT_SOLVED
     if has_terminal():
         show(desk, found)
         return Exit.OK
-    moment = found.moment
+    moment = found.step
     desk.print(found.check.title)
     desk.print(found.told())
     _print_step(desk, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
     return Exit.OK
 
 
-def show(desk: Desk, found: Where) -> None:
+def show(desk: Desk, found: Divergence) -> None:
     """The stepper, in full screen, at the moment that was found."""
     from tui.learn.doing import PartedStepper, at
     from tui.stepper.app import MicrotapeApp

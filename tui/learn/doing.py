@@ -10,9 +10,9 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
-from lessons.checking.divergence import Where, failed, where
+from lessons.checking.divergence import Divergence, failed_checks, find_divergence
 from lessons.checking.report import Said, report
-from lessons.model.pieces import pieces
+from lessons.model.solution_pieces import solution_pieces
 from tui.learn.ask import SureScreen
 from tui.learn.exercise import ExerciseView
 from tui.learn.fault import FaultStepper, record_case
@@ -108,14 +108,14 @@ class DoingScreen(Screen[None]):
         self._say(*said, title="check")
         self.call_later(self._exercise.make_room)
         self.call_later(self._show_title)
-        if failed(verdict) and (found := where(self.lesson.exercise, verdict, file)) is not None:
+        if failed_checks(verdict) and (found := find_divergence(self.lesson.exercise, verdict, file)) is not None:
             opens = Said(f"{first}d opens it in the stepper.", "dim")
             self._say(*said, Said(""), Said(found.told()), opens, title="check")
 
     def action_where(self) -> None:
         """The stepper on the learner's own file, where it parts from the solution."""
         self.action_view("exercise")
-        if self._verdict is None or not failed(self._verdict):
+        if self._verdict is None or not failed_checks(self._verdict):
             self._exercise.write([Said("c checks your file first. Where a check fails, d shows its steps.", "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
@@ -123,7 +123,7 @@ class DoingScreen(Screen[None]):
 
     @work(thread=True, group="check", exclusive=True)
     def _where(self, verdict: Verdict) -> None:
-        found = where(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
+        found = find_divergence(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
         if found is None:
             self._say(Said("There are no steps to show: in what fails, nothing of yours calls backward.", "dim"))
             return
@@ -189,7 +189,7 @@ class DoingScreen(Screen[None]):
     def _show_piece(self, sure: bool | None) -> None:
         if not sure:
             return
-        all_pieces = pieces(self.lesson.exercise)
+        all_pieces = solution_pieces(self.lesson.exercise)
         count = self._workspace.progress.of(self.lesson.name).pieces + 1
         if count > len(all_pieces):
             self._remember(partial(self._workspace.progress.saw_solution, self.lesson.name))
@@ -237,9 +237,9 @@ class PartedStepper(StepperScreen):
         self._opening = cursor
 
 
-def at(found: Where) -> StepCursor:
+def at(found: Divergence) -> StepCursor:
     """The moment after the step at which a learner's recording parts; where it does not, before the first."""
-    moment = found.moment
+    moment = found.step
     if moment is None:
         return StepCursor.open(found.recording)
     return StepCursor.after(found.recording, moment.step + 1, moment.pass_index)

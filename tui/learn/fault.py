@@ -11,9 +11,9 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from lessons.checking.compare_recordings import reply_to_claim
 from lessons.checking.record import record_program
-from lessons.model.faults import FAULTS
-from lessons.model.find import answer
+from lessons.model.fault_names import FAULTS
 from lessons.model.lesson import Lesson, WrongEngine
 from microtape.recording.model.model import Recording
 from tui.learn.text import fit, marked
@@ -31,10 +31,10 @@ class Case(NamedTuple):
 
     def judge(self, pass_index: int, step: int) -> tuple[bool, str]:
         """Whether a step (from 0) is the first wrong one, and what there is to say."""
-        right, text = answer(self.faulty, self.real, pass_index, step)
+        right, text = reply_to_claim(self.faulty, self.real, pass_index, step)
         if not right:
             return False, text
-        return True, f"{text}\n\n{FAULTS[self.wrong.fault].what} {self.wrong.because}"
+        return True, f"{text}\n\n{FAULTS[self.wrong.fault]} {self.wrong.because}"
 
 
 def record_case(lesson: Lesson) -> Case | None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 from lessons import Lesson
-from lessons.checking.divergence import where
+from lessons.checking.divergence import find_divergence
 from tui.learn import commands
 from tui.learn.commands import Desk
 from tui.shell.exits import Exit
@@ -48,7 +48,7 @@ def watch(desk: Desk, lesson: Lesson) -> int:
 def _check(desk: Desk, lesson: Lesson) -> None:
     verdict = commands.tried(desk, lesson)
     if not verdict.passed:
-        found = where(lesson.exercise, verdict, desk.workspace.exercise(lesson))
+        found = find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))
         if found is not None:
             desk.print(f"\n{found.told()}")
     desk.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")

@@ -17,7 +17,7 @@ import numpy as np
 from tui.time.lanes import Lanes
 from tui.time.rows import Rows
 from tui.time.timeline import Timeline
-from viz.planning.folds import WAYS, Fold, Item, folded, operations
+from viz.planning.folds import STRATEGIES, Fold, Item, folded, operations
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -238,7 +238,7 @@ def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:
 def _items(timeline: Timeline) -> tuple[Item, ...]:
     """The tape with what repeats folded, by the first way that leaves few rows, else by the one that leaves fewest."""
     best: tuple[Item, ...] = ()
-    for way in WAYS:
+    for way in STRATEGIES:
         items = folded(timeline.recording, timeline.rows, way)
         if not best or len(items) < len(best):
             best = items

@@ -1,4 +1,4 @@
-"""What every picture is made with: the data of a graph, themes, options, text widths, errors.
+"""What every picture needs: the data of a graph, themes, options, safe text, heat maps, errors.
 
-Imports `microtape.recording` alone.
+Imports only `microtape.recording`.
 """

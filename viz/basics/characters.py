@@ -1,4 +1,4 @@
-"""Text of unknown origin, made fit for a picture: every character visible, valid in XML, and not too many of them."""
+"""Makes text of unknown origin safe for a picture: visible characters only, valid XML, a limited length."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import re
 import unicodedata
 
 _INVISIBLE = {"Cc", "Cs", "Co", "Zl", "Zp"}  # control, lone surrogates, private use, line and paragraph separators
-# They reorder or hide the text around them, so that a name would read as another one.
+# They reorder or hide the text around them, so that one name would look like another.
 _MISLEADING = set("\u061c\u200b\u200e\u200f\u2060\ufeff\u00ad") | {
     chr(code) for first, last in ((0x202A, 0x202E), (0x2066, 0x2069)) for code in range(first, last + 1)
 }
 
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+")
-_MARK = "\u200e"  # a letter that is not seen, written from left to right
+_MARK = "\u200e"  # LEFT-TO-RIGHT MARK, an invisible character
 
 
 def visible(text: str, limit: int) -> str:
     r"""The text with control characters written out (`\x1b`, `\u202e`), cut to `limit` characters with an ellipsis.
 
-    What comes back contains no line break, is valid XML once escaped, and can be encoded as UTF-8.
+    The result contains no line break, is valid XML once escaped, and can be encoded as UTF-8.
     """
     shown = "".join(_written_out(character) for character in text[: limit + 1])
     return shown if len(shown) <= limit else shown[: max(limit - 1, 0)] + "…"
 
 
 def left_to_right(text: str) -> str:
-    """The text with what is written from right to left closed in, so that it does not turn what is around it."""
+    """The text with marks around its right-to-left parts, so that they do not reorder the text beside them."""
     if text.isascii() or not _RIGHT_TO_LEFT.search(text):
         return text
     return _MARK + _RIGHT_TO_LEFT.sub(lambda run: run[0] + _MARK, text)
 
 
 def to_ascii(text: str) -> str:
-    """The text in plain ASCII: the signs that pictures use get a look-alike, other characters are written out."""
+    """The text in plain ASCII: signs that pictures use become look-alikes, other characters become escapes."""
     return text.translate(_LOOK_ALIKES).encode("ascii", "backslashreplace").decode("ascii")
 
 

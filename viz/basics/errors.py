@@ -1,4 +1,4 @@
-"""What can go wrong with a picture. Every message is one line for the person who asked for it."""
+"""The errors of drawing. Every message is one line, written for the user."""
 
 from __future__ import annotations
 

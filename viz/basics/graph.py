@@ -1,4 +1,4 @@
-"""What a picture contains, before anybody says how it looks: boxes, arrows, words. Plain data and nothing else."""
+"""The contents of a picture, without its looks: boxes, arrows and texts as plain data."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from viz.basics.heat import Heat
 BoxKind: TypeAlias = Literal[
     "leaf", "operation", "constant", "border", "again", "seed", "error", "fold", "folded leaves", "folded constants"
 ]
-"""`border`: computed from what has a history, and has none itself. `again` stands for a box drawn elsewhere: a value
-used in many places is not dragged across the whole picture."""
+"""`border`: a tensor without history, computed from one that has a history. `again`: a small copy of a box drawn
+elsewhere, so that a value used in many places needs no arrows across the whole picture."""
 
 BoxState: TypeAlias = Literal[
     "", "future", "ready", "receiving", "current", "partly", "done", "failed", "outside", "absent"
 ]
-"""Where backward is with it; empty where the program never called backward. `absent`: in a film, not there yet."""
+"""How far backward has come with a box; empty if the program never called backward. `absent`: in a film, the box
+does not exist yet."""
 
 ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "border", "overwrote", "note", "absent"]
-"""future: no gradient yet; now: in the step just taken; undefined: a None travelled; value: no gradient ever will;
-border: nor will one, though there is something that could have had it."""
+"""What travelled along the arrow. future: no gradient yet; now: a gradient, in the current step; undefined: a None;
+value: never a gradient; border: never a gradient, because the history was cut here."""
 
-SPACE = "\u00a0"  # one that does not break, and is not dropped at an end
-WIDE_SPACE = "\u2007"  # as wide as a digit, in fonts where letters differ
+SPACE = "\u00a0"  # no-break space: not dropped at the end of a line
+WIDE_SPACE = "\u2007"  # figure space: as wide as a digit in proportional fonts
 LINE_WIDTH = 110  # of a subtitle
 
 Tone: TypeAlias = Literal["plain", "muted", "gradient", "alarm"]
 
 
-class Frame(NamedTuple):
-    """A line around boxes: what they are in has been unfolded."""
+class Cluster(NamedTuple):
+    """An open fold: a line around its boxes, which Graphviz calls a cluster."""
 
     id: str
     name: str
@@ -38,12 +39,12 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a box: a short key on the left, what it is on the right."""
+    """A line of a box: a short key on the left, a text on the right."""
 
     key: str
     text: str
     tone: Tone = "plain"
-    heat: Heat | None = None  # the value as a heat map, which stands below
+    heat: Heat | None = None  # the value as a heat map, drawn below the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +63,35 @@ class Box:
     kind: BoxKind
     state: BoxState
     title: str
-    note: str  # small, after the title: a shape, or what the box is
+    note: str  # in small print after the title: a shape, or what the box is
     rows: tuple[Row, ...]
     ports: tuple[Port, ...]  # empty where there is one output only
     tooltip: tuple[str, ...]  # lines
     rank: int  # 0 is the top
-    node: int | None  # of the recording
-    recorded_in: int | None = None  # create_graph: it computes a gradient, and this is the pass that recorded it
-    in_the_middle: bool = False  # the picture is the neighbourhood of this one
-    frames: tuple[Frame, ...] = ()  # from outside
+    node: int | None  # its number in the recording
+    recorded_in: int | None = None  # the pass that recorded it (create_graph); None: the program did
+    in_the_middle: bool = False  # the picture is the neighbourhood of this box
+    clusters: tuple[Cluster, ...] = ()  # from the outermost to the innermost
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From where a value comes (the tail, above) to where it is used (the head, below); gradients go the other way."""
+    """From the box that computed a value (tail, above) to the one that uses it (head, below); gradients go upwards."""
 
     tail: str
     port: int | None  # which of the tail's ports
     head: str
     kind: ArrowKind
     text: str  # the gradient that travelled, or what was overwritten
-    written: bool  # whether the picture has the text beside the arrow
+    written: bool  # whether the picture shows the text beside the arrow
     tooltip: str
-    aside: bool = False  # it does not say which box stands above the other
-    upwards: bool = False  # a border whose head stands above: a fold uses what it detached from itself
+    aside: bool = False  # it has no influence on the ranks of its boxes
+    upwards: bool = False  # a border whose head is above its tail: a fold uses a value that it detached itself
 
 
 @dataclass(frozen=True, slots=True)
 class LegendItem:
-    """A sign that occurs in this picture, and what it means."""
+    """A sign in the picture, and its meaning."""
 
     about: Literal["box", "state", "arrow", "recorded", "bars", "heat"]
     name: str  # a BoxKind, BoxState or ArrowKind
@@ -106,7 +107,7 @@ class VisualGraph:
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     legend: tuple[LegendItem, ...]
-    notes: tuple[str, ...]  # what was left out, and how to see it
+    notes: tuple[str, ...]  # what is not drawn, and how to see it
 
 
 STATE_GLYPHS: dict[BoxState, str] = {

@@ -1,4 +1,4 @@
-"""An array as a small matrix of numbers, for heat maps: itself where it is small, else averaged down."""
+"""An array as a small matrix for a heat map: the array itself if it is small, else averaged down to a few blocks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from microtape.recording.model.words import format_number
 LARGEST_SIDE = 12  # of a matrix that is shown number by number
 
 Cell: TypeAlias = "float | str | None"
-"""A number to four digits; `nan`, `inf` or `-inf`; None where a block of a large array has nothing finite in it."""
+"""A number to four digits; `nan`, `inf` or `-inf`; None for a block of a large array without finite elements."""
 
 
 class Heat(NamedTuple):
-    """A matrix of cells, whether they are the elements themselves, and the largest magnitude among the finite ones."""
+    """A matrix of cells, whether the cells are single elements, and the largest finite magnitude."""
 
     cells: tuple[tuple[Cell, ...], ...]
     exact: bool
@@ -25,7 +25,7 @@ class Heat(NamedTuple):
 
 
 def heat(value: Value) -> Heat:
-    """The array as a matrix, its leading dimensions stacked; complex numbers count by their magnitude."""
+    """The array as a matrix, with leading dimensions stacked; complex numbers are shown by their magnitude."""
     if isinstance(value, Summary):
         return _made(value.thumbnail, False)
     columns = value.shape[-1] if value.ndim else 1

@@ -1,4 +1,4 @@
-"""What a picture shows: chosen by hand, or by the size of the graph."""
+"""The options of a picture: checks them, and chooses by the size of the graph where the user did not."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 
 Detail: TypeAlias = Literal[
-    "values",  # of leaves, constants and what operations computed
-    "gradients",  # that have arrived, and `.grad` of leaves
+    "values",  # of leaves, constants and results
+    "gradients",  # that have arrived, and the `.grad` of leaves
     "terms",  # the gradient that travelled, on each arrow
     "formulas",
-    "saved",  # what each operation kept for its backward, with versions
-    "source",  # the line of each operation
-    "heat",  # values and gradients as heat maps, too; only where it is asked for
-    "constants",  # boxes for tensors that need no gradient (else they are only named)
+    "saved",  # the tensors that each operation saved for its backward, with versions
+    "source",  # the line of code of each operation
+    "heat",  # values and gradients also as heat maps; only on request
+    "constants",  # boxes for tensors that need no gradient (otherwise only named in titles)
     "legend",
 ]
 
@@ -33,23 +33,23 @@ DETAILS: tuple[Detail, ...] = (
     "legend",
 )
 _UNASKED = frozenset({"heat"})
-SMALL = 30  # up to so many boxes everything is shown
-MEDIUM = 100  # up to so many, what one cannot see elsewhere
-MAX_BOXES = 300  # beyond, one picture is not readable
-FOLD_ABOVE = 50  # with more nodes, what repeats is folded unless somebody says otherwise
-FEW = 30  # folded, a graph should have no more boxes; as long as it has no more, folds are opened
+SMALL = 30  # boxes up to which every detail is shown
+MEDIUM = 100  # boxes up to which all details but formulas and source lines are shown
+MAX_BOXES = 300  # more are not readable in one picture
+FOLD_ABOVE = 50  # nodes above which repetitions are folded by default
+FEW = 30  # boxes that a folded graph should have at most; folds are opened while it has no more
 
 
-def whole(name: str, value: object) -> int:
-    """The value of the option of that name, if it is a whole number. Raises DrawError."""
+def as_whole_number(name: str, value: object) -> int:
+    """The option's value as an int. Raises DrawError if it is not a whole number."""
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise DrawError(f"{name}={visible(repr(value), 30)} is not possible: it takes a whole number") from None
 
 
-def words(name: str, value: object) -> list[str]:
-    """The value of an option that takes one word or several. Raises DrawError for anything else."""
+def as_words(name: str, value: object) -> list[str]:
+    """The words of an option that takes one word or several. Raises DrawError for anything else."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Collection) or not all(isinstance(word, str) for word in value):
@@ -58,7 +58,7 @@ def words(name: str, value: object) -> list[str]:
 
 
 def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
-    """What to show: as asked, or by default what stays readable with that many boxes.
+    """What to show: the details in `show`, or by default those that stay readable with that many boxes.
 
     Raises:
         DrawError: `show` contains an unknown word.
@@ -69,7 +69,7 @@ def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
         if boxes <= MEDIUM:
             return frozenset(DETAILS) - _UNASKED - {"formulas", "source"}
         return frozenset({"values", "gradients", "legend"})
-    asked = words("show", show)
+    asked = as_words("show", show)
     unknown = sorted(visible(word, 20) for word in asked if word not in DETAILS)
     if unknown:
         raise DrawError(f"show= does not know {', '.join(unknown)}: it takes any of {', '.join(DETAILS)}")

@@ -1,4 +1,4 @@
-"""How far something is, told to whoever waits for it."""
+"""Reports the progress of long work to a callback."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TypeAlias
 Progress: TypeAlias = Callable[[int, int], None]  # (done, of how many)
 
 
-class Count:
-    """Counts what is done, of a whole that is known once the work has been looked over."""
+class ProgressCounter:
+    """Counts finished units of work. The total becomes known once the work has been planned."""
 
     def __init__(self, tell: Progress) -> None:
         self._tell = tell
         self._done = self._whole = 0
 
     def begin(self, whole: int) -> None:
-        """So much is to be done."""
+        """Set the total."""
         self._whole = whole
         self.add(0)
 
     def add(self, done: int = 1) -> None:
-        """So much more is done."""
+        """Count `done` more units as finished."""
         self._done += done
         self._tell(self._done, self._whole)

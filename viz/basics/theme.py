@@ -1,4 +1,4 @@
-"""Colours and fonts. Every meaning has another carrier beside its colour: a glyph, a line style, a width, a word."""
+"""Colours and fonts. No meaning rests on colour alone: there is also a glyph, a line style, a width or a word."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 
-# Relatives with nearly the same widths, so that what Graphviz measured on one machine fits on another.
+# Fonts of nearly the same widths, so that the sizes Graphviz measures on one machine fit on another.
 CODE_FONT = "DejaVu Sans Mono,Menlo,Consolas,monospace"
 TEXT_FONT = "DejaVu Sans,Verdana,Segoe UI,sans-serif"
 
@@ -18,7 +18,7 @@ RECORDED_LOOKS = (
     ("folder", "", "a tab on top"),
     ("component", "", "lugs on the left"),
 )
-"""How a box shows which pass recorded it: a shape and a style of Graphviz, and what that looks like in words."""
+"""How a box shows which pass recorded it: a Graphviz shape, a Graphviz style, and a description in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Theme:
     leaf: str
     leaf_line: str
     constant: str
-    recorded: str  # recorded by backward itself
+    recorded: str  # recorded by backward (create_graph)
     recorded_line: str
     current: str
     current_line: str
@@ -81,7 +81,7 @@ DARK = Theme(
     failed="#421d1c",
 )
 
-COLOURBLIND = Theme(  # hues that also differ in brightness, so that no kind of colour vision confuses two of them
+COLOURBLIND = Theme(  # hues that also differ in brightness, so that every kind of colour vision can tell them apart
     name="colourblind",
     background="#ffffff",
     text="#1b1f24",

@@ -1,4 +1,4 @@
-"""A whole pass as one page with a scrubber, or as a GIF.
+"""A whole backward pass as an HTML page with playback controls, or as a GIF.
 
-Imports `viz.scene`, `viz.output` and what is below them.
+Imports `viz.scene`, `viz.output`, `viz.planning`, `viz.basics` and `viz.as_recording`.
 """

@@ -1,4 +1,4 @@
-"""`film`: a recording as a page that plays it, step by step, forwards and back; or as an animated GIF."""
+"""`film`: a recording as a page that plays it step by step, forwards and backwards, or as an animated GIF."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from typing import Any
 from microtape.basics.collector import paused
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment, PassTimeline
+from viz.as_recording import as_recording
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import MAX_BOXES, whole
-from viz.basics.progress import Count, Progress
+from viz.basics.options import MAX_BOXES, as_whole_number
+from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
-from viz.films.data import Values, chapter
+from viz.films.fixed_layout import fix_layout
 from viz.films.gif import to_gif
 from viz.films.page import film_page
-from viz.films.steady import steady
-from viz.films.svg_frames import page_svg
+from viz.films.page_data import ArrayTable, chapter_data
+from viz.films.page_svg import page_svg
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
-from viz.planning.moment import moment
-from viz.scene.build import pictures
+from viz.planning.find_moment import find_moment
 from viz.scene.scene import make_scene
-from viz.source import recording_of
+from viz.scene.visual_graph import pictures
 
 MOST_STEPS = 1000
-PART = 200  # of a long pass: as many as still make a small page
+PART = 200  # the steps of a long pass that the error message suggests to film
 SUFFIXES = ".html or .gif"
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """A recording that can be played. In a notebook it shows itself.
+    """A recording that can be played. In a notebook it displays itself.
 
-    Made by `viz.film`, which explains the fields.
+    `viz.film` makes it and explains its fields.
     """
 
     recording: Recording
@@ -60,30 +60,30 @@ class Film:
 
     @cached_property
     def html(self) -> str:
-        """The page: one file that needs nothing else and loads nothing. Raises DrawError."""
-        chapters, svgs, legend, values = [], [], {}, Values()
-        count = Count(self.progress)
-        parts = self._parts(count, _page_work)
-        for number, part in enumerate(parts):
-            chapters.append(chapter(part.timeline, part.nodes, part.moments, part.pictures, values))
-            svgs.append(page_svg(part.pictures[0], f"p{number}", self.time_limit))
-            legend.update(dict.fromkeys(part.pictures[0].legend))
-            count.add(_page_work(len(part.pictures)))
-        title = parts[0].pictures[0].title
+        """The page: one self-contained file that loads nothing else. Raises DrawError."""
+        chapters, svgs, legend, values = [], [], {}, ArrayTable()
+        count = ProgressCounter(self.progress)
+        passes = self._filmed_passes(count, _page_work)
+        for number, filmed in enumerate(passes):
+            chapters.append(chapter_data(filmed.timeline, filmed.nodes, filmed.moments, filmed.pictures, values))
+            svgs.append(page_svg(filmed.pictures[0], f"p{number}", self.time_limit))
+            legend.update(dict.fromkeys(filmed.pictures[0].legend))
+            count.add(_page_work(len(filmed.pictures)))
+        title = passes[0].pictures[0].title
         return film_page(title, chapters, svgs, values.data, list(legend), theme=self.theme)
 
     def gif(self, *, scale: float = 1.0) -> bytes:
         """The film as an animated GIF, each step for `seconds`. Raises DrawError; needs the extra `gif`."""
         theme = theme_called(self.theme or "light")
-        count = Count(self.progress)
-        dots = [to_dot(one, theme, "frame") for part in self._parts(count, int) for one in part.pictures]
+        count = ProgressCounter(self.progress)
+        dots = [to_dot(one, theme, "frame") for filmed in self._filmed_passes(count, int) for one in filmed.pictures]
 
         def drawn(dot: str) -> bytes:
             png = render(dot, "png", scale=scale, time_limit=self.time_limit)
             count.add()
             return png
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for a process
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a child process
             return to_gif(list(pool.map(drawn, dots)), self.seconds)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -107,7 +107,7 @@ class Film:
         return path
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the page in a frame of its own."""
+        """What a notebook displays: the page in an iframe."""
         page = escape(self.html, quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{escape(self.recording.title)}" '
@@ -117,8 +117,8 @@ class Film:
     def __repr__(self) -> str:
         return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
 
-    def _parts(self, count: Count, later: Callable[[int], int]) -> list[_Part]:
-        """The passes that it shows, each with its pictures. `later` says how much is to be done with so many then."""
+    def _filmed_passes(self, count: ProgressCounter, work_after: Callable[[int], int]) -> list[_FilmedPass]:
+        """The passes to show, each with its pictures. `work_after` gives the work that n pictures need afterwards."""
         recording = self.recording
         if not recording.passes:
             raise DrawError(
@@ -126,10 +126,10 @@ class Film:
             )
         every = range(len(recording.passes)) if self.pass_index is None else self.pass_index
         which = every if isinstance(every, Collection) else [every]
-        timelines = [moment(recording, number, None).timeline for number in which]
+        timelines = [find_moment(recording, number, None).timeline for number in which]
         ranges = [self._range(timeline, len(timelines)) for timeline in timelines]
         steps = sum(last - first for first, last in ranges)
-        if steps > whole("most_steps", self.most_steps):
+        if steps > as_whole_number("most_steps", self.most_steps):
             less = (
                 "film one pass with pass_index="
                 if len(timelines) > 1
@@ -138,12 +138,12 @@ class Film:
             limit = f"the limit is most_steps={self.most_steps}"
             raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise it")
         counts = [last - first + 1 for first, last in ranges]
-        count.begin(sum(counts) + sum(map(later, counts)))
+        count.begin(sum(counts) + sum(map(work_after, counts)))
         with paused():
-            return [self._part(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
+            return [self._filmed_pass(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
 
     def _range(self, timeline: PassTimeline, passes: int) -> tuple[int, int]:
-        """From after how many steps until after how many."""
+        """The first and the last moment to show, as counts of steps done."""
         count = len(timeline.steps)
         if self.steps is None:
             return 0, count
@@ -151,37 +151,39 @@ class Film:
             raise DrawError(
                 f"steps={visible(repr(self.steps), 30)} is not possible: it takes two numbers, as in (0, 200)"
             )
-        first, last = (whole("steps", one) for one in self.steps)
+        first, last = (as_whole_number("steps", one) for one in self.steps)
         if passes > 1:
-            raise DrawError("steps= is about one pass: say which with pass_index=")
+            raise DrawError("steps= needs a single pass: choose it with pass_index=")
         if not 0 <= first < last or first >= count:
             raise DrawError(f"steps=({first}, {last}) is not possible: the pass has {count} steps, counted from 0")
         return first, min(last, count)
 
-    def _part(self, timeline: PassTimeline, first: int, last: int, count: Count) -> _Part:
+    def _filmed_pass(self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter) -> _FilmedPass:
         scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
                            focus=False)  # fmt: skip
         moments = [timeline.at(done) for done in range(first, last + 1)]
-        nodes = scene.extent.nodes
-        if self.steps is not None:  # the tape of those to which something happens
+        nodes = scene.selection.nodes
+        if self.steps is not None:  # show only the rows of the tape that change
             touched = {node for done in range(first, last + 1) for node in (timeline.touched(done) if done else ())}
             nodes = tuple(node for node in nodes if node in touched)
         drawn = []
         for picture in pictures(timeline, scene, first, last):
             drawn.append(picture)
             count.add()
-        return _Part(timeline, nodes, moments, steady(drawn))
+        return _FilmedPass(timeline, nodes, moments, fix_layout(drawn))
 
 
 def _page_work(pictures: int) -> int:
-    """What it takes to put pictures on a page, in the time that it took to make one."""
+    """The work of putting that many pictures on a page, in units of making one picture."""
     return pictures // 2 + 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Part:
+class _FilmedPass:
+    """A pass, or a part of one, with a picture for each moment."""
+
     timeline: PassTimeline
-    nodes: Sequence[int]  # of its tape
+    nodes: Sequence[int]  # the rows of its tape
     moments: Sequence[Moment]
     pictures: Sequence[VisualGraph]
 
@@ -191,22 +193,22 @@ def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> 
 
     Args:
         x: a Recording, the `r` of `with microtape.record() as r`, or the path of a `.tape` file.
-        path: where to write it, a name that ends in `.html` or `.gif` (which needs Pillow). None: nowhere; the film
-            that is returned shows itself in a notebook, and can be saved.
-        pass_index: which call of `backward` or `grad`, from 0, or several of them. None: one after the other.
+        path: the file to write, ending in `.html` or `.gif` (which needs Pillow). None: write none; the returned film
+            displays itself in a notebook and can be saved.
+        pass_index: which call of `backward` or `grad`, from 0, or several of them. None: all, one after another.
         show, fold, open, max_boxes, time_limit: as for `viz.draw`.
-        theme: one of `viz.THEMES`. None: what the reader's browser prefers (for a GIF: light).
+        theme: one of `viz.THEMES`. None: what the reader's browser prefers (a GIF is light).
         most_steps: the most steps to film.
-        steps: the part of a long pass to film, as (from after so many steps, to after so many).
+        steps: the part of a long pass to film, as (steps done at its start, steps done at its end).
         seconds: how long a GIF shows each step.
-        progress: called with (done, of how many) while it is made.
+        progress: called with (units done, units in all) while the film is made.
 
     Raises:
         TypeError: `x` is none of these.
         DrawError: the film cannot be made or written.
         RecordingError: the `.tape` file is missing or damaged.
     """
-    made = Film(recording_of(x, sys._getframe(1), "viz.film"), **options)
+    made = Film(as_recording(x, sys._getframe(1), "viz.film"), **options)
     if path is not None:
         made.save(path)
     return made

@@ -1,4 +1,4 @@
-"""Pictures of the same size as one animated GIF, by Pillow, which is the extra `gif`."""
+"""Pictures of the same size as one animated GIF, made by Pillow (the extra `gif`)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from viz.basics.errors import DrawError
 
-COLOURS = 128  # flat colours and the edges of letters
+COLOURS = 128  # enough for flat colours and the edges of letters
 
 
 def to_gif(pngs: Sequence[bytes], seconds: float) -> bytes:
-    """The pictures one after the other, each for so many seconds and the last three times as long, over and over.
+    """The pictures one after another in an endless loop, each for so many seconds and the last three times as long.
 
     Raises:
         DrawError: Pillow is not installed, or `seconds` makes no sense.
@@ -27,7 +27,7 @@ def to_gif(pngs: Sequence[bytes], seconds: float) -> bytes:
     together = Image.new("RGB", (some[0].width, sum(one.height for one in some)))
     for number, one in enumerate(some):
         together.paste(one, (0, sum(before.height for before in some[:number])))
-    palette = together.quantize(COLOURS)  # one for all: then only what changes is stored
+    palette = together.quantize(COLOURS)  # shared by all frames, so that only changes are stored
     frames = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     duration = [round(seconds * 1000)] * len(frames)
     duration[-1] = min(duration[-1] * 3, 60_000)

@@ -1,7 +1,7 @@
-"""The page of a film: one HTML file that needs nothing else, loads nothing, and shows its first picture without script.
+"""The page of a film: one self-contained HTML file, which shows its first picture even without JavaScript.
 
-What the recording says stands in it as escaped text or as JSON. The policy names the page's own style and script by
-their hashes, so that nothing else could run or load even if it got in.
+The recording's texts are in it as escaped HTML or as JSON. The content security policy names the page's own style and
+script by their hashes, so that nothing else could run or load even if it got into the page.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def film_page(
     *,
     theme: str | None = None,
 ) -> str:
-    """The page's HTML, in a theme or in what the reader prefers.
+    """The page's HTML, in a theme or in the reader's preferred colour scheme.
 
-    For `chapters` and `values` see `viz.film_data`, for `svgs` see `viz.film_svg`.
+    For `chapters` and `values` see `viz.films.page_data`, for `svgs` see `viz.films.page_svg`.
     """
     style = _colours() + (PAGE / "film.css").read_text(encoding="utf-8")
     script = (PAGE / "film.js").read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def _hash(text: str) -> str:
 
 
 def _colours() -> str:
-    """The themes as custom properties: light, dark where the reader prefers it, or the one that was chosen."""
+    """The themes as CSS custom properties: light, dark if the reader prefers it, or the chosen one."""
     fonts = f":root{{--code-font:{CODE_FONT};--text-font:{TEXT_FONT}}}\n"
     chosen = "".join(f':root[data-theme="{name}"]{{{_properties(theme)}}}\n' for name, theme in THEMES.items())
     dark = f"@media (prefers-color-scheme:dark){{:root{{{_properties(DARK)}}}}}\n"

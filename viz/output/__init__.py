@@ -1,4 +1,4 @@
-"""From a graph as data to a file: DOT text, labels, and Graphviz in a child process.
+"""Turns the data of a picture into a file: DOT, labels, plain text, and Graphviz in a child process.
 
-Imports `viz.basics`.
+Imports `viz.basics`, and `microtape.basics` for the names of signals.
 """

@@ -1,7 +1,7 @@
-"""A `VisualGraph` as DOT text: pure, and the same bytes for the same graph. Also valid for a plain `dot`.
+"""A `VisualGraph` as DOT text: pure, the same bytes for the same graph, and valid input for a plain `dot`.
 
 Inputs are at the top and the loss is at the bottom, as in the program and on the stepper's tape. An arrow points down,
-the way the value went, until a gradient comes back along it; then it points up, in another colour and weight.
+the way the value went, until a gradient comes back along it; then it points up, with another colour and width.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from viz.basics.graph import Arrow, Box, Frame, VisualGraph
+from viz.basics.graph import Arrow, Box, Cluster, VisualGraph
 from viz.basics.theme import CODE_FONT, RECORDED_LOOKS, TEXT_FONT, Theme
-from viz.output import _render
+from viz.output import graphviz_api
 from viz.output.labels import CODE_SIZE, CUT_SIZE, TEXT_SIZE, box_label, heading, heading_size, legend, legend_size
 
 Style: TypeAlias = Literal["picture", "frame", "page"]
-"""A picture for itself; a frame of a film, which must have the same size as the others; the picture in a page, which
-styles it: it has neither heading nor legend nor arrowheads."""
+"""A picture on its own; a frame of a GIF, of the same size as the others; or the picture in a film's page, which has
+its own heading, legend and arrowheads."""
 
 
 def to_dot(graph: VisualGraph, theme: Theme, style: Style = "picture") -> str:
-    """The picture's DOT source. The cluster around everything is there to carry the legend below it."""
+    """The picture's DOT source. The cluster around everything carries the legend below it."""
     lines = [
         "digraph microtape {",
-        f"  graph [{_render.attributes(_graph_attributes(graph, theme, style))}]",
-        f"  node [{_render.attributes(_node_defaults(theme))}]",
-        f"  edge [{_render.attributes(_edge_defaults(theme))}]",
+        f"  graph [{graphviz_api.attributes(_graph_attributes(graph, theme, style))}]",
+        f"  node [{graphviz_api.attributes(_node_defaults(theme))}]",
+        f"  edge [{graphviz_api.attributes(_edge_defaults(theme))}]",
         "  subgraph cluster_picture {",
-        f"    graph [{_render.attributes(_legend_attributes(graph, theme, style))}]",
+        f"    graph [{graphviz_api.attributes(_legend_attributes(graph, theme, style))}]",
         *(f"    {line}" for line in _boxes(graph.boxes, theme, style)),
         *(f"    {{ rank=same {'; '.join(ids)} }}" for ids in _layers(graph.boxes)),
         "  }",
@@ -38,12 +38,12 @@ def to_dot(graph: VisualGraph, theme: Theme, style: Style = "picture") -> str:
 
 
 def titles(graph: VisualGraph) -> dict[str, str]:
-    """What to say about the parts of the picture, by the ids they have in an SVG."""
+    """The titles of the parts of the picture, by their ids in the SVG."""
     return {
         "graph0": graph.title,
         **{box.id: "\n".join(box.tooltip or (box.title,)) for box in graph.boxes},
         **{f"a{number}": arrow.tooltip for number, arrow in enumerate(graph.arrows)},
-        **{frame.id: frame.name for box in graph.boxes for frame in box.frames},
+        **{cluster.id: cluster.name for box in graph.boxes for cluster in box.clusters},
     }
 
 
@@ -53,19 +53,19 @@ def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[st
         "fontname": TEXT_FONT,
         "fontsize": str(heading_size(graph)),
         "fontcolor": theme.muted,
-        "label": _render.markup(heading(graph, theme, steady=style == "frame")) if style != "page" else "",
+        "label": graphviz_api.markup(heading(graph, theme, fixed=style == "frame")) if style != "page" else "",
         "labelloc": "t",
         "labeljust": "l",
         "nodesep": "0.3",
         "ranksep": "0.35",
         "pad": "0.2",
-        **({"newrank": "true"} if any(box.frames for box in graph.boxes) else {}),
-        "tooltip": _render.plain(graph.title),
+        **({"newrank": "true"} if any(box.clusters for box in graph.boxes) else {}),
+        "tooltip": graphviz_api.plain(graph.title),
     }
 
 
 def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[str, str]:
-    label = _render.markup(legend(graph, theme)) if graph.legend and style != "page" else ""
+    label = graphviz_api.markup(legend(graph, theme)) if graph.legend and style != "page" else ""
     return {"label": label, "fontsize": str(legend_size(graph)), "labelloc": "b", "labeljust": "l", "pencolor": "none",
             "margin": "0", "tooltip": " "}  # fmt: skip
 
@@ -81,30 +81,30 @@ def _edge_defaults(theme: Theme) -> dict[str, str]:
 
 
 def _boxes(boxes: Iterable[Box], theme: Theme, style: Style, depth: int = 0) -> Iterator[str]:
-    """The boxes, those inside of frames in a cluster."""
-    inside: dict[Frame, list[Box]] = {}
+    """The boxes, each inside the clusters of its open folds."""
+    inside: dict[Cluster, list[Box]] = {}
     for box in boxes:
-        if len(box.frames) > depth:
-            inside.setdefault(box.frames[depth], []).append(box)
+        if len(box.clusters) > depth:
+            inside.setdefault(box.clusters[depth], []).append(box)
         else:
-            yield f"{_render.quote(box.id)} [{_render.attributes(_box(box, theme, style))}]"
-    for frame, framed in inside.items():
-        yield f"subgraph {_render.quote(f'cluster_{frame.id}')} {{"
-        yield f"  graph [{_render.attributes(_frame(frame, theme))}]"
-        yield from (f"  {line}" for line in _boxes(framed, theme, style, depth + 1))
+            yield f"{graphviz_api.quote(box.id)} [{graphviz_api.attributes(_box(box, theme, style))}]"
+    for cluster, members in inside.items():
+        yield f"subgraph {graphviz_api.quote(f'cluster_{cluster.id}')} {{"
+        yield f"  graph [{graphviz_api.attributes(_cluster(cluster, theme))}]"
+        yield from (f"  {line}" for line in _boxes(members, theme, style, depth + 1))
         yield "}"
 
 
-def _frame(frame: Frame, theme: Theme) -> dict[str, str]:
-    return {"id": frame.id, "label": _render.plain(frame.name), "fontname": CODE_FONT, "fontsize": str(TEXT_SIZE),
-            "labelloc": "t", "labeljust": "l", "pencolor": theme.line, "style": "dotted", "margin": "6",
-            "tooltip": _render.tooltip((frame.name,))}  # fmt: skip
+def _cluster(cluster: Cluster, theme: Theme) -> dict[str, str]:
+    return {"id": cluster.id, "label": graphviz_api.plain(cluster.name), "fontname": CODE_FONT,
+            "fontsize": str(TEXT_SIZE), "labelloc": "t", "labeljust": "l", "pencolor": theme.line, "style": "dotted",
+            "margin": "6", "tooltip": graphviz_api.tooltip((cluster.name,))}  # fmt: skip
 
 
 def _layers(boxes: Iterable[Box]) -> list[list[str]]:
     ranks: dict[int, list[str]] = {}
     for box in boxes:
-        ranks.setdefault(box.rank, []).append(_render.quote(box.id))
+        ranks.setdefault(box.rank, []).append(graphviz_api.quote(box.id))
     return [ranks[rank] for rank in sorted(ranks)]
 
 
@@ -114,8 +114,8 @@ def _box(box: Box, theme: Theme, style: Style) -> dict[str, str]:
     seen = style == "page" or box.state != "absent"
     return {
         "id": box.id,
-        "label": _render.markup(box_label(box, theme, steady=style != "picture")),
-        "tooltip": _render.tooltip(box.tooltip or (box.title,)),
+        "label": graphviz_api.markup(box_label(box, theme, fixed=style != "picture")),
+        "tooltip": graphviz_api.tooltip(box.tooltip or (box.title,)),
         "color": line,
         "fillcolor": fill,
         "style": outline if seen else "invis",
@@ -169,11 +169,12 @@ def _recorded_look(box: Box) -> tuple[str, str, str]:
 
 
 def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
-    ends = [_render.quote(arrow.tail) + ("" if arrow.port is None else f":o{arrow.port}:s"), _render.quote(arrow.head)]
+    port = "" if arrow.port is None else f":o{arrow.port}:s"
+    ends = [graphviz_api.quote(arrow.tail) + port, graphviz_api.quote(arrow.head)]
     if arrow.upwards:
         ends.reverse()
-    label = {"label": _render.plain(f" {arrow.text} ")} if arrow.written else {}
-    about = _render.tooltip((arrow.tooltip,))
+    label = {"label": graphviz_api.plain(f" {arrow.text} ")} if arrow.written else {}
+    about = graphviz_api.tooltip((arrow.tooltip,))
     attributes = {
         **({"dir": "none"} if style == "page" else _arrow_looks(arrow, theme)),
         **label,
@@ -182,7 +183,7 @@ def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
         "tooltip": about,
         "labeltooltip": about,
     }
-    return f"{' -> '.join(ends)} [{_render.attributes(attributes)}]"
+    return f"{' -> '.join(ends)} [{graphviz_api.attributes(attributes)}]"
 
 
 def _cut_ends(arrow: Arrow) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""What is written in a box, above the picture and below it, as Graphviz's HTML-like labels.
+"""The texts in boxes, in the heading and in the legend, as Graphviz's HTML-like labels.
 
-Each label inherits a font, a size and a colour from where it stands (`viz.dot` sets them); only what differs is marked.
+A label inherits its font, size and colour from the defaults that `viz.output.dot` sets; only differences are marked up.
 Every text passes through `_styled`, which escapes it.
 """
 
@@ -13,45 +13,45 @@ from viz.basics.characters import left_to_right
 from viz.basics.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, LegendItem, Port, Row, Tone, VisualGraph
 from viz.basics.heat import Heat
 from viz.basics.theme import CODE_FONT, TEXT_FONT, Theme
-from viz.output import _render
+from viz.output import graphviz_api
 from viz.output.thumbnail import thumbnail
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
 CUT_SIZE = 14  # of the scissors on a border's arrow
 LEGEND_COLUMN = 26  # characters
-WIDE, LARGEST = 120, 1.6  # characters: on a wider sheet, looked at from further away, heading and legend are larger
+WIDE, LARGEST = 120, 1.6  # characters: wider pictures are viewed from further away, so heading and legend grow
 
 _BARE = ' BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 
 
-def box_label(box: Box, theme: Theme, *, steady: bool = False) -> str:
-    """Title, rows and ports; `steady` leaves room for a glyph. Inherits the code font at CODE_SIZE."""
-    glyph = (STATE_GLYPHS[box.state] or SPACE * steady) if box.kind not in ("again", "error") else ""
+def box_label(box: Box, theme: Theme, *, fixed: bool = False) -> str:
+    """Title, rows and ports; `fixed` always leaves room for a glyph. Inherits the code font at CODE_SIZE."""
+    glyph = (STATE_GLYPHS[box.state] or SPACE * fixed) if box.kind not in ("again", "error") else ""
     title = _styled(f"{glyph} ", _state_colour(box.state, theme), TITLE_SIZE) if glyph else ""
     faded = box.kind == "again" or box.state == "outside"
     size = TEXT_SIZE if box.kind == "again" else TITLE_SIZE
     title += _styled(box.title, theme.muted if faded else "", size, bold=not faded)
     if box.note:
         title += _styled(f"  {box.note}", theme.muted, TEXT_SIZE, TEXT_FONT)
-    cells = _lines([title, *_rows(box.rows, theme, heat=not steady)], columns=len(box.ports))
+    cells = _lines([title, *_rows(box.rows, theme, heat=not fixed)], columns=len(box.ports))
     if box.ports:
-        ports = (_port(number, port, theme, heat=not steady) for number, port in enumerate(box.ports))
+        ports = (_port(number, port, theme, heat=not fixed) for number, port in enumerate(box.ports))
         cells += f"<TR>{''.join(ports)}</TR>"
     return f"<TABLE{_BARE}>{cells}</TABLE>"
 
 
-def heading(graph: VisualGraph, theme: Theme, *, steady: bool = False) -> str:
-    """Title, subtitle and notes; `steady` makes subtitles alike wide. Inherits the text font at `heading_size`."""
+def heading(graph: VisualGraph, theme: Theme, *, fixed: bool = False) -> str:
+    """Title, subtitle and notes; `fixed` makes all subtitles equally wide. Inherits the text font at `heading_size`."""
     size = heading_size(graph)
     title = _styled(graph.title, theme.text, size + HEADING_SIZE - CODE_SIZE, bold=True)
-    subtitle = _styled(graph.subtitle.ljust(LINE_WIDTH, SPACE) if steady else graph.subtitle,
-                       face=CODE_FONT if steady else "")  # fmt: skip
+    subtitle = _styled(graph.subtitle.ljust(LINE_WIDTH, SPACE) if fixed else graph.subtitle,
+                       face=CODE_FONT if fixed else "")  # fmt: skip
     notes = (_styled(note, size=size + TEXT_SIZE - CODE_SIZE) for note in graph.notes)
     return f"<TABLE{_BARE}>{_lines([title, subtitle, *notes])}</TABLE>"
 
 
 def legend(graph: VisualGraph, theme: Theme) -> str:
-    """The legend, in as many columns as the picture is wide. Inherits the text font at `legend_size`, muted."""
+    """The legend, with as many columns as fit. Inherits the text font at `legend_size`, muted."""
     size = legend_size(graph)
     rows = -(-len(graph.legend) // max(2, _width(graph) * LEGEND_SIZE // (LEGEND_COLUMN * size)))
     cells = ("".join(_legend_item(item, theme, size) for item in graph.legend[number::rows]) for number in range(rows))
@@ -60,12 +60,12 @@ def legend(graph: VisualGraph, theme: Theme) -> str:
 
 
 def heading_size(graph: VisualGraph) -> int:
-    """Of the subtitle; the title and the notes go by it."""
+    """The font size of the subtitle, from which those of the title and the notes follow."""
     return _on_sheet(CODE_SIZE, graph)
 
 
 def legend_size(graph: VisualGraph) -> int:
-    """Of the legend's words."""
+    """The font size of the legend."""
     return _on_sheet(LEGEND_SIZE, graph)
 
 
@@ -79,9 +79,9 @@ def _lines(lines: Iterable[str], columns: int = 0) -> str:
 
 
 def _rows(rows: Sequence[Row], theme: Theme, *, heat: bool) -> list[str]:
-    """The rows as lines, with heat maps or without.
+    """The rows as lines, with or without heat maps.
 
-    Keys are padded: Graphviz would spread two columns over the width of a long title.
+    Keys are padded with spaces: as two columns, Graphviz would spread them over the width of a long title.
     """
     colours: dict[Tone, str] = {"plain": "", "muted": theme.muted, "gradient": theme.gradient, "alarm": theme.alarm}
     width = max((len(row.key) for row in rows), default=0)
@@ -101,7 +101,7 @@ def _rows(rows: Sequence[Row], theme: Theme, *, heat: bool) -> list[str]:
 
 
 def _maps(maps: Sequence[tuple[str, Heat]], theme: Theme) -> str:
-    """Heat maps side by side, such as those of the value and of the gradient, with their names above."""
+    """Heat maps side by side, such as value and gradient, with their names above."""
     names = "".join(f'<TD ALIGN="LEFT">{_styled(key, theme.muted, TEXT_SIZE)}</TD>' for key, _ in maps)
     cells = "".join(f'<TD VALIGN="TOP">{thumbnail(heat, theme)}</TD>' for _, heat in maps)
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{names}</TR><TR>{cells}</TR></TABLE>'
@@ -113,7 +113,7 @@ def _port(number: int, port: Port, theme: Theme, *, heat: bool) -> str:
 
 
 def _width(graph: VisualGraph) -> int:
-    """About how wide the boxes are, in characters."""
+    """The approximate width of the picture in characters: that of its widest rank."""
     widths: dict[int, int] = {}
     for box in graph.boxes:
         longest = max((len(row.key) + 2 + len(row.text) for row in box.rows), default=0)
@@ -129,7 +129,7 @@ def _legend_item(item: LegendItem, theme: Theme, size: int) -> str:
 
 
 def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
-    """A small copy of the sign, as high as the words."""
+    """A small copy of the sign, as high as the text."""
     if item.about == "bars":
         return _styled("▂▅█", theme.muted)
     if item.about == "heat":
@@ -175,10 +175,10 @@ def _state_colour(state: BoxState, theme: Theme) -> str:
 
 
 def _styled(text: str, colour: str = "", size: int = 0, face: str = "", *, bold: bool = False) -> str:
-    """The text, escaped, in markup for what differs from what it inherits; Graphviz refuses markup of nothing."""
+    """The escaped text, marked up where its style differs from the default; Graphviz rejects markup of empty text."""
     if not text:
         return ""
-    marked = _render.markup_text(left_to_right(text))
+    marked = graphviz_api.markup_text(left_to_right(text))
     if bold:
         marked = f"<B>{marked}</B>"
     asked = {"FACE": face, "POINT-SIZE": str(size or ""), "COLOR": colour}

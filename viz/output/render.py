@@ -1,14 +1,13 @@
-"""DOT text to a picture: Graphviz in a child process, with a time limit. See Note [Graphviz runs elsewhere].
+"""Turns DOT text into a picture: Graphviz in a child process, with a time limit. See Note [Graphviz runs elsewhere].
 
-There is no shell, and the child finds neither the user's working directory nor the script's folder on its path: a
-`pygraphviz.py` or a `dot` that happens to lie there is never run.
+There is no shell, and neither the working directory nor the script's folder is on the child's path: a `pygraphviz.py`
+or a `dot` that happens to be there is never run.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,9 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from microtape.basics.signals import signal_name
 from viz.basics.characters import visible
 from viz.basics.errors import GraphvizError
-from viz.output import _render
+from viz.output import graphviz_api
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 
@@ -45,29 +45,29 @@ def render(
 ) -> bytes:
     """The picture as a file's bytes. `scale` is for PNG: 1 is 96 dots per inch.
 
-    While it takes its time, `waiting` is told now and then how many seconds have passed, of at most how many.
+    While Graphviz runs, `waiting` is called repeatedly with the seconds passed and the time limit.
 
     Raises:
         GraphvizError: no Graphviz is installed, it failed, or it took longer than `time_limit` seconds.
     """
     if not (isinstance(scale, int | float) and 0 < scale <= MAX_SCALE):
         asked = f"{scale:g}" if isinstance(scale, int | float) else visible(repr(scale), 30)
-        raise GraphvizError(f"scale={asked} is not possible: it takes a number above 0 and up to {MAX_SCALE:g}")
+        raise GraphvizError(f"scale={asked} is not possible: give a number above 0, up to {MAX_SCALE:g}")
     dots_per_inch = f"{96 * scale:g}" if format == "png" else "72"
     ways = []
     if sys.executable:
-        ways.append([sys.executable, "-P", _render.__file__, format, dots_per_inch])
+        ways.append([sys.executable, "-P", graphviz_api.__file__, format, dots_per_inch])
     if dot_program := _system_dot():
         ways.append([dot_program, f"-T{format}", f"-Gdpi={dots_per_inch}"])
     for command in ways:
         done = _run(command, dot, time_limit, waiting)
-        if done is not None and done.returncode != _render.NOT_INSTALLED:
+        if done is not None and done.returncode != graphviz_api.NOT_INSTALLED:
             return _picture(done, format)
     raise GraphvizError(INSTALL)
 
 
 def _system_dot() -> str | None:
-    """The system's `dot`; not one through a relative entry of PATH, which lies wherever the user happens to be."""
+    """The system's `dot`, ignoring relative entries of PATH, which depend on the working directory."""
     found = shutil.which("dot")
     return found if found and os.path.isabs(found) else None
 
@@ -75,14 +75,14 @@ def _system_dot() -> str | None:
 def _run(
     command: list[str], dot: str, time_limit: float, waiting: Waiting
 ) -> subprocess.CompletedProcess[bytes] | None:
-    """The finished child; None where it could not even start.
+    """The finished child; None if it could not start.
 
-    NB: it reads from a file. `communicate` forgets what is left of its input when it has timed out once.
+    NB: the child reads from a file, because `communicate` loses the rest of its input after a timeout.
     """
     with tempfile.TemporaryFile() as given:
         given.write(dot.encode("utf-8"))
         given.seek(0)
-        pipe, anywhere = subprocess.PIPE, Path(_render.__file__).anchor
+        pipe, anywhere = subprocess.PIPE, Path(graphviz_api.__file__).anchor
         try:
             process = subprocess.Popen(command, stdin=given, stdout=pipe, stderr=pipe, cwd=anywhere)
         except OSError:
@@ -111,15 +111,9 @@ def _picture(done: subprocess.CompletedProcess[bytes], format: Format) -> bytes:
     said = visible(" ".join(done.stderr.decode("utf-8", "replace").split()), 300)
     if "too large for cairo" in said or "too large for gd" in said:
         raise GraphvizError(f"the picture is too large for {format}: take a smaller scale=, or save it as .svg")
-    if done.returncode < 0:  # as a signal ends it on Unix
-        raise GraphvizError(f"Graphviz was ended by {_signal(-done.returncode)}: {said or 'perhaps memory ran out'}")
+    if done.returncode < 0:  # ended by a signal, on Unix
+        name = signal_name(-done.returncode)
+        raise GraphvizError(f"Graphviz was killed by {name}: {said or 'perhaps memory ran out'}")
     if done.returncode != 0 or not done.stdout:
         raise GraphvizError(f"Graphviz failed with exit code {done.returncode}: {said or 'it gave no reason'}")
     return done.stdout
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

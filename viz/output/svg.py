@@ -1,7 +1,7 @@
-"""What Graphviz draws, made fit to be read: titles that say what something is, and no links that lead nowhere.
+"""Makes Graphviz's SVG accessible: meaningful titles, and no links that lead nowhere.
 
-Graphviz titles a node by its name in the DOT text, and puts a tooltip into a link around it. Here the tooltip becomes
-the title, which is what browsers show under the mouse and screen readers read out.
+Graphviz uses a node's name in the DOT text as its title, and puts the tooltip into a link around it. Here the tooltip
+becomes the title, which browsers show under the mouse and screen readers read out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ElementTree.register_namespace("", SVG)
 
 
 def read_svg(svg: str, titles: Mapping[str, str]) -> ElementTree.Element:
-    """The picture as a tree, in which the groups with these ids have these titles, and other groups have none."""
+    """The picture as a tree: groups with these ids get these titles, other groups get none."""
     root = ElementTree.fromstring(svg)
     root.set("role", "img")
     root.set("aria-label", titles.get("graph0", ""))
@@ -37,12 +37,12 @@ def write_svg(root: ElementTree.Element) -> str:
 
 
 def groups(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
-    """The groups that have an id."""
+    """The groups that have an id, with that id."""
     return ((group.get("id", ""), group) for group in root.iter(GROUP) if group.get("id"))
 
 
 def _unwrap(group: ElementTree.Element) -> None:
-    """Put what is inside of links, and of groups that hold a link alone, into the group itself."""
+    """Move the content of links, and of groups that contain only a link, into the group itself."""
     inside: list[ElementTree.Element] = []
     for one in group:
         link = one if one.tag == LINK else one.find(LINK) if one.tag == GROUP and len(one) == 1 else None

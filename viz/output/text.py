@@ -1,4 +1,4 @@
-"""A `VisualGraph` in words, for terminals, screen readers and places without Graphviz."""
+"""A `VisualGraph` as plain text, for terminals, for screen readers, and where Graphviz is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.basics.graph import STATE_GLYPHS, Arrow, Box, Row, VisualGraph
 
 
 def to_text(graph: VisualGraph, *, ascii: bool = False) -> str:
-    """The boxes from the inputs down; under each its rows, what it uses (←) and what gradient it sent there (→)."""
+    """The boxes from the inputs down; below each its rows, the values it uses (←) and the gradients it sent (→)."""
     names = {box.id: _name(box) for box in graph.boxes}
     arrows: dict[str, list[Arrow]] = {}
     for arrow in graph.arrows:
@@ -37,7 +37,7 @@ def _name(box: Box) -> str:
 
 
 def _number(box: Box) -> str:
-    """The node's number, where the title does not begin with it."""
+    """The node's number, if the title does not begin with it."""
     return "" if box.node is None or box.title.startswith("%") else f"%{box.node} "
 
 

@@ -1,19 +1,19 @@
-"""A heat map in a box: an array as a small matrix of coloured cells, as Graphviz's HTML-like labels.
+"""A heat map in a box: an array as a small matrix of coloured cells, in Graphviz's HTML-like markup.
 
-The colour says how large an element is beside the largest; a negative one also has a minus in it, NaN and Inf a cross.
+The colour shows an element's size relative to the largest. Negative elements also have a minus, NaN and Inf a cross.
 """
 
 from __future__ import annotations
 
 from viz.basics.heat import Cell, Heat
 from viz.basics.theme import Theme
-from viz.output import _render
+from viz.output import graphviz_api
 
 CELL, SIGN_SIZE = 9, 6  # points
 
 
 def thumbnail(heat: Heat, theme: Theme) -> str:
-    """The table."""
+    """The heat map as a table."""
     rows = "".join(f"<TR>{''.join(_cell(cell, heat.largest, theme) for cell in row)}</TR>" for row in heat.cells)
     width = max((len(row) for row in heat.cells), default=0) * (CELL + 1) + 1
     size = f'FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{len(heat.cells) * (CELL + 1) + 1}"'
@@ -30,7 +30,7 @@ def _cell(cell: Cell, largest: float, theme: Theme) -> str:
 
 
 def _marked(sign: str, fill: str, colour: str) -> str:
-    text = f'<FONT POINT-SIZE="{SIGN_SIZE}" COLOR="{colour}">{_render.markup_text(sign)}</FONT>' if sign else ""
+    text = f'<FONT POINT-SIZE="{SIGN_SIZE}" COLOR="{colour}">{graphviz_api.markup_text(sign)}</FONT>' if sign else ""
     return f'<TD WIDTH="{CELL}" HEIGHT="{CELL}" BGCOLOR="{fill}">{text}</TD>'
 
 

@@ -1,4 +1,4 @@
-"""Which nodes become boxes: folds, repeats, neighbourhoods, names.
+"""Which nodes become boxes, and which boxes are connected: neighbourhoods, folds, uses, ranks, names.
 
 Imports `viz.basics` and `microtape.recording`.
 """

@@ -1,4 +1,4 @@
-"""What to call tensors, nodes and places in a picture: the user's names where there are any."""
+"""Names of tensors, nodes and lines of code in a picture: the program's own names where it has any."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TITLE_WIDTH = 52
 
 
 def tensor_name(now: Moment, ref: TensorRef | None) -> str:
-    """The user's name, else the node that computed it (`%4`, `%4.1` for its second output), else its value or shape."""
+    """The name in the program, else the node that computed it (`%4`, `%4.1` for output 1), else its value or shape."""
     if ref is None:
         return "_"
     recording = now.recording
@@ -35,7 +35,7 @@ def tensor_name(now: Moment, ref: TensorRef | None) -> str:
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
-    """`scalar`, `vector 3`, `2×3`: a lone 3 would read as a value."""
+    """`scalar`, `vector 3`, `2×3`: a 3 alone would look like a value."""
     return f"vector {shape[0]}" if len(shape) == 1 else format_shape(shape)
 
 
@@ -49,7 +49,7 @@ def operation_title(now: Moment, node: NodeRecord) -> str:
 
 
 def call_title(outputs: str, op: str, operands: list[str]) -> str:
-    """`outputs = op(operands)`, with as many operands as there is room for."""
+    """`outputs = op(operands)`, with as many operands as fit."""
     outputs, op = visible(outputs, TITLE_WIDTH // 2), visible(op, NAME_WIDTH)
     room = TITLE_WIDTH - len(outputs) - len(op) - len(" = ()")
     shown = len(operands)
@@ -60,17 +60,17 @@ def call_title(outputs: str, op: str, operands: list[str]) -> str:
 
 
 def operand_name(now: Moment, operand: Operand) -> str:
-    """What to call an operand: the name of the tensor, or the text of the constant."""
+    """The name of an operand: that of its tensor, or the text of a constant."""
     return visible(operand.text, NAME_WIDTH) if operand.ref is None else tensor_name(now, operand.ref)
 
 
-def where(recording: Recording, place: Place) -> str:
-    """`line 7` where there is one file, `model.py:7` where there are several."""
+def location(recording: Recording, place: Place) -> str:
+    """`line 7` if the program is one file, `model.py:7` if it has several."""
     return f"line {place.line}" if len(recording.sources) < 2 else f"{visible(place.file, 30)}:{place.line}"
 
 
 def code_at(recording: Recording, place: Place, width: int) -> str:
-    """The text of the sub-expression, of its first line if there are several; empty if the source is not recorded."""
+    """The first line of the sub-expression; empty if the source was not recorded."""
     lines = recording.sources.get(place.file, "").split("\n")
     if not 1 <= place.line <= len(lines):
         return ""
@@ -81,6 +81,6 @@ def code_at(recording: Recording, place: Place, width: int) -> str:
 
 
 def usual_dtype(recording: Recording, tensors: Iterable[int]) -> str:
-    """The dtype most tensors have, which then need not be said at each."""
+    """The dtype of most tensors, which need not be repeated at each of them."""
     counts = Counter(recording.tensors[tensor].dtype for tensor in tensors)
     return max(sorted(counts), key=lambda dtype: counts[dtype], default="")

@@ -1,4 +1,4 @@
-"""Which folds a picture opens: those that were asked for by name, those with something to look at, and what fits."""
+"""Which folds a picture opens: those asked for by name, those of the current step, and as many others as fit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TypeAlias
 
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
-from viz.basics.graph import Frame
+from viz.basics.graph import Cluster
 from viz.planning.folds import Fold, Item, operations
 
 _REPETITIONS = re.compile(r"(?P<name>.+)\[(?P<first>-?\d+)?(?P<range>:)?(?P<stop>-?\d+)?\]", re.DOTALL)
 
-Opened: TypeAlias = set[tuple[Fold, int]]  # a fold and one of its repetitions
+OpenRepetitions: TypeAlias = set[tuple[Fold, int]]  # a fold and one of its repetitions
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Repetitions of a fold that are drawn as one box."""
+    """Consecutive repetitions of a fold, drawn as one box."""
 
     fold: Fold
     first: int
@@ -27,12 +27,12 @@ class Group:
 
     @property
     def id(self) -> str:
-        """The same in every picture that has this group."""
+        """Identical in every picture that has this group."""
         return f"g{self.nodes[0][0]}to{self.nodes[-1][-1]}"
 
     @property
     def name(self) -> str:
-        """What opens it: `cell`, `cell[3]` or `cell[3:7]`."""
+        """The name that opens it: `cell`, `cell[3]` or `cell[3:7]`."""
         if self.stop - self.first == len(self.fold.times):
             return self.fold.name
         if self.stop - self.first == 1:
@@ -41,7 +41,7 @@ class Group:
 
     @property
     def times(self) -> tuple[tuple[Item, ...], ...]:
-        """What each repetition consists of."""
+        """The items of each repetition."""
         return self.fold.times[self.first : self.stop]
 
     @property
@@ -51,55 +51,55 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What is to be seen, in tape order, and the frames around each, from outside."""
+class FoldView:
+    """The tape with some folds open: the nodes and groups to draw, in tape order, and the clusters around each."""
 
     items: tuple[int | Group, ...]
-    frames: Mapping[int | Group, tuple[Frame, ...]]
+    clusters: Mapping[int | Group, tuple[Cluster, ...]]  # from the outermost to the innermost
 
 
-def opened(items: Sequence[Item], asked: Collection[str], focus: Collection[int]) -> Opened:
-    """The repetitions that are asked for by name, or that something in `focus` is in.
+def opened(items: Sequence[Item], asked: Collection[str], focus: Collection[int]) -> OpenRepetitions:
+    """The repetitions that are asked for by name or contain a node in `focus`.
 
     Raises:
         DrawError: there is no fold of that name, or not that repetition of it.
     """
-    found: Opened = set()
+    found: OpenRepetitions = set()
     for node in focus:
         found.update(_around(items, node))
     folds = dict(_folds(items))
     wanted = [_named(list(folds), name) for name in asked]
     for repetitions in wanted:
         found.update(repetitions)
-    for repetitions in wanted:  # of a fold inside of others: it is seen where they are open, and somewhere they must be
+    for repetitions in wanted:  # an inner fold is only visible in an open repetition of the outer ones
         if not any(found.issuperset(folds[fold]) for fold, _ in repetitions):
             found.update(folds[max(repetitions, key=lambda one: _first(*one))[0]])
     return found
 
 
-def open_more(items: Sequence[Item], opened: Opened, boxes: Callable[[Sight], int], most: int) -> Sight:
-    """Open the last repetition of one fold after the other, the largest first, as long as `most` boxes suffice."""
-    shown, tried = sight(items, opened), {fold for fold, _ in opened}
+def open_more(items: Sequence[Item], opened: OpenRepetitions, boxes: Callable[[FoldView], int], most: int) -> FoldView:
+    """Open the last repetition of one fold after another, the largest first, as long as `most` boxes suffice."""
+    shown, tried = fold_view(items, opened), {fold for fold, _ in opened}
     while groups := [one for one in shown.items if isinstance(one, Group) and one.fold not in tried]:
         group = max(groups, key=lambda one: sum(1 for _ in operations(one.fold)))
         tried.add(group.fold)
-        wider = sight(items, opened | {(group.fold, group.stop - 1)})
+        wider = fold_view(items, opened | {(group.fold, group.stop - 1)})
         if boxes(wider) <= most:
             opened, shown = opened | {(group.fold, group.stop - 1)}, wider
     return shown
 
 
-def sight(items: Sequence[Item], opened: Opened) -> Sight:
-    """What is to be seen when these repetitions are open."""
-    frames: dict[int | Group, tuple[Frame, ...]] = {}
+def fold_view(items: Sequence[Item], opened: OpenRepetitions) -> FoldView:
+    """The tape with these repetitions open."""
+    clusters: dict[int | Group, tuple[Cluster, ...]] = {}
     for item, around in _seen(items, opened, ()):
-        frames[item] = around
-    return Sight(tuple(frames), frames)
+        clusters[item] = around
+    return FoldView(tuple(clusters), clusters)
 
 
 def _seen(
-    items: Sequence[Item], opened: Opened, around: tuple[Frame, ...]
-) -> Iterator[tuple[int | Group, tuple[Frame, ...]]]:
+    items: Sequence[Item], opened: OpenRepetitions, around: tuple[Cluster, ...]
+) -> Iterator[tuple[int | Group, tuple[Cluster, ...]]]:
     for item in items:
         if isinstance(item, int):
             yield item, around
@@ -110,14 +110,14 @@ def _seen(
                 if number > first:
                     yield Group(item, first, number), around
                 one = Group(item, number, number + 1)
-                yield from _seen(repetition, opened, (*around, Frame(one.id.replace("g", "f", 1), one.name)))
+                yield from _seen(repetition, opened, (*around, Cluster(one.id.replace("g", "f", 1), one.name)))
                 first = number + 1
         if first < len(item.times):
             yield Group(item, first, len(item.times)), around
 
 
 def _folds(items: Sequence[Item]) -> Iterator[tuple[Fold, tuple[tuple[Fold, int], ...]]]:
-    """Every fold in tape order, and the repetitions that it is inside of."""
+    """Every fold in tape order, and the repetitions that contain it."""
     stack: list[tuple[Item, tuple[tuple[Fold, int], ...]]] = [(item, ()) for item in reversed(items)]
     while stack:
         one, around = stack.pop()
@@ -130,7 +130,7 @@ def _folds(items: Sequence[Item]) -> Iterator[tuple[Fold, tuple[tuple[Fold, int]
             ]
 
 
-def _named(folds: Sequence[Fold], name: str) -> Opened:
+def _named(folds: Sequence[Fold], name: str) -> OpenRepetitions:
     exact = {(fold, number) for fold in folds if fold.name == name for number in range(len(fold.times))}
     match = _REPETITIONS.fullmatch(name)
     if exact or match is None:
@@ -139,7 +139,7 @@ def _named(folds: Sequence[Fold], name: str) -> Opened:
     if not of_name or not (match["first"] or match["range"]):
         return _unknown(folds, name)
     first, stop = (int(match[end]) if match[end] else None for end in ("first", "stop"))
-    found: Opened = set()
+    found: OpenRepetitions = set()
     for fold in of_name:
         numbers = range(len(fold.times))
         if match["range"]:
@@ -148,14 +148,14 @@ def _named(folds: Sequence[Fold], name: str) -> Opened:
             found.add((fold, numbers[first]))
     if not found:
         most = max(len(fold.times) for fold in of_name)
-        raise DrawError(f"there is no {visible(name, 40)}: it is there {most} times, [0] to [{most - 1}]")
+        raise DrawError(f"there is no {visible(name, 40)}: it repeats {most} times, [0] to [{most - 1}]")
     return found
 
 
-def _unknown(folds: Sequence[Fold], name: str) -> Opened:
+def _unknown(folds: Sequence[Fold], name: str) -> OpenRepetitions:
     known = list(dict.fromkeys(f"{fold.name} ×{len(fold.times)}" for fold in folds))
     there = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
-    raise DrawError(f"nothing is folded as {visible(name, 40)!r}; what is folded here: {there or 'nothing'}")
+    raise DrawError(f"there is no fold called {visible(name, 40)!r}; the folds here: {there or 'none'}")
 
 
 def _first(fold: Fold, number: int) -> int:
@@ -163,7 +163,7 @@ def _first(fold: Fold, number: int) -> int:
 
 
 def _around(items: Sequence[Item], node: int) -> Iterator[tuple[Fold, int]]:
-    """The repetitions that the node is in, from outside."""
+    """The repetitions that contain the node, the outermost first."""
     inside = [item for item in items if isinstance(item, Fold)]
     while inside:
         fold = inside.pop()

@@ -1,7 +1,7 @@
-"""Layers for the boxes, worked out here so that Graphviz does not have to.
+"""Assigns each box its rank (its row in the picture), so that Graphviz does not have to.
 
-NB: left to itself, `dot` needs minutes for an unrolled RNN of 300 nodes. With ranks given and long arrows cut (see
-`viz.build`), a fraction of a second.
+NB: on its own, `dot` needs minutes for an unrolled RNN of 300 nodes. With given ranks and without long arrows (see
+`viz.scene.arrows`), it needs a fraction of a second.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 
-def layers(order: Sequence[Key], uses: Mapping[Key, Iterable[Key]]) -> dict[Key, int]:
-    """A rank for each key, 0 on top, below everything it uses and with short arrows.
+def assign_ranks(order: Sequence[Key], uses: Mapping[Key, Iterable[Key]]) -> dict[Key, int]:
+    """A rank for each key: 0 is on top, each key is below the keys it uses, and arrows are short.
 
-    Each stands as high as it can, except where it should rather stand right above what uses it: an input does, and so
-    does what was computed from inputs alone, or in general what would leave fewer arrows behind than it shortens.
+    A key is placed as high as possible, unless moving it down to just above its users shortens more arrows than it
+    lengthens: inputs move down, and so do values computed from inputs alone.
 
-    `order` is the tape: what uses a key stands after it. A use that stands before it, which only a damaged recording
-    has, is ignored. Linear in the number of uses.
+    `order` is the tape: the users of a key come after it. Only a damaged recording has uses that come before; they are
+    ignored. Takes time linear in the number of uses.
     """
     position = {key: index for index, key in enumerate(order)}
     users = {key: [use for use in uses.get(key, ()) if position.get(use, -1) > position[key]] for key in order}
@@ -29,7 +29,7 @@ def layers(order: Sequence[Key], uses: Mapping[Key, Iterable[Key]]) -> dict[Key,
             used[user].append(key)
 
     ranks: dict[Key, int] = {}
-    sinks: dict[Key, bool] = {}  # whether it should stand as low as it can
+    sinks: dict[Key, bool] = {}  # whether to place it as low as possible
     for key in order:
         ranks[key] = max((ranks[one] + 1 for one in used[key]), default=0)
         left_behind = [one for one in used[key] if used[one] and not (sinks[one] and len(users[one]) == 1)]

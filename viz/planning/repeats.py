@@ -1,7 +1,8 @@
-"""Repetitions in a sequence, and repetitions inside of them, found without knowing what the sequence is about.
+"""Finds repetitions in a sequence of symbols, and repetitions inside repetitions.
 
-`a b a b a b c` is `(a b) ×3  c`. The shortest repetitions are folded first, and count as one symbol from then on
-however often they repeat; so `a a a b a a b` is `(a ×n  b) ×2`: the inner loop need not run equally often each time.
+`a b a b a b c` becomes `(a b) ×3  c`. The shortest repetitions are folded first; from then on each counts as one
+symbol, however often it repeats. So `a a a b a a b` becomes `(a ×n  b) ×2`: the inner loop may run a different number
+of times in each repetition of the outer one.
 """
 
 from __future__ import annotations
@@ -15,37 +16,37 @@ import numpy.typing as npt
 
 _Ids: TypeAlias = npt.NDArray[np.int64]
 
-ALWAYS_TRIED = 64  # periods; longer ones only where some symbol comes back after just as many
+ALWAYS_TRIED = 64  # periods up to this one are always tried, longer ones only if some symbol recurs at that distance
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Repeat:
-    """What each repetition consists of: positions in the sequence, and repetitions inside."""
+    """The contents of each repetition: positions in the sequence, and inner repetitions."""
 
-    times: tuple[tuple[Item, ...], ...]
-
-
-Item: TypeAlias = int | Repeat
+    times: tuple[tuple[Position, ...], ...]
 
 
-def find_repeats(symbols: Sequence[Hashable], order: Sequence[int], copies: int) -> list[Item]:
+Position: TypeAlias = int | Repeat
+
+
+def find_repeats(symbols: Sequence[Hashable], order: Sequence[int], copies: int) -> list[Position]:
     """The sequence with everything folded that repeats at least `copies` times in a row.
 
     Args:
-        symbols: equal where the same thing happens again.
-        order: a number for each position, such as its line in the program. Where a repetition could be cut in several
-            ways (`b a b a b a`), it begins at the smallest.
+        symbols: equal for equal operations.
+        order: a number for each position, such as its line in the program. If a repetition could be cut in several
+            ways (`b a b a b a`), each copy begins at the smallest number.
         copies: at least 2.
 
-    Time grows with the length times the number of different distances between equal symbols.
+    Takes time proportional to the length times the number of different distances between equal symbols.
     """
     known: dict[Hashable, int] = {}
     ids = np.array([known.setdefault(symbol, len(known)) for symbol in symbols], np.int64)
-    items: list[Item] = list(range(len(symbols)))
+    items: list[Position] = list(range(len(symbols)))
     firsts = list(order)
     while (found := _shortest(ids, copies)) is not None:
         period, runs = found
-        new_items: list[Item] = []
+        new_items: list[Position] = []
         new_firsts: list[int] = []
         new_ids: list[int] = []
         done = 0
@@ -67,7 +68,7 @@ def find_repeats(symbols: Sequence[Hashable], order: Sequence[int], copies: int)
 
 
 def _shortest(ids: _Ids, copies: int) -> tuple[int, list[tuple[int, int]]] | None:
-    """The shortest period that repeats often enough, and where: (start, stop) of everything that has this period."""
+    """The shortest period that repeats often enough, and (start, stop) of each stretch with this period."""
     for period in _periods(ids, copies):
         same = ids[:-period] == ids[period:]
         edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
@@ -87,6 +88,6 @@ def _periods(ids: _Ids, copies: int) -> list[int]:
 
 
 def _best_begin(start: int, stop: int, period: int, firsts: Sequence[int]) -> int:
-    """Where to cut: nothing is lost by beginning up to `spare` later."""
+    """Where the first copy begins: starting up to `spare` positions later loses no copy."""
     spare = max(stop - start, 0) % period
     return min(range(start, start + spare + 1), key=lambda at: (firsts[at], at))

@@ -1,4 +1,4 @@
-"""From a recording at one step to a graph as data: boxes, arrows, borders, heading, legend.
+"""Turns a recording at one step into the data of a picture: boxes, arrows, borders, heading, legend.
 
 Imports `viz.planning` and `viz.basics`.
 """

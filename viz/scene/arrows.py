@@ -1,4 +1,4 @@
-"""The arrows of a picture: what travelled along them, and small boxes that stand for a value at its far uses."""
+"""The arrows of a picture: what travelled along them, and the small copies of boxes that replace long arrows."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
 from viz.basics.graph import Arrow, ArrowKind, Box
 from viz.basics.options import Detail
-from viz.planning.members import Repetitions, Travels
-from viz.planning.plan import Key, Link, Plan
+from viz.planning.box_plan import BoxPlan, Key, Link
+from viz.planning.group_contents import GradientFlow, GroupContents
 
-MOST_ARROWS = 4  # a value used in more places is drawn again, small, at the others
+MOST_ARROWS = 4  # from one box; further uses get a small copy of the box instead
 TERM_WIDTH = 24
 
 
 def make_arrows(
     now: Moment,
-    plan: Plan,
+    plan: BoxPlan,
     ranks: Mapping[Key, int],
     boxes: Mapping[Key, Box],
     shown: Collection[Detail],
-    repetitions: Repetitions,
+    contents: GroupContents,
 ) -> tuple[list[Box], list[Arrow]]:
-    """The arrows; and the small boxes, so that no arrow crosses it all."""
+    """The small copies of boxes, and the arrows."""
     counts = Counter(link.tail for link in plan.links)
     again: dict[str, Box] = {}
     arrows = []
@@ -37,9 +37,9 @@ def make_arrows(
             again.setdefault(
                 tail,
                 Box(tail, "again", home.state, title, "", (), (), (f"{home.title}, drawn above",),
-                    ranks[link.head] - 1, home.node, home.recorded_in, frames=head.frames),
+                    ranks[link.head] - 1, home.node, home.recorded_in, clusters=head.clusters),
             )  # fmt: skip
-        kind, text = _travel(now, link, repetitions.travels(link))
+        kind, text = _travel(now, link, contents.flow(link))
         if port is not None and len(link.uses) == 1:
             text = f"#{port} {text}".strip()
         about = _tooltip(link, kind, text, home, head)
@@ -48,8 +48,8 @@ def make_arrows(
     return list(again.values()), arrows
 
 
-def _travel(now: Moment, link: Link, travels: Travels) -> tuple[ArrowKind, str]:
-    """Whether gradients have travelled along the arrow, and which."""
+def _travel(now: Moment, link: Link, travels: GradientFlow) -> tuple[ArrowKind, str]:
+    """The arrow's kind and text: whether a gradient has travelled along it, and which."""
     if travels.since >= now.steps_done:
         return "absent", ""
     if travels.ended:
@@ -79,15 +79,15 @@ def _tooltip(link: Link, kind: ArrowKind, text: str, home: Box, head: Box) -> st
     use = link.uses[0]
     if len(link.uses) > 1:
         inside = f"each repetition of {head.title} uses the one before" if link.tail == link.head else ""
-        who = inside or f"{head.title} uses {home.title} in {len(link.uses)} places"
+        uses = inside or f"{head.title} uses {home.title} in {len(link.uses)} places"
         gradients = f"gradients {text}"
     else:
-        who = f"%{use.by} uses {home.title}{f', output {use.output}' if use.output else ''}"
+        uses = f"%{use.by} uses {home.title}{f', output {use.output}' if use.output else ''}"
         gradients = f"gradient {text}"
     away = {
         "value": "no gradient goes back here",
         "border": "it was detached before, so no gradient goes back here",
         "future": "no gradient has travelled here yet",
-        "undefined": "an undefined gradient (None) travelled here: it counts down the wait, and adds nothing",
+        "undefined": "an undefined gradient (None) travelled here: the wait for it is over, and it adds nothing",
     }.get(kind, gradients)
-    return f"{who}: {away}"
+    return f"{uses}: {away}"

@@ -1,4 +1,4 @@
-"""One node of a recording as a box: its title, and the rows that say what is known of it at a moment."""
+"""One node of a recording as a box: its title, and rows that show its state at a moment."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.heat import Heat, heat
 from viz.basics.options import Detail
-from viz.planning.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
-from viz.scene.borders import border_rows, border_title, detached_rows, ended, ended_leaf, written_rows
-from viz.scene.kept import hook_rows, saved_rows, saver_rows
+from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.scene.borders import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
+from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
 
 VALUE_WIDTH = 36
-SUMMARY_WIDTH = 56  # mean, spread, smallest, largest, zeros, NaN and Inf of what has too many elements to be listed
+SUMMARY_WIDTH = 56  # the statistics of an array that is too large to be listed
 FORMULA_WIDTH = 46
 NO_GRADIENT = "no gradient yet"
 
@@ -30,11 +30,11 @@ class BoxMaker:
 
     now: Moment
     show: Collection[Detail]
-    usual_dtype: str  # of the picture; others are named in the box
-    leaves: Mapping[int, TensorRef]  # the leaf at the version in which this picture's operations used it
+    usual_dtype: str  # of the picture; a box names its dtype only if it differs
+    leaves: Mapping[int, TensorRef]  # leaf -> the version used in this picture
 
     def node(self, node_id: int, rank: int, hidden: int) -> Box:
-        """The box of an operation, or of a leaf together with its AccumulateGrad. `hidden` neighbours are not drawn."""
+        """The box of an operation, or of a leaf with its AccumulateGrad; `hidden` neighbours of it are not drawn."""
         node = self.now.recording.nodes[node_id]
         if node.variable is not None:
             return self._leaf(node, node.variable, rank, hidden)
@@ -70,7 +70,7 @@ class BoxMaker:
         tensor = self.now.recording.tensors[ref.tensor]
         if tensor.requires_grad:
             return self._unused(ref, rank)
-        found = ended(self.now, ref)
+        found = history_end(self.now, ref)
         return Box(
             id=f"t{ref.tensor}v{ref.version}",
             kind="border" if found is not None else "constant",
@@ -89,9 +89,9 @@ class BoxMaker:
         )
 
     def _unused(self, ref: TensorRef, rank: int) -> Box:
-        """A leaf that was used off the tape alone: backward cannot know of it."""
+        """A leaf used only off the tape, which backward cannot reach."""
         name = visible(self.now.recording.tensors[ref.tensor].name, NAME_WIDTH)
-        about = f"{name or 'this leaf'} was used only where nothing was recorded: backward cannot know of it"
+        about = f"{name or 'this leaf'} was used only where nothing was recorded, so backward cannot reach it"
         rows = (*self._value(ref), Row(".grad", NO_GRADIENT, "muted"))
         return Box(f"t{ref.tensor}v{ref.version}", "leaf", "outside", name or "a leaf", self._shape(ref.tensor), rows,
                    (), (about,), rank, None)  # fmt: skip
@@ -99,7 +99,7 @@ class BoxMaker:
     def _leaf(self, node: NodeRecord, variable: int, rank: int, hidden: int) -> Box:
         now, tensor = self.now, self.now.recording.tensors[variable]
         ref = self.leaves.get(variable, TensorRef(variable, max(tensor.values, default=0)))
-        found = ended_leaf(now, node.id)
+        found = leaf_history_end(now, node.id)
         return Box(
             id=f"n{node.id}",
             kind="leaf",
@@ -128,7 +128,7 @@ class BoxMaker:
         )
 
     def _about(self, node: NodeRecord) -> list[Row]:
-        """What kind of operation it is, as far as the title does not say so."""
+        """What the title does not say about the operation."""
         tensors, rows = self.now.recording.tensors, []
         if "formulas" in self.show and node.formula:
             rows += [Row("", line, "muted") for line in _formula_lines(node.formula)]
@@ -137,10 +137,10 @@ class BoxMaker:
         if node.kind == "function":
             rows.append(Row("", "your own Function", "muted"))
         if node.kind == "copy_slices":
-            rows.append(Row("", "written through a view: this rule inside of the view,", "muted"))
-            rows.append(Row("", "and outside of it the gradient passes as it is", "muted"))
+            rows.append(Row("", "written through a view: inside it, this rule applies;", "muted"))
+            rows.append(Row("", "outside it, the gradient passes unchanged", "muted"))
         if base is not None and node.op == "asstrided":
-            rows.append(Row("", "the view's new history: it leads to what was written", "muted"))
+            rows.append(Row("", "the view's new history, which leads to the write", "muted"))
         if (node.in_place or node.kind == "copy_slices") and outputs:
             first = node.operands[0].ref if node.operands else None
             before = first.version if first is not None else max(outputs[0].version - 1, 0)
@@ -157,16 +157,16 @@ class BoxMaker:
         value = self.now.recording.value(ref)
         if value is None:
             return []
-        return [Row("value", written(value), "plain" if _is_finite(value) else "alarm", self._heat(value))]
+        return [Row("value", _value_text(value), "plain" if _is_finite(value) else "alarm", self._heat(value))]
 
     def _heat(self, value: Value | None) -> Heat | None:
-        """The value as a heat map, where that was asked for and it is more than a number."""
+        """The value as a heat map, if heat maps were asked for and it is more than one number."""
         return heat(value) if "heat" in self.show and value is not None and value.shape != () else None
 
     def _gradient_row(self, key: str, value: Value | None) -> Row:
         if value is None:
             return Row(key, "None (undefined)", "muted")
-        return Row(key, written(value), "gradient" if _is_finite(value) else "alarm", self._heat(value))
+        return Row(key, _value_text(value), "gradient" if _is_finite(value) else "alarm", self._heat(value))
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
@@ -184,10 +184,10 @@ class BoxMaker:
         return [self._sum("grad", node, output)]
 
     def _sum(self, key: str, node: int, output: int) -> Row:
-        """What is in an input buffer: while terms are missing, how many; when one has just come, the addition."""
+        """The content of an input buffer: the latest addition, and how many terms are still missing."""
         came = self.now.arrived(node, output)
         assert came is not None
-        text = written(came.total)
+        text = _value_text(came.total)
         last, waits = came.delivery, self.now.waits_for(node)
         current = self.now.current
         just_now = current is not None and any(one is last for one in current.deliveries)
@@ -200,7 +200,7 @@ class BoxMaker:
         return Row(key, text, "gradient" if _is_finite(came.total) else "alarm", self._heat(came.total))
 
     def _arriving(self, node: NodeRecord) -> list[Row]:
-        """What has arrived for a leaf but is not in its `.grad` yet."""
+        """The gradient that has arrived at a leaf but is not yet in its `.grad`."""
         now = self.now
         if "gradients" not in self.show or now.pass_ is None or now.step_of(node.id) is not None:
             return []
@@ -231,7 +231,7 @@ class BoxMaker:
         if "source" not in self.show or node.place is None:
             return []
         return [
-            Row(where(self.now.recording, node.place), code_at(self.now.recording, node.place, VALUE_WIDTH), "muted")
+            Row(location(self.now.recording, node.place), code_at(self.now.recording, node.place, VALUE_WIDTH), "muted")
         ]
 
     def _port(self, node: NodeRecord, output: int) -> Port:
@@ -270,7 +270,7 @@ class BoxMaker:
 
 
 def state_of(now: Moment, node: int) -> BoxState:
-    """Where backward is with a node."""
+    """How far backward has come with a node."""
     if not now.is_there(node):
         return "absent"
     if now.pass_ is None:
@@ -292,21 +292,21 @@ def state_of(now: Moment, node: int) -> BoxState:
     return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
 
 
-def written(value: Value | None) -> str:
-    """Small arrays as they are, large ones as what there is to say of them on a line."""
+def _value_text(value: Value | None) -> str:
+    """A small array in full, a large one as a line of statistics."""
     short = format_value(value, VALUE_WIDTH)
     return short if value is None or short.startswith("[") else format_value(value, SUMMARY_WIDTH)
 
 
 def _is_finite(value: Value | None) -> bool:
-    """Whether there is no NaN and no Inf in it: they must not be overlooked."""
+    """Whether it has no NaN and no Inf, which must not be overlooked."""
     if isinstance(value, Summary):
         return not value.nans + value.infs
     return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
 def _formula_lines(formula: str) -> list[str]:
-    """The operation on one line and its derivatives on the next, unless both fit on one."""
+    """The operation and its derivatives on separate lines, unless both fit on one."""
     formula = visible(formula, 300)
     parts = [part.strip() for part in formula.split("    ") if part.strip()]
     joined = "   ".join(parts)

@@ -1,4 +1,4 @@
-"""A failed step in the picture: the message, the lines that matter, and who overwrote what was saved."""
+"""A failed step in the picture: the message, the lines concerned, and the nodes that overwrote saved tensors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from microtape.recording.model.model import ErrorRecord, Recording, SavedUse, Te
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Arrow, Box, Row
-from viz.planning.naming import code_at, tensor_name, where
-from viz.planning.plan import Key, Plan
+from viz.planning.box_plan import BoxPlan, Key
+from viz.planning.naming import code_at, location, tensor_name
 
 MESSAGE_WIDTH = 58
 MOST_LINES = 8
 
 
 def overwriters(now: Moment) -> dict[int, SavedUse]:
-    """The nodes that wrote to a tensor which the failed step had saved, and what was saved."""
+    """The nodes that overwrote a saved tensor of the failed step, each with that tensor."""
     found = {}
     for used in now.failed.saved if now.failed is not None else ():
         writer, _ = now.timeline.producer.get(TensorRef(used.ref.tensor, used.version_now), (None, 0))
@@ -27,9 +27,9 @@ def overwriters(now: Moment) -> dict[int, SavedUse]:
 
 
 def failure_boxes(
-    now: Moment, plan: Plan, ranks: Mapping[Key, int], boxes: Mapping[Key, Box]
+    now: Moment, plan: BoxPlan, ranks: Mapping[Key, int], boxes: Mapping[Key, Box]
 ) -> tuple[list[Box], list[Arrow]]:
-    """The error beside the node that raised it, and an arrow from what overwrote the tensors it had saved."""
+    """The error beside the node that raised it, and arrows from the nodes that overwrote its saved tensors."""
     step = now.failed
     key = plan.key_of.get(step.node) if step is not None else None
     if step is None or step.error is None or key is None:
@@ -67,6 +67,6 @@ def _message(message: str) -> list[Row]:
 
 def _places(recording: Recording, error: ErrorRecord) -> list[Row]:
     return [
-        Row(visible(role, 20), f"{where(recording, place)}  {code_at(recording, place, 40)}", "alarm")
+        Row(visible(role, 20), f"{location(recording, place)}  {code_at(recording, place, 40)}", "alarm")
         for role, place in error.places
     ]

@@ -1,4 +1,4 @@
-"""Boxes of folds: what repeats, and how values and gradients change from one repetition to the next."""
+"""Boxes of folds: the repeated operations, and how values and gradients change from repetition to repetition."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row
 from viz.basics.options import Detail
+from viz.planning.box_plan import BoxPlan, InputGroup
 from viz.planning.folds import Item
-from viz.planning.members import Members, Repetitions
-from viz.planning.naming import NAME_WIDTH, code_at, shape_words, tensor_name, where
+from viz.planning.group_contents import GroupContents, Members
+from viz.planning.naming import NAME_WIDTH, code_at, location, shape_words, tensor_name
 from viz.planning.open_folds import Group
-from viz.planning.plan import Own, Plan
-from viz.planning.spark import spark
-from viz.scene.borders import WORDS, ended
+from viz.planning.sparkline import sparkline
+from viz.scene.borders import WORDS, history_end
 from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
 
 MOST_ROLES = 6
@@ -30,16 +30,16 @@ class FoldBoxMaker:
 
     now: Moment
     show: Collection[Detail]
-    plan: Plan
-    repetitions: Repetitions
+    plan: BoxPlan
+    contents: GroupContents
 
     def group(self, group: Group, rank: int) -> Box:
-        """The box of repetitions that are not open."""
-        members = self.repetitions.members(group)
+        """The box of closed repetitions."""
+        members = self.contents.members(group)
         state, done = self._state(members), members.done(self.now)
         rows = [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
         rows += self._source(members.place)
-        rows += self._results(self.repetitions.results(group))
+        rows += self._results(self.contents.results(group))
         if state == "partly" or (state in ("current", "receiving") and done):
             rows.append(Row("done", f"{done} of {len(members.nodes)} operations", "muted"))
         return Box(
@@ -54,12 +54,12 @@ class FoldBoxMaker:
             rank=rank,
             node=None,
             recorded_in=members.recorded_in,
-            frames=self.plan.frames.get(group, ()),
+            clusters=self.plan.clusters.get(group, ()),
         )
 
-    def own(self, own: Own, rank: int) -> Box:
-        """The box of the leaves, or of the tensors without gradient, that each repetition has for itself."""
-        leaves = self.repetitions.members(own)
+    def own(self, own: InputGroup, rank: int) -> Box:
+        """The box of a group of leaves or of constants."""
+        leaves = self.contents.members(own)
         roles = self._roles(own.members)
         of = " and ".join(group.name for group in own.of[:2])
         rows = [self._role(role) for role in roles[:MOST_ROLES]]
@@ -77,7 +77,7 @@ class FoldBoxMaker:
             tooltip=(f"{len(own.members)} {what} that {of} uses",),
             rank=rank,
             node=None,
-            frames=self.plan.frames.get(own, ()),
+            clusters=self.plan.clusters.get(own, ()),
         )
 
     def _state(self, members: Members) -> BoxState:
@@ -111,7 +111,7 @@ class FoldBoxMaker:
         if "source" not in self.show or place is None:
             return []
         recording = self.now.recording
-        return [Row(where(recording, place), code_at(recording, place, VALUE_WIDTH), "muted")]
+        return [Row(location(recording, place), code_at(recording, place, VALUE_WIDTH), "muted")]
 
     def _results(self, outs: Sequence[int]) -> list[Row]:
         now, rows = self.now, []
@@ -129,16 +129,19 @@ class FoldBoxMaker:
         return rows
 
     def _sizes(self, key: str, values: Sequence[Value | None], tone: str) -> list[Row]:
-        sizes = [None if value is None else self.repetitions.size(value) for value in values]
+        sizes = [None if value is None else self.contents.size(value) for value in values]
         if all(one is None for one in sizes):
             return [Row(key, NO_GRADIENT, "muted")] if tone == "gradient" else []
         wrong = [number for number, one in enumerate(sizes) if one is not None and math.isnan(one)]
         if wrong:
-            return [Row(key, spark(sizes), "alarm"), Row("", f"NaN or Inf in {len(wrong)} of {len(sizes)}", "alarm")]
-        return [Row(key, spark(sizes), "gradient" if tone == "gradient" else "plain")]
+            return [
+                Row(key, sparkline(sizes), "alarm"),
+                Row("", f"NaN or Inf in {len(wrong)} of {len(sizes)}", "alarm"),
+            ]
+        return [Row(key, sparkline(sizes), "gradient" if tone == "gradient" else "plain")]
 
     def _roles(self, members: Sequence[int | TensorRef]) -> list[list[int | TensorRef]]:
-        """The members by name, numbers in it aside: `layers[0].w` and `layers[1].w` have one role."""
+        """The members by name without its numbers: `layers[0].w` and `layers[1].w` have the same role."""
         found: dict[tuple[str, int], list[int | TensorRef]] = {}
         for one in members:
             dimensions = len(self.now.recording.tensors[self._tensor(one)].shape)
@@ -151,7 +154,7 @@ class FoldBoxMaker:
         shapes = list(dict.fromkeys(now.recording.tensors[tensor].shape for tensor in tensors))
         text = f"{len(members)} of {shape_words(shapes[0])}" if len(shapes) == 1 else f"{len(members)}, several shapes"
         named = span(self._name(members[0]), self._name(members[-1])) or "unnamed"
-        found = ended(now, members[0]) if isinstance(members[0], TensorRef) else None
+        found = history_end(now, members[0]) if isinstance(members[0], TensorRef) else None
         if found is not None:
             text += f"  ✂ {WORDS[found.crossed.kind]}"
         if not isinstance(members[0], int) or "gradients" not in self.show or now.pass_ is None:

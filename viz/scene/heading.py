@@ -1,4 +1,4 @@
-"""What stands above a picture: which pass of which program, what has just happened, what is not shown."""
+"""The text above a picture: the program, the pass, the current step, and what the picture does not show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microtape.recording.model.moment import Moment
 from microtape.recording.model.words import format_value
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH
-from viz.planning.naming import where
+from viz.planning.naming import location
 
 TERM_WIDTH = 22
 
@@ -19,13 +19,13 @@ def title(now: Moment) -> str:
     name = visible(now.recording.title, 60)
     if now.pass_ is None:
         return name
-    place = f" in {where(now.recording, now.pass_.place)}" if now.pass_.place else ""
+    place = f" in {location(now.recording, now.pass_.place)}" if now.pass_.place else ""
     number = f", pass {now.pass_.index + 1}" if len(now.recording.passes) > 1 or now.pass_.index else ""
     return f"{name}: {now.pass_.kind}(){place}{number}"
 
 
 def subtitle(now: Moment) -> str:
-    """Where in the pass this is, and what the step in focus did."""
+    """The position in the pass, and what the current step did."""
     if now.pass_ is None:
         if not now.recording.options.get("snapshot"):
             return "no backward pass was recorded"
@@ -44,14 +44,14 @@ def subtitle(now: Moment) -> str:
 
 
 def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
-    """What the recording lacks, and how the program ended if not well."""
+    """What the recording lacks, and the error that ended the program, if any."""
     recording, found = now.recording, []
     if recording.error is not None:
         found.append(f"the program raised {_first_line(recording.error)}")
     refs = {ref for node in nodes for ref in recording.nodes[node].outputs if ref is not None}
     missing = sum(recording.value(ref) is None for ref in refs)
     if missing:
-        about = "are gone: nobody kept them" if recording.options.get("snapshot") else "were not recorded"
+        about = "are gone: nothing kept them" if recording.options.get("snapshot") else "were not recorded"
         found.append(f"{missing} of {len(refs)} values {about}")
     return [visible(note, LINE_WIDTH) for note in (*found, *recording.notes)]
 
@@ -65,7 +65,7 @@ def _node(now: Moment, node: int) -> str:
 
 
 def _sent(now: Moment) -> str:
-    """What the step in focus passed on, if that is little."""
+    """The gradients that the current step sent, if there are at most three."""
     sent = now.current.deliveries if now.current else ()
     if not 1 <= len(sent) <= 3:
         return ""

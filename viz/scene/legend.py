@@ -1,4 +1,4 @@
-"""The legend: a line for every sign that occurs in the picture, and for no other."""
+"""The legend: a line for every sign that occurs in the picture, and no others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ARROWS: dict[ArrowKind, str] = {
 
 
 def legend(boxes: Iterable[Box], arrows: Iterable[Arrow], *, watched: bool = True) -> tuple[LegendItem, ...]:
-    """What the signs in these boxes and arrows mean. Of a graph that nobody `watched`, no arrow tells of gradients."""
+    """The meanings of the signs in these boxes and arrows. Without `watched`, gradients were not recorded."""
     boxes = tuple(boxes)
     kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
     named = _ARROWS if watched else {**_ARROWS, "future": "value"}
@@ -56,6 +56,6 @@ def legend(boxes: Iterable[Box], arrows: Iterable[Arrow], *, watched: bool = Tru
 
 
 def _recorded(number: int) -> str:
-    """The passes take turns with how their boxes look."""
+    """The passes take turns with the looks of their boxes."""
     *_, look = RECORDED_LOOKS[number % len(RECORDED_LOOKS)]
     return f"recorded by backward, pass {number + 1}{f' ({look})' if look else ''}"

@@ -1,41 +1,41 @@
-"""What a picture is of: which nodes, what of them is folded, and in which layers the boxes stand.
+"""What a picture shows: which nodes, which of them are folded, and the rank of each box.
 
-A scene does not depend on the step, but for what is in focus, so that the pictures of a film can share one.
+Apart from what is in focus, a scene does not depend on the step, so all pictures of a film share one scene.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from microtape.recording.model.model import TensorRef
+from microtape.recording.model.model import Recording, TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.errors import DrawError, TooLargeError
-from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, details, whole, words
-from viz.planning.extent import Extent, extent, some_root
-from viz.planning.folds import WAYS, Fold, Item, folded
-from viz.planning.members import Repetitions
+from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, as_whole_number, as_words, details
+from viz.planning.box_plan import BoxPlan, Key, make_box_plan
+from viz.planning.dataflow import Cut, Use, find_uses
+from viz.planning.folds import STRATEGIES, Fold, Item, folded
+from viz.planning.group_contents import GroupContents
 from viz.planning.naming import usual_dtype
-from viz.planning.open_folds import Group, Sight, open_more, opened, sight
-from viz.planning.plan import Key, Plan, make_plan
-from viz.planning.ranks import layers
-from viz.planning.uses import Use, find_uses
+from viz.planning.open_folds import FoldView, Group, fold_view, open_more, opened
+from viz.planning.ranks import assign_ranks
+from viz.planning.selection import Selection, select_nodes, some_root
 from viz.scene.borders import find_cuts
 from viz.scene.failure import overwriters
 from viz.scene.heading import notes
 
-FEW_USES = 4  # a leaf used in more places is no reason to open one of them
+FEW_USES = 4  # a leaf in focus opens the folds that use it only if it is used in at most this many places
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scene:
-    """Everything about a picture but what has happened so far."""
+    """Everything about a picture that does not depend on how far backward has come."""
 
-    extent: Extent
+    selection: Selection
     shown: frozenset[Detail]
-    plan: Plan
+    plan: BoxPlan
     ranks: Mapping[Key, int]
-    repetitions: Repetitions
+    contents: GroupContents
     usual_dtype: str
     leaves: Mapping[int, TensorRef]  # each at the version in which it is used here
     notes: tuple[str, ...]
@@ -52,69 +52,88 @@ def make_scene(
     max_boxes: int = MAX_BOXES,
     focus: bool = True,
 ) -> Scene:
-    """Decide what to draw. The arguments are those of `viz.draw`; with `focus`, what has just happened is not folded.
+    """Decide what to draw. The arguments are those of `viz.draw`; `focus` keeps the nodes of the last step unfolded.
 
     Raises:
         DrawError: an argument makes no sense here.
         TooLargeError: there would be more than `max_boxes` boxes.
     """
-    asked, radius, max_boxes = words("open", open), whole("radius", radius), whole("max_boxes", max_boxes)
+    asked = as_words("open", open)
+    radius, max_boxes = as_whole_number("radius", radius), as_whole_number("max_boxes", max_boxes)
     if around is not None and (asked or fold):
         raise DrawError("around= draws single nodes: leave out fold= and open=")
-    which = extent(now, around, radius, max_boxes)
-    uses = find_uses(now, which.nodes, constants=True)
-
-    cuts = list(find_cuts(now, frozenset(which.nodes), _inputs(now, which, uses)))
-
-    def plan_of(seen: Sight) -> Plan:
-        return make_plan(now.recording, which.nodes, uses, seen, cuts)
-
-    if around is None and (fold or asked or (fold is None and len(which.nodes) > FOLD_ABOVE)):
-        items = _items(now, which, plan_of)
-        plan = plan_of(_sight(items, asked, _focus(now, which, uses) if focus else (), plan_of))
+    selection = select_nodes(now, around, radius, max_boxes)
+    uses = find_uses(now, selection.nodes, constants=True)
+    cuts = find_cuts(now, frozenset(selection.nodes), _inputs(now, selection, uses))
+    planner = _Planner(now.recording, selection.nodes, uses, tuple(cuts))
+    if around is None and (fold or asked or (fold is None and len(selection.nodes) > FOLD_ABOVE)):
+        items = _fold(planner)
+        plan = planner.plan(_view(items, asked, _focus(now, selection, uses) if focus else (), planner))
         if len(plan.order) > max_boxes and not asked:
-            plan = plan_of(sight(items, set()))  # what is in focus is too large to be opened
+            plan = planner.plan(fold_view(items, set()))  # opening what is in focus takes too many boxes
     else:
-        items = tuple(node for node in which.nodes if now.recording.nodes[node].variable is None)
-        plan = plan_of(sight(items, set()))
+        items = tuple(node for node in selection.nodes if now.recording.nodes[node].variable is None)
+        plan = planner.plan(fold_view(items, set()))
     if len(plan.order) > max_boxes:
-        raise TooLargeError(_too_large(now, which, plan, items, asked, max_boxes))
+        raise TooLargeError(_too_large(now, selection, plan, items, asked, max_boxes))
     shown = details(show, len(plan.order))
     if "constants" not in shown:
-        uses = [use for use in uses if isinstance(use.of, int)]
-        cuts = [cut for cut in cuts if isinstance(cut.into, int)]
-        plan = plan_of(plan.sight)
+        planner = planner.without_constants()
+        plan = planner.plan(plan.view)
     users: dict[Key, list[Key]] = {}
     for link in plan.links:
         users.setdefault(link.tail, []).append(link.head)
-    nodes = [now.recording.nodes[node] for node in which.nodes]
+    nodes = [now.recording.nodes[node] for node in selection.nodes]
     operands = [op.ref for node in nodes for op in node.operands if op.ref is not None]
     tensors = {ref.tensor for ref in operands}
     tensors.update(ref.tensor for node in nodes for ref in node.outputs if ref is not None)
     return Scene(
-        which,
+        selection,
         shown,
         plan,
-        layers(plan.order, users),
-        Repetitions(now.timeline, uses),
+        assign_ranks(plan.order, users),
+        GroupContents(now.timeline, planner.uses),
         usual_dtype(now.recording, tensors),
         {ref.tensor: ref for ref in reversed(operands)},
-        (*which.notes, *_folded_note(which, plan), *notes(now, which.nodes)),
+        (*selection.notes, *_folded_note(selection, plan), *notes(now, selection.nodes)),
     )
 
 
-def _inputs(now: Moment, which: Extent, uses: Sequence[Use]) -> dict[int | TensorRef, None]:
-    """The leaves, and the tensors that need no gradient."""
-    leaves = (node for node in which.nodes if now.recording.nodes[node].variable is not None)
+@dataclass(frozen=True, eq=False, slots=True)
+class _Planner:
+    """Plans the boxes of the same nodes with different folds open."""
+
+    recording: Recording
+    nodes: Sequence[int]
+    uses: Sequence[Use]
+    cuts: Sequence[Cut]
+
+    def plan(self, view: FoldView) -> BoxPlan:
+        return make_box_plan(self.recording, self.nodes, self.uses, view, self.cuts)
+
+    def count(self, view: FoldView) -> int:
+        """How many boxes the plan has."""
+        return len(self.plan(view).order)
+
+    def without_constants(self) -> _Planner:
+        """The same, without boxes for tensors that need no gradient."""
+        uses = [use for use in self.uses if isinstance(use.of, int)]
+        cuts = [cut for cut in self.cuts if isinstance(cut.into, int)]
+        return _Planner(self.recording, self.nodes, uses, cuts)
+
+
+def _inputs(now: Moment, selection: Selection, uses: Sequence[Use]) -> dict[int | TensorRef, None]:
+    """The leaves, and the tensors that need no gradient, as a set that keeps its order."""
+    leaves = (node for node in selection.nodes if now.recording.nodes[node].variable is not None)
     return dict.fromkeys([*leaves, *(use.of for use in uses if isinstance(use.of, TensorRef))])
 
 
-def _items(now: Moment, which: Extent, plan_of: Callable[[Sight], Plan]) -> tuple[Item, ...]:
-    """The tape with what repeats folded, by the first way that leaves few boxes, or by the one that leaves fewest."""
+def _fold(planner: _Planner) -> tuple[Item, ...]:
+    """The tape folded by the first strategy that leaves few boxes, or else by the one that leaves the fewest."""
     best: tuple[int, tuple[Item, ...]] | None = None
-    for way in WAYS:
-        items = folded(now.recording, which.nodes, way)
-        count = len(plan_of(sight(items, set())).order)
+    for strategy in STRATEGIES:
+        items = folded(planner.recording, planner.nodes, strategy)
+        count = planner.count(fold_view(items, set()))
         if best is None or count < best[0]:
             best = count, items
         if count <= FEW:
@@ -123,34 +142,32 @@ def _items(now: Moment, which: Extent, plan_of: Callable[[Sight], Plan]) -> tupl
     return best[1]
 
 
-def _sight(
-    items: tuple[Item, ...], asked: Sequence[str], focus: Collection[int], plan_of: Callable[[Sight], Plan]
-) -> Sight:
-    """What was asked for; else what is in focus, and of the rest what fits."""
+def _view(items: tuple[Item, ...], asked: Sequence[str], focus: Collection[int], planner: _Planner) -> FoldView:
+    """Open the folds that were asked for; if none were, those in focus and as many others as fit."""
     first = opened(items, asked, focus)
     if asked:
-        return sight(items, first)
-    return open_more(items, first, lambda seen: len(plan_of(seen).order), FEW)
+        return fold_view(items, first)
+    return open_more(items, first, planner.count, FEW)
 
 
-def _focus(now: Moment, which: Extent, uses: Sequence[Use]) -> set[int]:
-    """The node in the foreground, and who overwrote what it had saved; for a leaf, the few that use it."""
+def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:
+    """The node of the current step and the nodes that overwrote its saved tensors; for a leaf, also its few users."""
     if now.current is None:
         return set()
-    drawn = set(which.nodes)
+    drawn = set(selection.nodes)
     found = {now.current.node, *overwriters(now)} & drawn
     leaves = {node for node in found if now.recording.nodes[node].variable is not None}
     users = [use.by for use in uses if use.of in leaves]
     return found.union(users) if len(users) <= FEW_USES else found
 
 
-def _folded_note(which: Extent, plan: Plan) -> list[str]:
-    groups = [item for item in plan.sight.items if isinstance(item, Group)]
+def _folded_note(selection: Selection, plan: BoxPlan) -> list[str]:
+    groups = [item for item in plan.view.items if isinstance(item, Group)]
     if not groups:
         return []
     largest = max(groups, key=lambda group: group.stop - group.first)
-    count = f"{len(which.nodes)} nodes in {len(plan.order)} boxes"
-    return [f"{count}: what is folded opens by name, open={_example(largest.fold, largest.first)}"]
+    count = f"{len(selection.nodes)} nodes in {len(plan.order)} boxes"
+    return [f"{count}: open a fold by its name: open={_example(largest.fold, largest.first)}"]
 
 
 def _example(fold: Fold, number: int) -> str:
@@ -158,16 +175,17 @@ def _example(fold: Fold, number: int) -> str:
 
 
 def _too_large(
-    now: Moment, which: Extent, plan: Plan, items: Sequence[Item], asked: Sequence[str], max_boxes: int
+    now: Moment, selection: Selection, plan: BoxPlan, items: Sequence[Item], asked: Sequence[str], max_boxes: int
 ) -> str:
     folds = [item for item in items if isinstance(item, Fold)]
     inside = f" in {len(plan.order)} boxes" if folds else ""
-    ways = [f'draw the neighbourhood of one with around="{some_root(now, which.nodes)}", radius=3']
+    ways = [f'draw the neighbourhood of one with around="{some_root(now, selection.nodes)}", radius=3']
     if asked and folds:
         ways.insert(0, f"open one repetition with open={_example(folds[0], 0)}")
     elif not folds:
         ways.insert(0, "fold what repeats with fold=True")
+    limit = f"the limit is max_boxes={max_boxes}"
     return (
-        f"{len(which.nodes)} nodes{inside} would not be readable in one picture (the limit is max_boxes={max_boxes}): "
+        f"{len(selection.nodes)} nodes{inside} would not be readable in one picture ({limit}): "
         f"{', '.join(ways)}, or raise max_boxes="
     )

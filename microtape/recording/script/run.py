@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.script.condition import ExpressionError
@@ -238,7 +239,7 @@ def _result(
     recording = out if report is not None and report["saved"] else None
     kept = "what was recorded until then is kept" if recording else "nothing was recorded"
     if status < 0:
-        return ScriptRun(recording, 128 - status, f"{script} was killed by {_signal_name(-status)}: {kept}")
+        return ScriptRun(recording, 128 - status, f"{script} was killed by {signal_name(-status)}: {kept}")
     if report is None:
         return ScriptRun(None, status or _NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
     count, ended = report["passes"], report["ended"]
@@ -266,10 +267,3 @@ def _why_nothing(count: int, passes: str | None, torch: bool) -> str:
 
 def _passes(count: int) -> str:
     return f"{count} pass" if count == 1 else f"{count} passes"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

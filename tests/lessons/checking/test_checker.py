@@ -1,4 +1,4 @@
-"""The checker: what it says of right and wrong files, and what files cannot do to it."""
+"""The checker: its reports on right and wrong files, and attacks that it withstands."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ def expected(exercise):
 
 @pytest.fixture
 def say(exercise, expected, tmp_path):
-    """What is said of a file: a function from its text to the report as one text."""
+    """A function from a file's text to the report on it as one text."""
 
     def say(text: str, seconds: float = 5) -> str:
         path = tmp_path / "mine.py"
@@ -40,7 +40,7 @@ def say(exercise, expected, tmp_path):
     return say
 
 
-class TestWhatIsSaid:
+class TestReport:
     def test_a_right_answer_however_it_is_written(self, say):
         assert say("double = lambda x: x + x\n") == "✓ double(3)\n✓ double([1, 2])\n\nSolved."
 
@@ -77,7 +77,7 @@ class TestWhatIsSaid:
         assert said.endswith("Your file printed:\n    UserWarning: mind x")
 
     def test_the_file_as_shipped(self, say):
-        assert say(EXERCISE) == "The file is as it was shipped. Its comments say what to write."
+        assert say(EXERCISE) == "The file is as shipped. Its comments say what to write."
 
     def test_a_part_that_is_not_written(self, say):
         assert say("# started\n" + EXERCISE).splitlines()[:2] == [
@@ -89,10 +89,10 @@ class TestWhatIsSaid:
         said = say("def double(x):\n    y = x\n    return y + z\n")
         assert "✗ double(3)\n    line 3: NameError: name 'z' is not defined   (return y + z)\n    expected  6" in said
 
-    def test_only_the_first_failure_is_told_in_full(self, say):
+    def test_only_the_first_failure_is_reported_in_full(self, say):
         assert say("def double(x):\n    return 7\n").splitlines()[-1] == "✗ double([1, 2])"
 
-    def test_a_value_that_the_check_can_do_nothing_with(self, tmp_path):
+    def test_a_value_that_the_check_cannot_use(self, tmp_path):
         uses_it = CHECK.replace("exercise.double(3)", "exercise.double(3) + 0")
         exercise = next(iter(load_course(write_lesson(tmp_path, check=uses_it)))).exercise
         (tmp_path / "mine.py").write_text("def double(x):\n    x + x\n")
@@ -101,8 +101,8 @@ class TestWhatIsSaid:
             "    your code ran to its end, and then the check failed: TypeError: unsupported operand"
         )
 
-    def test_a_function_that_is_gone(self, say):
-        assert "    your file does not define double; it was there in the file as shipped" in say("x = 1\n")
+    def test_a_missing_function(self, say):
+        assert "    your file does not define double; the original file defined it" in say("x = 1\n")
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -127,7 +127,7 @@ class TestWhatIsSaid:
 
     def test_a_lot_of_what_it_printed_is_cut(self, say):
         said = say("for i in range(1000):\n    print(i)\ndef double(x):\n    return 2 * x\n")
-        assert said.endswith("    9\n    and 990 lines more")
+        assert said.endswith("    9\n    and 990 more lines")
 
     def test_without_unicode(self, exercise, tmp_path):
         path = tmp_path / "mine.py"
@@ -137,14 +137,14 @@ class TestWhatIsSaid:
 
 
 class TestUnderAttack:
-    """Whatever the file does, it is reported and the checker goes on."""
+    """Whatever the file does is reported, and the checker keeps working."""
 
     ATTACKS = (
         ("exit(0)", "your code asked Python to exit   (exit(0))"),
         ("import sys; sys.exit()", "your code asked Python to exit"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("import os; os._exit(0)", "your code ended its process (status 0), so nothing more could be checked"),
-        ("input('Pass? ')", "your code waits for the keyboard, and nobody is there"),
+        ("input('Pass? ')", "your code waits for keyboard input, which an exercise does not get"),
         ("raise BaseException('odd')", "BaseException: odd"),
         ("f = lambda: f(); f()", "RecursionError: maximum recursion depth exceeded"),
         ("class E(Exception):\n  __str__ = None\nraise E", "E"),
@@ -167,14 +167,14 @@ class TestUnderAttack:
     def test_an_endless_loop_is_stopped(self, say):
         said = say("def double(x):\n    while True: pass\n", seconds=3)
         assert said == (
-            "✗ double(3)\n    your code did not come to an end in time; is there a loop that never ends, or work that "
+            "✗ double(3)\n    your code did not finish in time; is there a loop that never ends, or work that "
             "doubles with each step?\n"
             "    expected  6\n   double([1, 2]): not reached"
         )
 
     def test_an_endless_loop_that_prints_does_not_fill_the_memory(self, say):
         said = say("def double(x):\n    while True: print('x' * 10000)\n", seconds=0.8)
-        assert "did not come to an end in time" in said
+        assert "did not finish in time" in said
         assert len(said) < 5000
 
     @POSIX
@@ -185,7 +185,7 @@ class TestUnderAttack:
     @POSIX
     def test_a_crash(self, say):
         said = say("import os, signal\ndef double(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n")
-        assert "your code brought its process down (SIGSEGV)" in said
+        assert "your code crashed its process (SIGSEGV)" in said
 
     @pytest.mark.parametrize("stream", ["1", "2", "3", "4", "5"])
     def test_a_fake_report(self, say, stream):
@@ -200,7 +200,7 @@ class TestUnderAttack:
         )
         assert "✓ double(3)\n✓ double([1, 2])\n\nSolved." in said
 
-    def test_a_thing_that_is_equal_to_everything(self, say):
+    def test_an_object_that_equals_everything(self, say):
         said = say("class Yes:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndouble = lambda x: Yes()\n")
         assert "    your code gave  a Yes\n    expected        6" in said
 
@@ -223,13 +223,13 @@ class TestUnderAttack:
 
     @POSIX
     @pytest.mark.parametrize("whom", ["os.kill(os.getppid(), 0)", "os.killpg(os.getpgid(os.getppid()), 0)"])
-    def test_the_checker_is_out_of_its_reach(self, say, whom):
+    def test_the_file_cannot_signal_the_checker(self, say, whom):
         said = say(f"import os\ndef double(x):\n    {whom}\n    return 2 * x\n")
         assert "line 3: PermissionError: an exercise may not send signals to other processes" in said
 
     @POSIX
     @pytest.mark.parametrize("last", ["return 2 * x", "time.sleep(60)"])
-    def test_processes_that_it_has_started_all_the_same_are_ended_with_it(self, say, tmp_path, last):
+    def test_processes_that_it_still_managed_to_start_are_killed_with_it(self, say, tmp_path, last):
         os.mkfifo(tmp_path / "alive")
         reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
         said = say(
@@ -239,7 +239,7 @@ class TestUnderAttack:
             f"        os.write(writer, b'.')\n        time.sleep(60)\n    os.write(writer, b'.')\n    {last}\n",
             seconds=2,
         )
-        assert ("Solved." if last == "return 2 * x" else "did not come to an end in time") in said
+        assert ("Solved." if last == "return 2 * x" else "did not finish in time") in said
         os.set_blocking(reader, True)
         with open(reader, "rb") as stream:
             assert b"." in stream.read(), "the end of the file: whoever wrote is gone"
@@ -269,7 +269,7 @@ class TestUnderAttack:
             "import builtins; builtins.isinstance = lambda *_: True; builtins.type = lambda *_: int",
         ],
     )
-    def test_what_it_does_to_modules_makes_nothing_pass(self, say, attack):
+    def test_changing_modules_makes_nothing_pass(self, say, attack):
         assert "Solved" not in say(f"import sys\n{attack}\ndef double(x):\n    return 7\n")
 
     def test_a_fake_pass_that_is_printed_is_only_printed(self, say):
@@ -277,7 +277,7 @@ class TestUnderAttack:
         assert said.startswith("✗ double(3)\n    your code gave  7\n")
         assert said.endswith("Your file printed:\n    Solved.\n    ✓ double(3)")
 
-    def test_after_every_attack_the_next_file_is_checked_as_ever(self, exercise, tmp_path):
+    def test_after_every_attack_the_next_file_is_checked_as_usual(self, exercise, tmp_path):
         bad, good = tmp_path / "bad.py", tmp_path / "good.py"
         bad.write_text("import os; os._exit(3)\n")
         good.write_text("def double(x):\n    return x + x\n")
@@ -291,7 +291,7 @@ class TestUnderAttack:
         monkeypatch.setenv("PYTHONPATH", "")
         assert check(exercise, exercise.solution).passed
 
-    def test_files_it_writes_go_nowhere(self, say, tmp_path, monkeypatch):
+    def test_files_that_it_writes_disappear(self, say, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         said = say("open('left_behind.txt', 'w').close()\ndouble = lambda x: x + x\n")
         assert "Solved." in said
@@ -313,7 +313,7 @@ class TestTheLessonIsAtFault:
             check(exercise, exercise.path)
 
 
-def test_several_files_are_tried_apart_from_each_other(exercise, tmp_path):
+def test_several_files_do_not_affect_each_other(exercise, tmp_path):
     first, second = tmp_path / "first.py", tmp_path / "second.py"
     first.write_text("import builtins\nseen = []\ndef double(x):\n    seen.append(x)\n    return len(seen)\n")
     second.write_text(first.read_text())

@@ -1,4 +1,4 @@
-"""What learners' code gives back: as plain data, told apart, in words."""
+"""The results of learners' code: as plain data, compared, and in words."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from lessons.checking.plain import difference, plain, words
 
 
 class Evil(list):
-    """Answers every question wrongly, or not at all."""
+    """A list whose methods lie or fail."""
 
     def __iter__(self):
         raise RuntimeError
@@ -57,7 +57,7 @@ def test_a_value_in_words(value, text):
 
 
 @pytest.mark.parametrize("value", [around_itself(), 10**400, [0] * 100_000, np.zeros(100_000), np.array([object()])])
-def test_what_is_endless_or_huge_still_becomes_something_small(value):
+def test_endless_and_huge_values_become_small(value):
     assert len(json.dumps(plain(value))) < 200
 
 
@@ -104,5 +104,5 @@ def test_what_counts_as_equal(did, expected):
         (np.array([1.0]), mt.tensor([1.0]), ("", "array [1]", "tensor [1]")),
     ],
 )
-def test_where_two_values_part(did, expected, where):
+def test_the_first_difference_of_two_values(did, expected, where):
     assert difference(plain(did), plain(expected)) == where

@@ -1,4 +1,4 @@
-"""What is said of an error: each is really raised here, so that no remark outlives its message."""
+"""Remarks on errors: each error is really raised here, so that no remark outlives its message."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from lessons.checking.remarks import OF_A_RESULT, OF_AN_ERROR, of_difference, of
 
 
 class Two(mt.autograd.Function):
-    """Two arguments, and whatever `Two.returns` says as their gradients."""
+    """Two arguments, whose gradients are `Two.returns`."""
 
     returns: object = None
 
@@ -85,23 +85,23 @@ def again() -> None:
 ERRORS = {
     "one gradient for each argument of forward, ctx not counted: 2": lambda: returning(mt.ones(2)),
     "Argument 2 of forward": lambda: returning((mt.ones(2), mt.ones(2))),
-    "shape of what it belongs to": lambda: returning((mt.ones(3), None)),
+    "must have the shape of its tensor": lambda: returning((mt.ones(3), None)),
     "one gradient for each output": lambda: OneTaken.apply(leaf(1.0))[0].sum().backward(),
     "The first argument is ctx": lambda: WithSelf.apply(leaf(1.0)),
     "Nothing behind this number": lambda: leaf(1.0).detach().sum().backward(),
     "result.backward(gradient)": lambda: leaf(1.0, 2.0).exp().backward(),
-    "written over": written_over,
-    "the tape is on. Do it under": into_a_leaf,
-    "while the tape is on": into_a_part_of_a_leaf,
+    "was overwritten after it had been saved": written_over,
+    "while operations are recorded. Do it under": into_a_leaf,
+    "while operations are recorded": into_a_part_of_a_leaf,
     "has freed": twice,
     "`is None`": lambda: bool(leaf(1.0, 2.0)),
     "a tuple": lambda: (leaf(1.0),) ** 2,  # type: ignore[operator]
     "(x,)": lambda: (leaf(1.0),) * leaf(1.0),  # type: ignore[operator]
     "`x, y = ...`": lambda: (leaf(1.0),).sum(),  # type: ignore[attr-defined]
     "inner sizes": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
-    "a mere view": into_a_view,
+    "only a view": into_a_view,
     "or too small": into_a_small_one,
-    "a list of what is still": again,
+    "list of the rows still": again,
 }
 
 
@@ -123,13 +123,13 @@ def test_every_remark_on_an_error_is_tried_above():
 
 RESULTS = {
     "Is a `return` missing?": lambda: None.detach(),  # type: ignore[attr-defined]
-    "to give 2 things": lambda: [a for a, b in [(1, 2, 3)]],
-    "and gave one": lambda: [a for a, b in [1]],  # type: ignore[misc]
+    "must return 2 things": lambda: [a for a, b in [(1, 2, 3)]],
+    "and returned one": lambda: [a for a, b in [1]],  # type: ignore[misc]
 }
 
 
 @pytest.mark.parametrize("said", RESULTS)
-def test_what_a_check_stumbles_over_is_explained_as_what_the_code_gave(said):
+def test_an_error_in_a_check_is_explained_by_what_the_code_returned(said):
     assert said in of_error(raised_by(RESULTS[said], line=None))
     assert not of_error(raised_by(RESULTS[said], line=3)), "in the learner's own line, it may be anything"
 
@@ -138,12 +138,12 @@ def test_every_remark_on_a_result_is_tried_above():
     assert len(RESULTS) == len(OF_A_RESULT)
 
 
-def test_taking_out_what_was_not_saved():
+def test_unpacking_more_tensors_than_were_saved():
     raised = raised_by(lambda: [a for a, b in [()]], code="x, y = ctx.saved_tensors")
     assert "save_for_backward" in of_error(raised)
 
 
-def test_nothing_is_said_of_what_says_enough_itself():
+def test_a_clear_message_needs_no_remark():
     assert of_error(Raised("NameError", "name 'z' is not defined", 3, "return z")) == ""
 
 
@@ -153,7 +153,7 @@ def told(did: object, expected: object) -> str:
     return of_difference(found)
 
 
-def test_what_differs_in_nothing_but_its_kind():
+def test_values_that_differ_only_in_their_type():
     assert "`.item()`" in told(mt.tensor(2.0), 2.0)
     assert "`.tolist()`" in told(mt.tensor([1.0, 2.0]), [1.0, 2.0])
     assert "`.tolist()`" in told([("w", np.array([1.0]))], [("w", [1.0])])

@@ -100,7 +100,7 @@ class TestProgress:
         assert aside.read_text() == text
 
     @pytest.mark.parametrize("entry", [None, 3, [], {"solved": 1, "attempts": "x", "hints": None, "solution_seen": 1}])
-    def test_an_odd_entry_counts_as_nothing_done(self, progress, entry):
+    def test_an_invalid_entry_counts_as_no_progress(self, progress, entry):
         progress.path.parent.mkdir()
         progress.path.write_text(json.dumps({"format": 1, "lessons": {"tape": entry}}))
         assert progress.of("tape") == Record()
@@ -130,7 +130,7 @@ class TestWritingAtomically:
 
 
 class TestWorkspace:
-    def test_an_exercise_is_copied_once_and_then_left_alone(self, workspace, lesson):
+    def test_an_exercise_is_copied_once_and_never_overwritten(self, workspace, lesson):
         path = workspace.exercise(lesson)
         assert path.name == "doubling.py"
         assert path.read_text() == EXERCISE
@@ -141,7 +141,7 @@ class TestWorkspace:
         assert workspace.write(lesson, "mine", known=EXERCISE) is None
         assert workspace.exercise(lesson).read_text() == "mine"
 
-    def test_saving_over_somebody_elses_change_keeps_both(self, workspace, lesson):
+    def test_saving_over_another_programs_change_keeps_both(self, workspace, lesson):
         path = workspace.exercise(lesson)
         path.write_text("theirs")
         kept = workspace.write(lesson, "mine", known=EXERCISE)
@@ -151,14 +151,14 @@ class TestWorkspace:
         assert again != kept
         assert again.read_text() == "theirs again"
 
-    def test_saving_what_is_there_changes_nothing(self, workspace, lesson):
+    def test_saving_the_same_text_changes_nothing(self, workspace, lesson):
         path = workspace.exercise(lesson)
         path.write_text("same")
         before = path.stat().st_mtime_ns
         assert workspace.write(lesson, "same", known=EXERCISE) is None
         assert path.stat().st_mtime_ns == before
 
-    def test_saving_over_what_was_no_text_keeps_it(self, workspace, lesson):
+    def test_saving_over_a_file_that_was_not_text_keeps_it(self, workspace, lesson):
         path = workspace.exercise(lesson)
         path.write_bytes(b"# caf\xe9\n")
         kept = workspace.write(lesson, "mine", known=workspace.read(lesson))
@@ -181,7 +181,7 @@ class TestWorkspace:
         assert [one.name for one in (workspace.folder / "exercises").iterdir()] == ["doubling.py"]
 
 
-def test_the_data_folder_is_the_platforms_or_the_one_that_is_asked_for(monkeypatch, tmp_path):
+def test_the_data_folder_is_the_platforms_or_the_chosen_one(monkeypatch, tmp_path):
     monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "here"))
     assert data_folder() == tmp_path / "here"
     monkeypatch.delenv("MICROTAPE_DATA")

@@ -1,4 +1,4 @@
-"""Loading a course: what is read, and the one line that says what is wrong with a lesson."""
+"""Loading a course: the data that is read, and the one line about each defect."""
 
 import re
 
@@ -45,7 +45,7 @@ def test_the_text_says_by_number_on_which_lessons_it_builds(tmp_path):
     assert "*Builds on lessons 1 and 2.*" in three.prose
 
 
-def test_what_it_needs_and_introduces_is_in_the_header(tmp_path):
+def test_needs_and_introduces_are_in_the_header(tmp_path):
     write_lesson(tmp_path, "1_first", lesson=LESSON.replace("+++\n#", 'introduces = ["twice"]\n+++\n#'))
     write_lesson(tmp_path, "2_second", lesson=LESSON.replace("+++\n#", 'needs = ["first"]\n+++\n#'))
     first, second = load_course(tmp_path)
@@ -86,7 +86,7 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
         ({"lesson": LESSON.replace("+++\n#", "introduces = [1]\n+++\n#")}, r"write introduces as a list of words"),
         (
             {"lesson": LESSON.replace("+++\n#", 'needs = ["other"]\n+++\n#')},
-            r"needs 'other', but no lesson before it is that",
+            r"needs 'other', but no earlier lesson has that name",
         ),
         ({"hints": "one\n---\n\n---\nthree\n"}, r"hints\.md: a hint is empty"),
         ({"check": "x = 1\n"}, r"check\.py: there is no check; write a function"),
@@ -96,7 +96,7 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
         ({"right_sum": "def double(x): return x + x\n"}, r"sum\.py: begin with a docstring: what is different"),
     ],
 )
-def test_what_is_wrong_with_a_lesson_is_said_in_one_line(tmp_path, changes, message):
+def test_a_defect_of_a_lesson_gives_one_line(tmp_path, changes, message):
     write_lesson(tmp_path, **changes)
     with pytest.raises(LessonError, match=message) as raised:
         load_course(tmp_path)
@@ -114,12 +114,12 @@ def test_a_file_that_is_not_text_is_named(tmp_path):
     ("folders", "message"),
     [
         ([], "no lessons here"),
-        (["doubling"], "call the folder by number and name"),
-        (["1_one", "01_two"], "there is another lesson of that number, 01_two"),
+        (["doubling"], "name the folder by number and name"),
+        (["1_one", "01_two"], "another lesson has that number, 01_two"),
         (["1_one", "2_one"], "there is another lesson called one"),
     ],
 )
-def test_what_is_wrong_with_a_course_is_said(tmp_path, folders, message):
+def test_a_defect_of_a_course_gives_one_line(tmp_path, folders, message):
     for folder in folders:
         write_lesson(tmp_path, folder)
     with pytest.raises(LessonError, match=message):
@@ -141,15 +141,15 @@ class TestFinding:
         assert course.find(wanted).name == name
 
     @pytest.mark.parametrize("wanted", ["4", "torch", "", "-1"])
-    def test_what_is_not_there(self, course, wanted):
+    def test_a_lesson_that_does_not_exist(self, course, wanted):
         with pytest.raises(LookupError, match=re.escape(f"there is no lesson {wanted!r}")):
             course.find(wanted)
 
-    def test_what_could_be_several(self, course):
+    def test_a_name_that_fits_several_lessons(self, course):
         with pytest.raises(LookupError, match="'ta' could be tape, tape_order: write a little more"):
             course.find("ta")
 
-    def test_which_comes_after(self, course):
+    def test_the_next_lesson(self, course):
         first, second, third = course
         assert course.after(first) is second
         assert course.after(third) is None

@@ -1,4 +1,4 @@
-"""Predictions: the right answer comes from the recording, and is recognised however it is written."""
+"""Predictions: the right answer comes from the recording and is recognised in any notation."""
 
 import pytest
 
@@ -34,11 +34,11 @@ def test_the_right_answer_is_read_from_the_recording(recording, after, answer, r
     [(0, "gradient z", False), (1, "gradient y", False), (2, "gradient y", True), (2, "shape y", True),
      (2, "gradient x", False), (3, "gradient x", True), (3, "grad x", False), (3, "next", False)],
 )  # fmt: skip
-def test_a_gradient_is_given_away_where_the_stepper_shows_it_whole(recording, after, answer, given):
+def test_a_gradient_is_given_away_if_the_stepper_already_shows_it(recording, after, answer, given):
     assert is_given_away(recording, Prediction(1, after, "?", answer, "")) is given
 
 
-def test_a_later_pass_brings_a_gradient_of_its_own_and_adds_it(recording):
+def test_a_later_pass_adds_its_own_gradient(recording):
     assert right_answer(recording, Prediction(2, 2, "?", "gradient x", "")) == "[3, 6]"
     assert right_answer(recording, Prediction(2, 2, "?", "grad x", "")) == "[9, 18]"
 
@@ -61,7 +61,7 @@ class TestPassesOfOtherKinds:
     def test_a_leaf_that_no_backward_reaches_has_none(self):
         assert self.ask(self.two_leaves, "grad aside") == "None"
 
-    def test_gradients_that_are_only_asked_for_change_nothing(self):
+    def test_gradients_returned_by_grad_change_nothing(self):
         def program():
             x = mt.tensor(2.0, requires_grad=True)
             mt.autograd.grad(x * x, x)

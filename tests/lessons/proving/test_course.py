@@ -1,18 +1,18 @@
-"""The course: what every lesson claims is true, and every one of its exercises is proven."""
+"""The course: every proof holds for every lesson."""
 
 import pytest
 
 from lessons.model.load import load_course
-from lessons.model.vocabulary import introduces_what_it_uses
 from lessons.proving.evidence import Evidence
 from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
+from lessons.proving.vocabulary import introduces_what_it_uses
 
 COURSE = load_course()
 
 
 @pytest.mark.parametrize("lesson", COURSE, ids=[lesson.folder.name for lesson in COURSE])
 def test_every_proof_holds(lesson):
-    """One test a lesson: what its proofs look at is found out once, also where several processes share the tests."""
+    """One test for each lesson, so that its evidence is computed once even if several processes share the tests."""
     evidence = Evidence(lesson, COURSE)
     found = {proof.__doc__: failures(proof, evidence) for proof in PROOFS}
     assert {claim: wrong for claim, wrong in found.items() if wrong} == {}
@@ -22,7 +22,7 @@ OF_THE_COURSE = (*COURSE_PROOFS, introduces_what_it_uses)
 
 
 @pytest.mark.parametrize("proof", OF_THE_COURSE, ids=[proof.__name__ for proof in OF_THE_COURSE])
-def test_it_holds_of_the_course(proof):
+def test_every_course_proof_holds(proof):
     assert list(proof(COURSE)) == [], proof.__doc__
 
 

@@ -1,4 +1,4 @@
-"""Mutants: which mistakes are made, and that a checker that lets one pass is told so."""
+"""Mutants: the mistakes that are made, and the survivors that the checks miss."""
 
 import ast
 
@@ -11,7 +11,7 @@ from tests.support.lesson_folder import CHECK, SOLUTION, write_lesson
 
 
 def bodies(source):
-    """What the mutants of a one-line function have in place of its line."""
+    """The lines that the mutants of a one-line function have instead of its line."""
     program = "import numpy as np\ndef f(x, y):\n" + "".join(f"    {line}\n" for line in source.splitlines())
     return {ast.unparse(ast.parse(mutant.text).body[-1].body).strip() for mutant in mutants(program)}
 
@@ -52,19 +52,19 @@ def test_a_mistake_that_is_made(right, wrong):
     assert wrong in bodies(right)
 
 
-def test_every_mutant_is_a_program_that_differs_and_comes_once():
+def test_every_mutant_differs_from_the_program_and_occurs_once():
     text = "import math\ndef f(x):\n    y = math.sin(x) * 2\n    return y + y\n"
     texts = [mutant.text for mutant in mutants(text)]
     assert len(set(texts)) == len(texts)
     assert all(ast.dump(ast.parse(one)) != ast.dump(ast.parse(text)) for one in texts)
 
 
-def test_a_mutant_says_where_and_what_it_is():
+def test_a_mutant_has_a_line_and_a_description():
     first = mutants("def f(x):\n    return -x\n")
     assert ("without '-'", 2) in {(mutant.mistake, mutant.line) for mutant in first}
 
 
-def test_docstrings_and_the_part_that_is_run_alone_are_left_alone():
+def test_docstrings_and_the_main_block_are_not_mutated():
     text = '"""One."""\ndef f():\n    """Two."""\nif __name__ == "__main__":\n    print(1 + 2)\n'
     assert mutants(text) == []
 
@@ -74,26 +74,26 @@ class TestSurvivors:
         (lesson,) = course = load_course(write_lesson(tmp_path, **changes))
         return [mutant.mistake for mutant in Evidence(lesson, course).survivors]
 
-    def test_a_checker_that_sees_all(self, tmp_path):
+    def test_checks_that_catch_everything(self, tmp_path):
         assert self.survivors(tmp_path) == []
 
-    def test_a_checker_that_looks_at_one_number_only(self, tmp_path):
+    def test_checks_that_look_at_one_number_only(self, tmp_path):
         narrow = 'def two(exercise):\n    """double(2)"""\n    return exercise.double(2)\n'
         assert "`2 + x` for `2 * x`" in self.survivors(tmp_path, check=narrow)
 
-    def test_what_makes_no_difference_on_random_input_either_is_right(self, tmp_path):
+    def test_a_mutant_that_agrees_on_random_input_is_right(self, tmp_path):
         longer = SOLUTION.replace("return 2 * x", "return x * 2 if x is None else 2 * x")
         lets_pass = self.survivors(tmp_path / "one", solution=longer)
         assert lets_pass
         at_random = "\n\ndef at_random(exercise, random):\n    return exercise.double(random.normal())\n"
         assert self.survivors(tmp_path / "two", solution=longer, check=CHECK + at_random) == []
 
-    def test_random_input_shows_what_the_checks_do_not(self, tmp_path):
+    def test_random_input_shows_what_the_checks_miss(self, tmp_path):
         narrow = 'def two(exercise):\n    """double(2)"""\n    return exercise.double(2)\n'
         at_random = "\n\ndef at_random(exercise, random):\n    return exercise.double(random.normal())\n"
         assert "`2 + x` for `2 * x`" in self.survivors(tmp_path, check=narrow + at_random)
 
-    def test_a_mutant_that_never_ends_takes_no_other_with_it(self, tmp_path, monkeypatch):
+    def test_an_endless_mutant_does_not_affect_the_others(self, tmp_path, monkeypatch):
         monkeypatch.setattr("lessons.proving.evidence.MUTANT_SECONDS", 0.5)
         loop = "    while i != 2:\n        total += x\n        i += 1\n"
         counting = f"def double(x):\n    total, i = x, 1\n{loop}    return total\n"

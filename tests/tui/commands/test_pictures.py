@@ -79,7 +79,7 @@ def test_a_script_can_be_filmed_with_options_on_either_side(here: Path) -> None:
         (["film", "diamond.tape", "-o", "a.mp4"], Exit.CANNOT_DRAW, "the name of a film should end in .html or .gif"),
         (["film", "missing.tape", "-o", "a.html"], Exit.BAD_INPUT, "missing.tape"),
         (["film", "diamond.tape", "-o", "a.html", "--pass", "2"], Exit.BAD_INPUT, "no pass 2 in this recording"),
-        (["draw", "chain.tape", "-o", "a.svg", "--open-fold", "q"], Exit.CANNOT_DRAW, "nothing is folded as 'q'"),
+        (["draw", "chain.tape", "-o", "a.svg", "--open-fold", "q"], Exit.CANNOT_DRAW, "there is no fold called 'q'"),
         (["draw", "diamond.tape", "-o", "a.svg", "--around", "q"], Exit.CANNOT_DRAW, 'take an id as in --around "%4"'),
         (["draw", "diamond.tape", "-o", "a.svg", "--theme", "x"], Exit.CANNOT_DRAW, "--theme does not know 'x'"),
         (["draw", "diamond.tape", "-o", "a.svg", "--show", "x"], Exit.CANNOT_DRAW, "--show does not know x"),

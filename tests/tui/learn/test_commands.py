@@ -5,7 +5,7 @@ import io
 import pytest
 
 from lessons import Workspace, load_course
-from lessons.model.pieces import pieces
+from lessons.model.solution_pieces import solution_pieces
 from tests.support.lesson_folder import write_lesson
 from tui.commands.cli import main
 from tui.shell.exits import Exit
@@ -49,7 +49,7 @@ def test_a_program_with_several_passes_is_stepped_with_all_of_them(capfd):
 
 def test_check_says_what_is_wrong_and_what_is_solved(workspace, capfd):
     assert main(["learn", "check"]) == Exit.NOT_SOLVED
-    assert "as it was shipped" in capfd.readouterr().out
+    assert "as shipped" in capfd.readouterr().out
     solve(workspace)
     assert main(["learn", "check", FIRST.name]) == Exit.OK
     assert "Solved." in capfd.readouterr().out
@@ -76,7 +76,7 @@ def test_the_solution_comes_piece_by_piece_and_the_first_is_asked_for(workspace,
     assert main(["learn", "solution", "1"]) == Exit.BAD_INPUT
     answer = capfd.readouterr()
     assert (answer.out, answer.err.count("add --yes")) == ("", 1)
-    every = pieces(FIRST.exercise)
+    every = solution_pieces(FIRST.exercise)
     for number, piece in enumerate(every, 1):
         assert main(["learn", "solution", "1", *(["--yes"] if number == 1 else [])]) == Exit.OK
         answer = capfd.readouterr()

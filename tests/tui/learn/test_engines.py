@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from lessons import Workspace, load_course
-from lessons.checking.divergence import THE_ENGINES
+from lessons.checking.divergence import ENGINE_STEPS
 from lessons.checking.record import record_program
 from tests.support.waiting import until
 from tui.commands.cli import main
@@ -73,7 +73,7 @@ class TestCommands:
         make(workspace, LINEAR, "bias_forgotten" if has(LINEAR, "bias_forgotten") else wrong_backward(LINEAR))
         assert main(["learn", "check", "first_function"]) == Exit.NOT_SOLVED
         out = capfd.readouterr().out
-        assert "It parts from the solution at step 1" in out
+        assert "Your code differs from the solution at step 1" in out
         assert "microtape learn step first_function" in out
         assert main(["learn", "step", "first_function"]) == Exit.OK
         out = capfd.readouterr().out
@@ -84,13 +84,13 @@ class TestCommands:
         make(workspace, COURSE.find("in_place"), "not_marked")
         assert main(["learn", "check", "in_place"]) == Exit.NOT_SOLVED
         out = " ".join(capfd.readouterr().out.split())
-        assert "Where it goes back (The gradient at [1, -2, 3] of the sum of y itself" in out
-        assert "mul runs, where the solution runs SquareInPlace (which may only be another way to write it)." in out
+        assert "In the check 'The gradient at [1, -2, 3] of the sum of y itself" in out
+        assert "mul runs; in the solution SquareInPlace runs (your code may just be written differently)." in out
 
     def test_an_engine_of_ones_own_is_shown_the_real_one(self, workspace, capfd):
         make(workspace, COURSE.find("capstone"), "overwrites")
         assert main(["learn", "check", "capstone"]) == Exit.NOT_SOLVED
-        assert THE_ENGINES in " ".join(capfd.readouterr().out.split())
+        assert ENGINE_STEPS in " ".join(capfd.readouterr().out.split())
         assert main(["learn", "step", "capstone"]) == Exit.OK
         assert "loss.backward()  ·  random_program.py" in capfd.readouterr().out
 
@@ -145,7 +145,7 @@ class TestKeys:
             await pilot.press("d")
             await pilot.press("c")
             said = lambda: "\n".join(one.render().plain for one in pilot.app.screen.query("#said > Static"))  # noqa: E731
-            await until(pilot, lambda: "It parts from the solution at step 1" in said())
+            await until(pilot, lambda: "Your code differs from the solution at step 1" in said())
             await pilot.press("d")
             await until(pilot, lambda: isinstance(pilot.app.screen, PartedStepper))
             await pilot.pause()

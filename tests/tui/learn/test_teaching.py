@@ -39,11 +39,11 @@ class TestVerify:
         [
             ("solution.py", "return [", "returns [", "solution.py: cannot be run: invalid syntax"),
             ("solution.py", "# The", "'''The'''\n# The", "solution.py: begin with a comment"),
-            ("solution.py", "gradient / len(numbers) for", "gradient.item() for", "does not get through the solution"),
+            ("solution.py", "gradient / len(numbers) for", "gradient.item() for", "fails on the solution"),
             ("check.py", "def two", "import nothing_there\ndef two", "cannot be run: ModuleNotFoundError: No module"),
             ("solution.py", "    return [", f"{UNTRIED}    return [", "the solution passes with a mistake in line 7"),
             ("check.py", "def at_random", NEVER, "no wrong answer fails never"),
-            ("exercise.py", "raise NotImplementedError", SOLVED, "it passes as it is shipped"),
+            ("exercise.py", "raise NotImplementedError", SOLVED, "it already passes as shipped"),
             ("right/repeated.py", "count * [", "[", "right/repeated.py: it does not pass: not two_numbers"),
             ("wrong/not_divided.py", "[gradient", "[gradient / len(numbers)", "wrong/not_divided.py: it passes"),
             ("wrong/not_divided.py", "[gradient for", "[1 / len(numbers) for", "the same as gradient_forgotten.py"),
@@ -53,7 +53,7 @@ class TestVerify:
             ("lesson.md", "## A wrong engine", "## Something", "write a section '## A wrong engine'"),
             ("lesson.md", 'fault = "overwrite"', 'fault = "no_version_check"', "nothing goes wrong"),
             ("program.py", "average.backward()", "pass", "it never calls backward"),
-            ("hints.md", "---", "", "hints.md: write two hints at least"),
+            ("hints.md", "---", "", "hints.md: write at least two hints"),
         ],
     )  # fmt: skip
     def test_one_line_says_what_is_to_be_mended(self, course, capfd, file, old, new, said):
@@ -107,7 +107,7 @@ class TestAnotherCourse:
     def test_relative_paths_are_found_from_anywhere(self, course, tmp_path, monkeypatch, capfd):
         monkeypatch.chdir(tmp_path)
         assert main(["learn", "check", "--path", "mine"]) == Exit.NOT_SOLVED
-        assert "as it was shipped" in capfd.readouterr().out
+        assert "as shipped" in capfd.readouterr().out
 
 
 class TestGrading:

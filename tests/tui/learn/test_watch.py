@@ -57,9 +57,7 @@ def test_it_checks_at_once_and_again_after_a_save_and_stays_until_n(workspace, p
     )
     assert main(["learn", "watch"]) == Exit.OK
     out = capfd.readouterr().out
-    order = [
-        out.index(text) for text in ("as it was shipped", FIRST.exercise.wrong_answers[0].diagnosis[:40], "Solved.")
-    ]
+    order = [out.index(text) for text in ("as shipped", FIRST.exercise.wrong_answers[0].diagnosis[:40], "Solved.")]
     assert order == sorted(order)
     assert out.index("Solved.") < out.index(f"lesson 2: {SECOND.title}")
     assert out.count("lesson 1: ") == 3
@@ -82,7 +80,7 @@ def test_a_hint_and_the_steps(workspace, play, capfd):
     assert main(["learn", "watch", "first_function"]) == Exit.OK
     out = capfd.readouterr().out
     assert f"hint 1 of {len(lesson.exercise.hints)}" in out
-    assert "It parts from the solution at step 1" in out
+    assert "Your code differs from the solution at step 1" in out
     assert "LinearBackward" in out
 
 

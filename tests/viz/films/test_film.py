@@ -1,4 +1,4 @@
-"""`viz.film`: the page and the GIF, what is in them, and how the page behaves in a real browser."""
+"""`viz.film`: the contents of the page and of the GIF, and the page in a real browser."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
-from viz.films.steady import steady
-from viz.scene.build import picture, pictures
+from viz.films.fixed_layout import fix_layout
 from viz.scene.scene import make_scene
+from viz.scene.visual_graph import picture, pictures
 
 # --- pictures of one scene -------------------------------------------------------------------------------------------
 
 
 def frames_of(recording: Recording) -> list[VisualGraph]:
     timeline = PassTimeline(recording)
-    return steady(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
+    return fix_layout(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
 
 
 def skeleton(graph: VisualGraph) -> object:
-    """All that Graphviz lays out: not what is in the texts, but how long they are."""
+    """Everything that Graphviz lays out: of the texts only their lengths."""
     return (
-        [(box.id, box.title, box.note, box.rank, box.frames, [(len(row.key), len(row.text)) for row in box.rows],
+        [(box.id, box.title, box.note, box.rank, box.clusters, [(len(row.key), len(row.text)) for row in box.rows],
           [[(len(row.key), len(row.text)) for row in port.rows] for port in box.ports]) for box in graph.boxes],
         [(one.tail, one.port, one.head, one.aside, one.written, len(one.text)) for one in graph.arrows],
         graph.legend,
@@ -68,12 +68,12 @@ def nan() -> Recording:
 @pytest.mark.parametrize(
     "recording", [diamond(), failing(), double(), nan()], ids=["diamond", "failing", "double", "nan"]
 )
-def test_in_a_film_nothing_moves(recording: Recording) -> None:
+def test_boxes_keep_their_places_during_a_film(recording: Recording) -> None:
     frames = frames_of(recording)
     assert all(skeleton(frame) == skeleton(frames[0]) for frame in frames)
 
 
-def test_what_is_not_there_yet_is_absent() -> None:
+def test_a_box_that_does_not_exist_yet_is_absent() -> None:
     first, *_, last = frames_of(double())
     made = [box.id for box in first.boxes if box.state == "absent"]
     assert made
@@ -83,7 +83,7 @@ def test_what_is_not_there_yet_is_absent() -> None:
     assert error.state == "absent"
 
 
-def test_texts_are_filled_up_with_spaces_that_do_not_break() -> None:
+def test_texts_are_padded_with_no_break_spaces() -> None:
     frames = frames_of(diamond())
     grads = [row.text for frame in frames for box in frame.boxes if box.id == "n0" for row in box.rows]
     assert "no gradient yet" in {text.rstrip(SPACE) for text in grads}
@@ -91,7 +91,7 @@ def test_texts_are_filled_up_with_spaces_that_do_not_break() -> None:
 
 
 @pytest.mark.parametrize("program", [diamond, failing, double, nan, lambda: chain(80)])
-def test_boxes_that_are_kept_from_one_picture_to_the_next_are_as_they_should_be(
+def test_reused_boxes_equal_newly_built_ones(
     program: Callable[[], Recording],
 ) -> None:
     recording = program()
@@ -120,7 +120,7 @@ def test_the_largest_float_stays_finite() -> None:
     assert heat(np.array([largest])).largest == largest
 
 
-def test_a_large_or_an_empty_one_is_averaged_down() -> None:
+def test_a_large_or_an_empty_array_is_averaged_down() -> None:
     large = heat(np.ones((100, 100)))
     assert (large.exact, len(large.cells), large.largest) == (False, 8, 1.0)
     assert heat(np.zeros(0)) == ((), False, 0.0)
@@ -164,14 +164,14 @@ def test_a_film_has_a_frame_for_every_step() -> None:
 
 
 @needs_graphviz
-def test_a_film_says_only_what_has_changed() -> None:
+def test_a_frame_holds_only_the_changes() -> None:
     frames = data_of(viz.film(diamond()).html)["chapters"][0]["frames"]
     assert frames[0]["boxes"].keys() == {"n0", "n1", "n2", "n3", "n4", "s0"}
     assert "n4" not in frames[3]["boxes"]
 
 
 @needs_graphviz
-def test_all_passes_are_filmed_or_one() -> None:
+def test_all_passes_or_a_single_one_are_filmed() -> None:
     assert len(data_of(viz.film(twice()).html)["chapters"]) == 2
     (second,) = data_of(viz.film(twice(), pass_index=1).html)["chapters"]
     assert second["title"].endswith("pass 2")
@@ -188,7 +188,7 @@ def test_a_part_of_a_long_pass_can_be_filmed() -> None:
     assert len(data_of(viz.film(recording, steps=(400, 9999)).html)["chapters"][0]["frames"]) == 7
 
 
-def test_what_cannot_be_filmed_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_film_that_cannot_be_made_gives_one_clear_line(tmp_path: Path) -> None:
     for make, message in [
         (lambda: viz.film(mt.tensor(1.0, requires_grad=True) * 2.0).html, "nothing to play: no backward pass"),
         (
@@ -197,7 +197,7 @@ def test_what_cannot_be_filmed_is_one_clear_line(tmp_path: Path) -> None:
         ),
         (lambda: viz.film(twice(), most_steps=9).html, "film one pass with pass_index=, or raise it"),
         (lambda: viz.film(diamond(), tmp_path / "a.mp4"), r"the name of a film should end in \.html or \.gif"),
-        (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= is about one pass: say which with pass_index="),
+        (lambda: viz.film(twice(), steps=(0, 2)).html, "steps= needs a single pass: choose it with pass_index="),
         (lambda: viz.film(diamond(), steps=(3, 2)).html, r"steps=\(3, 2\) is not possible: the pass has 5 steps"),
         (lambda: viz.film(diamond(), steps="0:2").html, "steps='0:2' is not possible: it takes two numbers"),
         (lambda: viz.film(diamond(), pass_index=3).html, "there is no pass 3"),
@@ -216,7 +216,7 @@ def test_the_same_film_twice_is_the_same_bytes() -> None:
 
 
 @needs_graphviz
-def test_the_page_loads_nothing_and_allows_nothing_but_itself() -> None:
+def test_the_page_loads_nothing_and_allows_only_its_own_script() -> None:
     html = viz.film(diamond()).html
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
@@ -323,7 +323,7 @@ def test_it_plays_pauses_and_can_be_scrubbed(browser: Browser, page: Path) -> No
 
 @needs_graphviz
 @needs_browser
-def test_it_asks_the_network_for_nothing_and_nothing_is_refused(browser: Browser, page: Path) -> None:
+def test_it_requests_nothing_from_the_network_and_violates_no_policy(browser: Browser, page: Path) -> None:
     browser.open(page)
     browser.press("ArrowRight", "End", "t", "t", "+", "-")
     assert browser.requests == [page.as_uri()]
@@ -332,7 +332,7 @@ def test_it_asks_the_network_for_nothing_and_nothing_is_refused(browser: Browser
 
 @needs_graphviz
 @needs_browser
-def test_a_hostile_name_is_shown_and_nothing_else_happens(browser: Browser, tmp_path: Path) -> None:
+def test_a_hostile_name_is_only_shown(browser: Browser, tmp_path: Path) -> None:
     recording = diamond()
     tensors = tuple(one._replace(names=(HOSTILE,)) if one.id == 0 else one for one in recording.tensors)
     path = tmp_path / "hostile.html"
@@ -347,7 +347,7 @@ def test_a_hostile_name_is_shown_and_nothing_else_happens(browser: Browser, tmp_
 
 @needs_graphviz
 @needs_browser
-def test_without_script_the_first_picture_is_there(browser: Browser, page: Path) -> None:
+def test_without_script_the_first_picture_is_shown(browser: Browser, page: Path) -> None:
     html = re.sub(r"<script>.*?</script>", "", page.read_text(), flags=re.DOTALL)
     plain = page.with_name("plain.html")
     plain.write_text(html)
@@ -361,7 +361,7 @@ def test_without_script_the_first_picture_is_there(browser: Browser, page: Path)
 
 @needs_graphviz
 @needs_browser
-def test_on_a_phone_everything_is_in_reach(browser: Browser, page: Path) -> None:
+def test_on_a_phone_every_control_is_visible(browser: Browser, page: Path) -> None:
     browser.open(page, size=(390, 844))
     inside = "(r => r.left >= 0 && r.right <= 390 && r.top >= 0 && r.bottom <= 844 && r.width > 0)"
     shown = f"[...document.querySelectorAll('button, select, #time')].filter(e => e.offsetParent).map(e => [e.id, {inside}(e.getBoundingClientRect())])"  # noqa: E501
@@ -420,14 +420,14 @@ def test_a_gif_has_a_picture_for_every_step(tmp_path: Path) -> None:
         assert image.info["duration"] == 200
         sizes = {image.size for k in range(6) if image.seek(k) is None}
         assert len(sizes) == 1
-    assert told == [(done, 12) for done in range(13)]  # to make a picture, and to draw it
+    assert told == [(done, 12) for done in range(13)]  # each picture is built, then drawn
 
 
 @needs_graphviz
-def test_it_is_told_how_far_a_page_is(tmp_path: Path) -> None:
+def test_progress_of_a_page_is_reported(tmp_path: Path) -> None:
     told = []
     viz.film(diamond(), tmp_path / "diamond.html", progress=lambda done, of: told.append((done, of)))
-    assert told == [*((done, 10) for done in range(7)), (10, 10)]  # six pictures, and the page that they are put on
+    assert told == [*((done, 10) for done in range(7)), (10, 10)]  # six pictures, then the page
 
 
 def test_without_pillow_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""DOT text: golden files, the same bytes every time, and any name whatever shown as it is."""
+"""DOT text: golden files, the same bytes every time, and any name shown exactly."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.support.rendering import needs_graphviz
 from viz.basics.characters import left_to_right, to_ascii, visible
 from viz.basics.graph import STATE_GLYPHS
 from viz.basics.theme import DARK, LIGHT, THEMES, Theme
-from viz.output import _render
+from viz.output import graphviz_api
 from viz.output.dot import to_dot
 from viz.output.render import render
 from viz.planning.naming import NAME_WIDTH
-from viz.planning.spark import BARS
-from viz.scene.build import build
+from viz.planning.sparkline import BARS
+from viz.scene.visual_graph import build_graph
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"
@@ -48,7 +48,7 @@ GOLDEN = HERE / "golden"
     ],
 )
 def test_the_dot_text_is_the_golden_one(name: str, dot: object) -> None:
-    """After a change that is meant, look at the new picture, then run this with UPDATE_GOLDEN=1."""
+    """After an intended change, look at the new picture, then run this with UPDATE_GOLDEN=1."""
     assert callable(dot)
     path = GOLDEN / name
     if os.environ.get("UPDATE_GOLDEN"):
@@ -57,8 +57,9 @@ def test_the_dot_text_is_the_golden_one(name: str, dot: object) -> None:
 
 
 def test_another_process_with_other_hashes_writes_the_same_bytes() -> None:
-    program = "import sys, viz, handmade; sys.stdout.buffer.write(viz.draw(handmade.failing()).dot.encode())"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)]), "PYTHONHASHSEED": "7"}
+    program = "import sys, viz; from tests.support.handmade import failing; "
+    program += "sys.stdout.buffer.write(viz.draw(failing()).dot.encode())"
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[2]), "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=environment)
     assert done.stdout.decode() == viz.draw(failing()).dot
 
@@ -68,7 +69,7 @@ def test_every_layer_is_one_rank() -> None:
     assert re.findall(r"\{ rank=same (.*) \}", dot) == ["n0; n1", "n2; n3", "n4", "s0"]
 
 
-# --- names that mean something to DOT, to HTML-like labels, or to nobody ------------------------------------------
+# --- names with a meaning in DOT or in HTML-like labels, or with none ------------------------------------------
 
 HOSTILE = [
     '"', '\\', '\\\\"', "<b>bold</b>", "</TD></TR>", "&amp;", "&#65;", "\\N", "\\G\\l\\n", "]]>", "--><!--", "a -> b",
@@ -78,7 +79,7 @@ HOSTILE = [
 
 
 def named(name: str) -> Recording:
-    """The diamond with that name for its first leaf, its title, its operation, its file and its source."""
+    """The diamond with that name as its first leaf, title, operation, file and source."""
     recording = diamond()
     nodes = tuple(
         one._replace(op=name, formula=name, name=name, hooks=(name,), place=one.place and one.place._replace(file=name))
@@ -91,7 +92,7 @@ def named(name: str) -> Recording:
 
 
 def drawn(recording: Recording) -> str:
-    """The SVG, from Graphviz in this process if possible: quick enough for a few hundred of them."""
+    """The SVG, from Graphviz in this process if possible, which is fast enough for a few hundred."""
     try:
         import pygraphviz
     except ImportError:
@@ -101,7 +102,7 @@ def drawn(recording: Recording) -> str:
 
 
 def shown(svg: str) -> list[str]:
-    """The texts in the picture. Graphviz writes every second of several spaces as one that does not break."""
+    """The texts in the picture. Graphviz writes every other space of a run as a no-break space."""
     texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     return ["".join(text.itertext()).replace("\xa0", " ") for text in texts]
 
@@ -120,7 +121,7 @@ def test_any_name_gives_valid_xml_that_shows_it(name: str) -> None:
 
 
 @needs_graphviz
-def test_tooltips_show_what_they_are_told() -> None:
+def test_tooltips_show_exactly_their_text() -> None:
     svg = drawn(named("<b>\\N & \"q\" 'x'"))
     tooltips = [unescape(one) for one in re.findall(r'xlink:title="([^"]*)"', svg)]
     assert any("leaf <b>\\N & \"q\" 'x': float64 scalar" in one for one in tooltips)
@@ -157,7 +158,7 @@ def test_ascii_has_a_look_alike_for_every_sign_of_a_picture() -> None:
 
 
 def nodes() -> Iterator[type[Node]]:
-    """Every built-in operation, also of modules that are imported when they are asked for."""
+    """Every built-in operation, including those of modules that are imported lazily."""
     for module in pkgutil.walk_packages(microtape.ops.__path__, "microtape.ops."):
         importlib.import_module(module.name)
     classes: list[type[Node]] = [Node]
@@ -166,7 +167,7 @@ def nodes() -> Iterator[type[Node]]:
         yield one
 
 
-def test_in_ascii_a_picture_reads_as_in_words() -> None:
+def test_the_ascii_text_has_the_same_lines() -> None:
     text = to_ascii("▶ ✓ ✗ ○ – → 2×3 z = x · y ∂z/∂x … ± 变")
     assert text == "> * ! o - -> 2x3 z = x * y dz/dx ... +- \\u53d8"
 
@@ -185,14 +186,14 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_a_name_from_right_to_left_does_not_turn_the_rest_of_its_title() -> None:
+def test_a_right_to_left_name_does_not_reorder_its_title() -> None:
     assert left_to_right("\u05d0\u05d1 = mul(\u05d2, x)") == "\u200e\u05d0\u05d1\u200e = mul(\u05d2\u200e, x)"
     assert left_to_right("x = mul(é, 2)") == "x = mul(é, 2)"
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_every_text_is_readable_on_every_fill(theme: Theme) -> None:
-    """By the 4.5 to 1 of the Web Content Accessibility Guidelines; lines that carry meaning by their 3 to 1."""
+    """At least the Web Content Accessibility Guidelines' 4.5 to 1; 3 to 1 for lines that carry meaning."""
     for fill in (theme.background, theme.operation, theme.leaf, theme.recorded, theme.current, theme.failed):
         for ink in (theme.text, theme.muted, theme.gradient, theme.alarm):
             assert contrast(ink, fill) >= 4.5, (ink, fill)
@@ -200,7 +201,7 @@ def test_every_text_is_readable_on_every_fill(theme: Theme) -> None:
         assert contrast(line, theme.background) >= 3, line
 
 
-# What people see who lack one kind of cone, in linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
+# The colours seen with one kind of cone missing, in linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
 VISION = {
     "all three": np.eye(3),
     "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -210,7 +211,7 @@ VISION = {
 
 
 def as_seen(colour: str, vision: str) -> np.ndarray:
-    """The colour in CIELAB, where distances are those that people see."""
+    """The colour in CIELAB, where distances match perception."""
     parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     seen = np.clip(np.array(VISION[vision]) @ linear, 0, 1)
@@ -220,7 +221,7 @@ def as_seen(colour: str, vision: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("vision", VISION)
-def test_the_colourblind_theme_is_told_apart_by_everybody(vision: str) -> None:
+def test_every_kind_of_colour_vision_can_tell_the_colourblind_theme_apart(vision: str) -> None:
     theme = THEMES["colourblind"]
     lines = (theme.gradient, theme.alarm, theme.current_line, theme.leaf_line, theme.recorded_line)
     for one, other in itertools.combinations(lines, 2):
@@ -232,12 +233,12 @@ def test_meaning_is_never_in_colour_alone() -> None:
     """Without its colours, the picture still tells states, kinds and arrows apart."""
 
     def colourless(step: int) -> str:
-        return re.sub(r"#[0-9a-f]{6}", "", to_dot(build(diamond(), step=step, show={"values"}), LIGHT))
+        return re.sub(r"#[0-9a-f]{6}", "", to_dot(build_graph(diamond(), step=step, show={"values"}), LIGHT))
 
     assert len({colourless(step) for step in range(6)}) == 6
 
 
-def test_the_picture_brings_its_own_background() -> None:
+def test_the_picture_has_its_own_background() -> None:
     assert f'bgcolor="{DARK.background}"' in viz.draw(diamond(), theme="dark").dot
     with pytest.raises(viz.DrawError, match="theme= does not know 'neon': it takes light, dark, colourblind"):
         viz.draw(diamond(), theme="neon")
@@ -245,6 +246,6 @@ def test_the_picture_brings_its_own_background() -> None:
 
 @needs_graphviz
 def test_a_long_quoted_string_does_not_break_graphviz() -> None:
-    tooltip, label = _render.tooltip(["é<&\\" * 9000]), _render.plain("é" * 30_000)
-    dot = f"digraph {{ a [{_render.attributes({'tooltip': tooltip, 'label': label})}] }}"
+    tooltip, label = graphviz_api.tooltip(["é<&\\" * 9000]), graphviz_api.plain("é" * 30_000)
+    dot = f"digraph {{ a [{graphviz_api.attributes({'tooltip': tooltip, 'label': label})}] }}"
     ElementTree.fromstring(render(dot, "svg"))

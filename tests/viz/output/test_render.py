@@ -1,4 +1,4 @@
-"""Graphviz in a child process: what it may not do, and what happens where it is missing."""
+"""Graphviz in a child process: its limits, and what happens if it is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 import viz
 from tests.support.handmade import chain, diamond
 from tests.support.rendering import needs_graphviz
-from viz.output import _render, render
+from viz.output import graphviz_api, render
 from viz.output.render import _run
 
 SLOW = (
@@ -65,7 +65,7 @@ def test_the_time_limit_ends_graphviz() -> None:
 
 
 @needs_graphviz
-def test_whoever_waits_is_told_how_long() -> None:
+def test_the_waiting_callback_gets_the_seconds() -> None:
     told: list[tuple[float, float]] = []
     with pytest.raises(viz.GraphvizError, match=r"stopped after 1 seconds"):
         render.render(SLOW, "svg", time_limit=1, waiting=lambda elapsed, limit: told.append((elapsed, limit)))
@@ -82,7 +82,7 @@ def test_a_child_that_is_slow_to_start_still_gets_a_long_text() -> None:
 
 
 @needs_graphviz
-def test_who_has_enough_of_waiting_leaves_no_process_behind() -> None:
+def test_an_interrupted_wait_leaves_no_process_behind() -> None:
     def enough(elapsed: float, limit: float) -> None:
         raise KeyboardInterrupt
 
@@ -93,17 +93,17 @@ def test_who_has_enough_of_waiting_leaves_no_process_behind() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no signals")
-def test_a_child_that_crashes_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_crashes_gives_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing = tmp_path / "python"
     crashing.write_text("#!/bin/sh\nkill -SEGV $$\n")
     crashing.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(crashing))
-    with pytest.raises(viz.GraphvizError, match=r"^Graphviz was ended by SIGSEGV: perhaps memory ran out$"):
+    with pytest.raises(viz.GraphvizError, match=r"^Graphviz was killed by SIGSEGV: perhaps memory ran out$"):
         render.render("digraph { a }", "svg")
 
 
 @needs_graphviz
-def test_what_graphviz_says_stays_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+def test_graphviz_messages_stay_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     render.render("digraph { a [shape=nonesuch] }", "svg")
     with pytest.raises(viz.GraphvizError) as caught:
         render.render("digraph { a -> ", "svg")
@@ -114,7 +114,7 @@ def test_what_graphviz_says_stays_off_the_terminal(capfd: pytest.CaptureFixture[
 
 @needs_graphviz
 def test_modules_in_the_working_directory_are_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("viz", "graphviz", "pygraphviz", "subprocess", "_render", "encodings"):
+    for name in ("viz", "graphviz", "pygraphviz", "subprocess", "graphviz_api", "encodings"):
         (tmp_path / f"{name}.py").write_text("open('was-run', 'w')\nraise SystemExit('hostile module was imported')\n")
     dot = tmp_path / "dot"
     dot.write_text("#!/bin/sh\ntouch was-run\n")
@@ -167,7 +167,7 @@ def test_without_either_dot_and_text_work_and_the_error_says_what_to_install(mon
     assert "pip install pygraphviz" in bundle["text/plain"]
 
 
-def test_an_interpreter_that_cannot_be_started_is_like_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interpreter_that_cannot_be_started_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(viz.GraphvizError, match="no Graphviz is installed"):
@@ -183,20 +183,21 @@ def test_a_png_too_large_for_its_format_says_so() -> None:
 
 
 @pytest.mark.parametrize("scale", [0, -1, 1e9, float("nan")])
-def test_a_scale_that_makes_no_sense_is_refused(scale: float) -> None:
-    with pytest.raises(viz.GraphvizError, match="is not possible: it takes a number above 0 and up to 20"):
+def test_an_invalid_scale_is_refused(scale: float) -> None:
+    with pytest.raises(viz.GraphvizError, match="is not possible: give a number above 0, up to 20"):
         viz.draw(diamond()).png(scale=scale)
 
 
 @needs_graphviz
-def test_the_child_needs_nothing_of_ours() -> None:
+def test_the_child_imports_nothing_of_ours() -> None:
     done = subprocess.run(
-        [sys.executable, "-P", _render.__file__, "svg", "72"],
+        [sys.executable, "-P", graphviz_api.__file__, "svg", "72"],
         input=b"digraph { a }",
         capture_output=True,
         check=True,
         cwd="/",
     )
     assert b"</svg>" in done.stdout
-    imported = [line for line in Path(_render.__file__).read_text().splitlines() if line.startswith(("import", "from"))]
+    lines = Path(graphviz_api.__file__).read_text().splitlines()
+    imported = [line for line in lines if line.startswith(("import", "from"))]
     assert not [line for line in imported if "viz" in line or "microtape" in line]

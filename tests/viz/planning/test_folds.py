@@ -1,4 +1,4 @@
-"""Folding: what repeats, or belongs together, is drawn once, and opens by name."""
+"""Folding: operations that repeat or belong together are drawn as one box, which opens by name."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from tests.support.handmade import chain
 from tests.support.rendering import needs_graphviz
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Box, VisualGraph
-from viz.planning.folds import Fold, Item, Way, by_functions, by_loops, by_returns, folded, operations
-from viz.planning.repeats import Item as Position
-from viz.planning.repeats import Repeat, find_repeats
-from viz.planning.spark import size, spark
-from viz.scene.build import build
+from viz.planning.folds import Fold, Item, Strategy, by_functions, by_loops, by_returns, folded, operations
+from viz.planning.repeats import Position, Repeat, find_repeats
+from viz.planning.sparkline import root_mean_square, sparkline
 from viz.scene.fold_boxes import span
+from viz.scene.visual_graph import build_graph
 
 # --- repetitions in a sequence ---------------------------------------------------------------------------------------
 
@@ -52,12 +51,12 @@ def shown(sequence: Sequence[Hashable], copies: int = 3) -> str:
         ("abababc", "(ab)x3 c"),
         ("maamaamaa", "(maa)x3"),
         ("aaabaaabaaab", "((a)x3b)x3"),
-        ("aaabaaaabaaaaab", "((a)x3b)x3"),  # the inner loop need not run equally often
+        ("aaabaaaabaaaaab", "((a)x3b)x3"),  # the inner loop may run a different number of times
         ("cabcabcabc", "c (abc)x3"),  # a repetition begins at the first line
         ("xabcabcabcab", "x (abc)x3 a b"),
     ],
 )
-def test_repetitions_are_found_inside_of_repetitions(sequence: str, expected: str) -> None:
+def test_repetitions_are_found_inside_repetitions(sequence: str, expected: str) -> None:
     assert shown(sequence) == expected
 
 
@@ -76,7 +75,7 @@ def test_nothing_is_lost_and_everything_stays_in_order(sequence: list[str], copi
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True), st.integers(3, 9))
-def test_whatever_is_repeated_becomes_one_item(body: list[str], times: int) -> None:
+def test_a_repeated_body_becomes_one_item(body: list[str], times: int) -> None:
     assert len(find_repeats(body * times, [0] * len(body) * times, 3)) == 1
 
 
@@ -93,7 +92,7 @@ def record(program: Callable[[], object]) -> Recording:
     return recorder.recording
 
 
-def tree(recording: Recording, way: Way = by_loops) -> str:
+def tree(recording: Recording, way: Strategy = by_loops) -> str:
     """`[cell ×3: mul tanh] sum`"""
 
     def one(item: Item) -> str:
@@ -119,11 +118,11 @@ def line_of(text: str) -> int:
 RNN = line_of("h = (h @ W).tanh()")
 
 
-def test_the_steps_of_a_loop_fold_and_go_by_their_line() -> None:
+def test_the_steps_of_a_loop_fold_and_are_named_after_their_line() -> None:
     assert tree(record(lambda: rnn(20))) == f"[line {RNN} ×20: matmul tanh] sum"
 
 
-def test_what_calls_a_function_goes_by_its_name() -> None:
+def test_a_loop_that_calls_a_function_is_named_after_it() -> None:
     def cell(x: mt.Tensor) -> mt.Tensor:
         return (x * 0.5).tanh()
 
@@ -136,7 +135,7 @@ def test_what_calls_a_function_goes_by_its_name() -> None:
     assert tree(record(program)) == "[cell ×4: mul tanh] sum"
 
 
-def test_loops_inside_of_loops_fold_inside_of_folds() -> None:
+def test_nested_loops_become_nested_folds() -> None:
     def neuron(weights: Sequence[mt.Tensor], inputs: Sequence[mt.Tensor]) -> mt.Tensor:
         return sum((w * x for w, x in zip(weights, inputs, strict=True)), mt.tensor(0.0)).tanh()
 
@@ -149,7 +148,7 @@ def test_loops_inside_of_loops_fold_inside_of_folds() -> None:
     assert tree(record(program), by_loops).startswith(f"[neuron + program ×3: [line {line} ×4: mul add] tanh add]")
 
 
-def test_scopes_fold_once_or_together_and_inside_of_each_other() -> None:
+def test_scopes_fold_singly_together_and_nested() -> None:
     def program() -> None:
         x = mt.ones(2, requires_grad=True)
         with mt.scope("embed"):
@@ -164,7 +163,7 @@ def test_scopes_fold_once_or_together_and_inside_of_each_other() -> None:
     assert tree(record(program)) == "[embed ×1: mul] [block ×2: [attention ×1: exp log] tanh] sum"
 
 
-def test_what_backward_recorded_folds_as_what_it_is_the_backward_of() -> None:
+def test_operations_recorded_by_backward_fold_like_their_forward() -> None:
     def program() -> None:
         x = mt.ones(2, requires_grad=True)
         y = x
@@ -189,12 +188,12 @@ def irregular() -> None:
     y.sum().backward()
 
 
-def test_a_loop_that_never_goes_the_same_way_twice_folds_where_it_comes_back_to() -> None:
+def test_a_loop_that_differs_each_time_folds_at_the_operation_it_returns_to() -> None:
     first, last = line_of("y = y * 0.9"), line_of("y = y + x")
     assert tree(record(irregular), by_returns).startswith(f"[lines {first}-{last} ×40: ")
 
 
-def test_functions_fold_where_nothing_else_does() -> None:
+def test_functions_fold_if_nothing_else_does() -> None:
     def encoder(x: mt.Tensor) -> mt.Tensor:
         return x.exp().log().tanh()
 
@@ -209,7 +208,7 @@ def test_functions_fold_where_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("way", [by_loops, by_returns, by_functions])
-def test_every_operation_is_in_one_place(way: Way) -> None:
+def test_every_operation_occurs_once(way: Strategy) -> None:
     for recording in (record(irregular), chain(100)):
         nodes = [node.id for node in recording.nodes if node.variable is None]
         assert [n for item in folded(recording, range(len(recording.nodes)), way) for n in operations(item)] == nodes
@@ -227,22 +226,22 @@ def rows(box: Box) -> dict[str, str]:
 
 
 def test_a_large_graph_is_folded_and_its_last_repetition_open() -> None:
-    graph = build(record(lambda: rnn(40)))
+    graph = build_graph(record(lambda: rnn(40)))
     assert list(fold_boxes(graph)) == [f"line {RNN}[0:39] ×39"]
-    frames = {frame.name for box in graph.boxes for frame in box.frames}
+    frames = {frame.name for box in graph.boxes for frame in box.clusters}
     assert frames == {f"line {RNN}[39]"}
     assert len(graph.boxes) < 15
-    assert f'82 nodes in 6 boxes: what is folded opens by name, open="line {RNN}[0]"' in graph.notes
+    assert f'82 nodes in 6 boxes: open a fold by its name: open="line {RNN}[0]"' in graph.notes
 
 
 def test_a_small_graph_is_not_folded_unless_asked() -> None:
-    assert not fold_boxes(build(record(lambda: rnn(20))))
-    assert fold_boxes(build(record(lambda: rnn(20)), fold=True))
-    assert not fold_boxes(build(record(lambda: rnn(40)), fold=False))
+    assert not fold_boxes(build_graph(record(lambda: rnn(20))))
+    assert fold_boxes(build_graph(record(lambda: rnn(20)), fold=True))
+    assert not fold_boxes(build_graph(record(lambda: rnn(40)), fold=False))
 
 
 def test_a_fold_shows_how_the_gradient_vanishes() -> None:
-    (box,) = fold_boxes(build(record(lambda: rnn(40)))).values()
+    (box,) = fold_boxes(build_graph(record(lambda: rnn(40)))).values()
     first, bars, last = rows(box)["|grad|"].split()
     assert float(first) < 1e-6 < 0.1 < float(last)
     assert bars[0] == "▁"
@@ -253,10 +252,10 @@ def test_a_fold_shows_how_the_gradient_vanishes() -> None:
     assert box.note == "2 operations each"
 
 
-def test_what_has_just_happened_is_not_folded() -> None:
+def test_the_current_step_is_not_folded() -> None:
     recording = record(lambda: rnn(40))
     step = next(one for one in recording.passes[0].steps if one.node == 30)
-    graph = build(recording, step=step.index + 1)
+    graph = build_graph(recording, step=step.index + 1)
     assert next(box for box in graph.boxes if box.node == 30).state == "current"
     titles = list(fold_boxes(graph))
     assert len(titles) == 2
@@ -265,30 +264,30 @@ def test_what_has_just_happened_is_not_folded() -> None:
     assert states[1] == "done"
 
 
-def test_folds_open_by_name_in_whole_in_part_and_one_by_one() -> None:
+def test_folds_open_by_name_entirely_partly_and_singly() -> None:
     recording, name = record(lambda: rnn(40)), f"line {RNN}"
-    assert not fold_boxes(build(recording, open=name))
-    assert list(fold_boxes(build(recording, open=f"{name}[5]"))) == [f"{name}[0:5] ×5", f"{name}[6:40] ×34"]
-    assert list(fold_boxes(build(recording, open=f"{name}[-1]"))) == [f"{name}[0:39] ×39"]
-    assert list(fold_boxes(build(recording, open=(f"{name}[:2]", f"{name}[38:]")))) == [f"{name}[2:38] ×36"]
+    assert not fold_boxes(build_graph(recording, open=name))
+    assert list(fold_boxes(build_graph(recording, open=f"{name}[5]"))) == [f"{name}[0:5] ×5", f"{name}[6:40] ×34"]
+    assert list(fold_boxes(build_graph(recording, open=f"{name}[-1]"))) == [f"{name}[0:39] ×39"]
+    assert list(fold_boxes(build_graph(recording, open=(f"{name}[:2]", f"{name}[38:]")))) == [f"{name}[2:38] ×36"]
 
 
-def test_a_name_that_opens_nothing_is_one_clear_line() -> None:
+def test_a_name_that_opens_nothing_gives_one_clear_line() -> None:
     recording, name = record(lambda: rnn(40)), f"line {RNN}"
     for asked, message in [
-        ("cell", f"nothing is folded as 'cell'; what is folded here: {name} ×40"),
-        (f"{name}[40]", f"there is no {name}[40]: it is there 40 times, [0] to [39]"),
-        (f"{name}[9:3]", f"there is no {name}[9:3]: it is there 40 times, [0] to [39]"),
-        (f"{name}[]", f"nothing is folded as '{name}[]'; what is folded here: {name} ×40"),
+        ("cell", f"there is no fold called 'cell'; the folds here: {name} ×40"),
+        (f"{name}[40]", f"there is no {name}[40]: it repeats 40 times, [0] to [39]"),
+        (f"{name}[9:3]", f"there is no {name}[9:3]: it repeats 40 times, [0] to [39]"),
+        (f"{name}[]", f"there is no fold called '{name}[]'; the folds here: {name} ×40"),
     ]:
         with pytest.raises(DrawError) as caught:
-            build(recording, open=asked)
+            build_graph(recording, open=asked)
         assert str(caught.value) == message
     with pytest.raises(TooLargeError, match=rf'in .* boxes would .* open one repetition with open="{name}\[0\]", draw'):
-        build(record(lambda: rnn(400)), open=name)
+        build_graph(record(lambda: rnn(400)), open=name)
 
 
-def test_a_fold_inside_of_others_opens_where_they_are_open() -> None:
+def test_an_inner_fold_opens_in_the_open_outer_ones() -> None:
     def program() -> None:
         x = mt.ones(2, requires_grad=True)
         for _ in range(5):
@@ -299,13 +298,13 @@ def test_a_fold_inside_of_others_opens_where_they_are_open() -> None:
         x.sum().backward()
 
     recording = record(program)
-    titles = [box.title for box in build(recording, open=("block[1]", "norm")).boxes if box.kind == "operation"]
+    titles = [box.title for box in build_graph(recording, open=("block[1]", "norm")).boxes if box.kind == "operation"]
     assert [title.partition(" = ")[2].partition("(")[0] for title in titles] == ["exp", "log", "mul", "sum"]
-    alone = {frame.name for box in build(recording, open="norm").boxes for frame in box.frames}
+    alone = {frame.name for box in build_graph(recording, open="norm").boxes for frame in box.clusters}
     assert alone == {"block[4]", "norm"}
 
 
-def test_leaves_that_each_repetition_has_for_itself_are_one_box() -> None:
+def test_leaves_of_single_repetitions_are_one_box() -> None:
     def program() -> None:
         layers = [(mt.eye(2, requires_grad=True), mt.zeros(2, requires_grad=True)) for _ in range(20)]
         x = mt.ones(1, 2)
@@ -313,12 +312,12 @@ def test_leaves_that_each_repetition_has_for_itself_are_one_box() -> None:
             x = (x @ weight + bias).tanh()
         x.sum().backward()
 
-    graph = build(record(program))
+    graph = build_graph(record(program))
     (leaves,) = (box for box in graph.boxes if box.kind == "folded leaves")
     assert leaves.title == "38 leaves"
     assert [row.key for row in leaves.rows] == ["layers[0…18][0]", "layers[0…18][1]"]
     assert all(row.text.startswith("19 of") and ".grad" in row.text for row in leaves.rows)
-    assert len([box for box in graph.boxes if box.kind == "leaf"]) == 2  # those of the open one
+    assert len([box for box in graph.boxes if box.kind == "leaf"]) == 2  # those of the open repetition
 
 
 def test_a_nan_in_a_fold_stands_out() -> None:
@@ -329,14 +328,14 @@ def test_a_nan_in_a_fold_stands_out() -> None:
             y = y.sqrt()
         y.sum().backward()
 
-    (box,) = fold_boxes(build(record(program))).values()
+    (box,) = fold_boxes(build_graph(record(program))).values()
     alarms = [row.text for row in box.rows if row.tone == "alarm"]
     assert any(text.startswith("NaN or Inf in ") for text in alarms)
     assert any("!" in text for text in alarms)
 
 
 def test_arrows_of_a_fold_are_counted() -> None:
-    graph = build(record(lambda: rnn(40)))
+    graph = build_graph(record(lambda: rnn(40)))
     (box,) = fold_boxes(graph).values()
     again = [arrow for arrow in graph.arrows if arrow.tail == arrow.head == box.id]
     assert [(arrow.text, arrow.kind) for arrow in again] == [("×38", "done")]
@@ -374,22 +373,22 @@ def test_a_folded_picture_is_rendered() -> None:
         ([1.0] * 100, "1 ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄ 1"),
     ],
 )
-def test_bars_say_how_sizes_change(sizes: list[float | None], expected: str) -> None:
-    assert spark(sizes) == expected
+def test_bars_show_how_sizes_change(sizes: list[float | None], expected: str) -> None:
+    assert sparkline(sizes) == expected
 
 
 @given(st.lists(st.none() | st.floats(0, allow_infinity=False), max_size=100))
-def test_bars_never_fail_and_never_run_over(sizes: list[float | None]) -> None:
-    assert len(spark(sizes)) <= 50
+def test_bars_never_fail_and_never_exceed_their_width(sizes: list[float | None]) -> None:
+    assert len(sparkline(sizes)) <= 50
 
 
-def test_size_is_the_root_mean_square() -> None:
-    assert size(np.array([3.0, -4.0])) == pytest.approx(math.sqrt(12.5))
-    assert size(summarize(np.array([3.0, -4.0]))) == pytest.approx(math.sqrt(12.5))
-    assert size(np.array([1e200, 1e200])) == pytest.approx(1e200)
-    assert size(np.zeros(3)) == size(np.zeros(0)) == 0
-    assert math.isnan(size(np.array([1.0, np.inf])))
-    assert math.isnan(size(summarize(np.array([1.0, np.nan]))))
+def test_the_size_of_an_array_is_its_root_mean_square() -> None:
+    assert root_mean_square(np.array([3.0, -4.0])) == pytest.approx(math.sqrt(12.5))
+    assert root_mean_square(summarize(np.array([3.0, -4.0]))) == pytest.approx(math.sqrt(12.5))
+    assert root_mean_square(np.array([1e200, 1e200])) == pytest.approx(1e200)
+    assert root_mean_square(np.zeros(3)) == root_mean_square(np.zeros(0)) == 0
+    assert math.isnan(root_mean_square(np.array([1.0, np.inf])))
+    assert math.isnan(root_mean_square(summarize(np.array([1.0, np.nan]))))
 
 
 @pytest.mark.parametrize(
@@ -402,5 +401,5 @@ def test_size_is_the_root_mean_square() -> None:
         ("a", "b", "a … b"),
     ],
 )
-def test_names_that_differ_by_a_number_are_one(first: str, last: str, expected: str) -> None:
+def test_names_that_differ_in_a_number_become_a_range(first: str, last: str, expected: str) -> None:
     assert span(first, last) == expected

@@ -1,4 +1,4 @@
-"""Where history ends: the picture shows what was detached, or computed off the tape, from what, and in which line."""
+"""Borders of history: the picture shows tensors detached or computed off the tape, their sources, and the line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viz.basics.graph import Box, VisualGraph
 from viz.basics.theme import LIGHT
 from viz.drawing import draw
 from viz.output.dot import to_dot
-from viz.scene.build import build
+from viz.scene.visual_graph import build_graph
 
 
 def words(one: Box) -> list[str]:
@@ -19,7 +19,7 @@ def words(one: Box) -> list[str]:
 
 
 def arrows(graph: VisualGraph) -> set[tuple[str, str, str]]:
-    """(tail, head, kind), with titles in the place of ids."""
+    """(tail, head, kind), with titles instead of ids."""
     titles = {one.id: one.title for one in graph.boxes}
     return {(titles[arrow.tail], titles[arrow.head], arrow.kind) for arrow in graph.arrows}
 
@@ -31,8 +31,8 @@ def bootstrapping() -> None:
     (h - target).sum().backward()
 
 
-def test_what_was_detached_hangs_on_what_it_was_detached_from() -> None:
-    graph = build(recorded(bootstrapping))
+def test_a_detached_tensor_is_connected_to_its_source() -> None:
+    graph = build_graph(recorded(bootstrapping))
     border = box(graph, "target = detach(h)")
     assert border.kind == "border"
     (said,) = words(border)
@@ -42,14 +42,14 @@ def test_what_was_detached_hangs_on_what_it_was_detached_from() -> None:
     assert (border.title, "%2 = sub(h, target)", "value") in arrows(graph)
 
 
-def test_what_was_computed_off_the_tape_is_one_box_that_names_the_way_out() -> None:
+def test_a_computation_off_the_tape_is_one_box_that_names_where_it_left_the_tape() -> None:
     def program() -> None:
         w, x = leaf(2.0), leaf(3.0)
         with mt.no_grad():
             scale = (w * 2).exp() + 1
         (scale * x).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     border = box(graph, "scale = add(exp(…), 1.0)")
     assert [text.partition(",")[0] for text in words(border)] == [
         "✂ under no_grad",
@@ -65,18 +65,18 @@ def test_a_result_without_derivative_is_a_border() -> None:
         mask = y > 0
         (y * mask).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert words(box(graph, "mask = greater(y, 0.0)"))[0].startswith("✂ not differentiable, line ")
 
 
-def test_a_bare_number_hangs_on_what_it_was_taken_from() -> None:
+def test_a_bare_number_is_connected_to_its_source() -> None:
     def program() -> None:
         w = leaf([1.0, 2.0])
         h = (w * w).sum()
         scale = h.item()
         (w * scale + scale * w).sum().backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     number = box(graph, "scale = item(h)")
     assert words(number)[0].startswith("✂ only its value, line ")
     assert ("h = sum(%1)", number.title, "border") in arrows(graph)
@@ -84,14 +84,14 @@ def test_a_bare_number_hangs_on_what_it_was_taken_from() -> None:
     assert sorted(uses) == ["%3 = mul(w, scale)", "%4 = mul(w, scale)"]
 
 
-def test_a_leaf_can_come_out_of_a_border() -> None:
+def test_a_leaf_can_have_a_border() -> None:
     def program() -> None:
         x = leaf(2.0)
         h = x * x
         state = h.detach().requires_grad_()
         (state * x).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     assert box(graph, "state").kind == "leaf"
     assert words(box(graph, "state"))[0].startswith("✂ detached, line ")
     assert ("h = mul(x, x)", "state", "border") in arrows(graph)
@@ -104,13 +104,13 @@ def test_detaching_in_place_cuts_the_arrows_to_later_uses() -> None:
         h.detach_()
         (h * x).backward()
 
-    graph = build(recorded(program))
+    graph = build_graph(recorded(program))
     (made,) = [one.title for one in graph.boxes if one.title.startswith("h = mul")]
     assert words(box(graph, made))[-1].startswith("✂ detached, line ")
     assert (made, "%2 = mul(h, x)", "border") in arrows(graph)
 
 
-def test_a_step_of_gradient_descent_is_said_in_the_leaf() -> None:
+def test_a_step_of_gradient_descent_is_shown_in_the_leaf() -> None:
     def program() -> None:
         w = leaf([1.0, 2.0])
         (w * w).sum().backward()
@@ -120,7 +120,7 @@ def test_a_step_of_gradient_descent_is_said_in_the_leaf() -> None:
         (w * w).sum().backward()
 
     recording = recorded(program)
-    rows = [{row.key: row.text for row in box(build(recording, pass_index=k), "w").rows} for k in (0, 1)]
+    rows = [{row.key: row.text for row in box(build_graph(recording, pass_index=k), "w").rows} for k in (0, 1)]
     assert "written" not in rows[0]
     assert rows[1]["written"].startswith("v0 → v1 under no_grad, line ")
 
@@ -134,7 +134,7 @@ def test_a_border_is_drawn_in_every_format() -> None:
     assert {"history ends: no gradient", "history is cut here"} <= {item.text for item in drawing.graph.legend}
 
 
-def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:
+def test_a_fold_that_uses_a_value_it_detached_has_an_arrow_up_and_one_down() -> None:
     def program() -> None:
         w = leaf(0.5)
         state = w * 1
@@ -142,12 +142,12 @@ def test_what_a_fold_detaches_from_itself_is_an_arrow_up_and_one_down() -> None:
             state = (w * state.detach()).tanh()
         state.backward()
 
-    graph = build(recorded(program), fold=True)
+    graph = build_graph(recorded(program), fold=True)
     kinds = {one.id: one.kind for one in graph.boxes}
     (cut,) = (arrow for arrow in graph.arrows if arrow.upwards)
     assert (cut.kind, kinds[cut.tail], kinds[cut.head]) == ("border", "fold", "folded constants")
     assert (cut.head, cut.tail, "value") in {(arrow.tail, arrow.head, arrow.kind) for arrow in graph.arrows}
     (edge,) = re.findall(
         rf"{cut.head} -> {cut.tail} \[arrowhead=tee arrowtail=open", to_dot(graph, LIGHT)
-    )  # laid out down
+    )  # drawn downwards in the layout
     assert edge

@@ -9,7 +9,7 @@
     return element;
   };
 
-  // A frame tells what has changed since the one before. Put together here, any frame can be shown after any other.
+  // A frame holds the changes since the previous one. Combined here, the frames can be shown in any order.
   const moments = [];
   film.chapters.forEach((chapter, number) => {
     let boxes = {}, arrows = {}, tape = {};
@@ -171,7 +171,7 @@
     return plain ? String(cell) : cell.toExponential().replace("e+", "e");
   }
 
-  // What is seen of the graph and the tape
+  // The visible part of the graph and of the tape
 
   function resize() {
     const { svg } = stages[moments[position].chapter], width = Number(svg.dataset.width);

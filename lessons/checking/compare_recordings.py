@@ -1,4 +1,4 @@
-"""Where a recording goes wrong: the first step that differs from what the real engine does, or the solution."""
+"""Finds where a recording goes wrong: the first step that differs from the real engine's, or from the solution's."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ from microtape.recording.model.words import format_shape, format_value
 WIDTH = 40  # of a value in a sentence
 
 
-class Moment(NamedTuple):
-    """A step of a recording, by indices from 0, and what is wrong with it in words."""
+class WrongStep(NamedTuple):
+    """A step of a recording, by indices from 0, and a description of what is wrong with it."""
 
     pass_index: int
     step: int
     what: str
 
 
-class Answer(NamedTuple):
-    """What is to be said to somebody who says that a step is the first wrong one."""
+class Reply(NamedTuple):
+    """The reply to a learner's claim that a step is the first wrong one."""
 
     right: bool
     text: str
 
 
-def first_wrong(faulty: Recording, real: Recording) -> Moment | None:
-    """The first step that a wrong engine takes wrongly, None if it takes none.
+def first_wrong_step(faulty: Recording, real: Recording) -> WrongStep | None:
+    """The first wrong step of a wrong engine, None if there is none.
 
-    Both have run the same program, so their nodes have the same numbers. That a step comes earlier or later than on the
-    real engine is not wrong by itself; that it takes or gives something else is.
+    Both engines ran the same program, so their nodes have the same numbers. A step that runs earlier or later than on
+    the real engine is not wrong by that alone; one that receives or sends different gradients is.
     """
     for index, (wrong, right) in enumerate(zip(faulty.passes, real.passes, strict=False)):
         steps = {step.node: step for step in right.steps}
         for number, step in enumerate(wrong.steps):
             what = next(_wrong(faulty, step, steps.get(step.node)), None)
             if what is not None:
-                return Moment(index, number, what)
+                return WrongStep(index, number, what)
     return None
 
 
-def answer(faulty: Recording, real: Recording, pass_index: int, step: int) -> Answer:
-    """What to say to the claim that this step is the first wrong one."""
-    found = first_wrong(faulty, real)
+def reply_to_claim(faulty: Recording, real: Recording, pass_index: int, step: int) -> Reply:
+    """Judge the claim that this step is the first wrong one."""
+    found = first_wrong_step(faulty, real)
     if found is None or (pass_index, step) < found[:2]:
-        return Answer(False, "This step is right: it takes what it should take and gives what it should give. Go on.")
+        return Reply(False, "This step is right: it receives and sends the right gradients. Go on.")
     if (pass_index, step) > found[:2]:
-        return Answer(False, "By then it is too late: something before this has gone wrong already. Go back.")
-    return Answer(True, found.what)
+        return Reply(False, "This is too late: an earlier step has already gone wrong. Go back.")
+    return Reply(True, found.what)
 
 
-def parting(own: Recording, expected: Recording) -> Moment | None:
-    """The first step at which a learner's recording does something else than the solution's, None if none does."""
+def first_different_step(own: Recording, expected: Recording) -> WrongStep | None:
+    """The first step at which a learner's recording differs from the solution's, None if there is none."""
     for index, (mine, theirs) in enumerate(zip(own.passes, expected.passes, strict=False)):
         for number, step in enumerate(mine.steps):
             if number >= len(theirs.steps):
-                return Moment(index, number, "the solution's pass has ended here")
+                return WrongStep(index, number, "the solution's pass has already ended here")
             other = theirs.steps[number]
             what = next(_other(own, step, expected, other), None)
             if what is not None:
-                return Moment(index, number, what)
+                return WrongStep(index, number, what)
         if len(mine.steps) < len(theirs.steps):
             missing = expected.nodes[theirs.steps[len(mine.steps)].node].op
-            return Moment(
+            return WrongStep(
                 index, max(len(mine.steps) - 1, 0), f"your pass ends here; the solution's goes on to {missing}"
             )
     return None
 
 
 def _wrong(faulty: Recording, step: BackwardStep, right: BackwardStep | None) -> Iterator[str]:
-    """What is wrong with a step of a wrong engine."""
+    """Descriptions of what is wrong with a step of a wrong engine."""
     name = f"`{faulty.label(step.node)}`"
     if right is None:
         yield f"{name} does not run at all on the real engine."
@@ -83,12 +83,12 @@ def _wrong(faulty: Recording, step: BackwardStep, right: BackwardStep | None) ->
         return
     for took, takes in zip(step.grad_outputs, right.grad_outputs, strict=True):
         if not same(took, takes):
-            yield f"{name} runs with {_said(took)}; on the real engine it runs with {_said(takes)}."
+            yield f"{name} receives {_said(took)}; on the real engine it receives {_said(takes)}."
     for delivery in step.deliveries:
         if not _adds_up(delivery):
             yield (
-                f"{_said(delivery.before)} had come to `{faulty.label(delivery.node)}` before, {_said(delivery.term)} "
-                f"arrives, and {_said(delivery.total)} is what is there now."
+                f"`{faulty.label(delivery.node)}` had already received {_said(delivery.before)}; now "
+                f"{_said(delivery.term)} arrives, and the buffer holds {_said(delivery.total)}."
             )
     for gave, gives in zip(step.grad_inputs, right.grad_inputs, strict=True):
         if not same(gave, gives):
@@ -96,32 +96,32 @@ def _wrong(faulty: Recording, step: BackwardStep, right: BackwardStep | None) ->
     if not same(step.grad_after, right.grad_after):
         yield (
             f"`{faulty.label(step.node)}.grad` was {_said(step.grad_before)}, {_said(step.grad_outputs[0])} arrives, "
-            f"and it is {_said(step.grad_after)} now; on the real engine it is {_said(right.grad_after)}."
+            f"and now it is {_said(step.grad_after)}; on the real engine it is {_said(right.grad_after)}."
         )
 
 
 def _other(own: Recording, step: BackwardStep, expected: Recording, other: BackwardStep) -> Iterator[str]:
-    """What a step of the learner's does otherwise than the solution's."""
+    """Descriptions of how a learner's step differs from the solution's."""
     node, theirs = own.nodes[step.node], expected.nodes[other.node]
     if node.op != theirs.op:
-        yield f"{node.op} runs, where the solution runs {theirs.op} (which may only be another way to write it)"
+        yield f"{node.op} runs; in the solution {theirs.op} runs (your code may just be written differently)"
         return
     if step.error is not None and other.error is None:
         yield f"it fails: {step.error.message.partition(chr(10))[0].partition('. ')[0].rstrip('.')}"
     for took, takes in zip(step.grad_outputs, other.grad_outputs, strict=False):
         if not same(took, takes):
-            yield f"{node.op} takes {_said(took, takes)}, the solution's takes {_said(takes, took)}"
+            yield f"{node.op} receives {_said(took, takes)}, the solution's receives {_said(takes, took)}"
     for gave, gives in zip(step.grad_inputs, other.grad_inputs, strict=False):
         if not same(gave, gives):
-            yield f"{node.op} gives {_said(gave, gives)}, the solution's gives {_said(gives, gave)}"
+            yield f"{node.op} sends {_said(gave, gives)}, the solution's sends {_said(gives, gave)}"
     if len(step.grad_inputs) != len(other.grad_inputs):
-        yield f"{node.op} has {len(step.grad_inputs)} gradients to give, the solution's has {len(other.grad_inputs)}"
+        yield f"{node.op} sends {len(step.grad_inputs)} gradients, the solution's sends {len(other.grad_inputs)}"
     if not same(step.grad_after, other.grad_after):
         yield f".grad becomes {_said(step.grad_after)}, the solution's {_said(other.grad_after)}"
 
 
 def same(one: Value | None, other: Value | None) -> bool:
-    """Whether two gradients are equal, nearly."""
+    """Whether two gradients are nearly equal."""
     if one is None or other is None:
         return one is other
     if isinstance(one, Summary) or isinstance(other, Summary):
@@ -130,7 +130,7 @@ def same(one: Value | None, other: Value | None) -> bool:
 
 
 def _adds_up(delivery: Delivery) -> bool:
-    """Whether the sum behind an edge is what was there and what has arrived."""
+    """Whether the new sum in the buffer is the old one plus the gradient that arrived."""
     before, term, total = delivery.before, delivery.term, delivery.total
     if before is None or term is None:
         return same(total, term if before is None else before)
@@ -140,7 +140,7 @@ def _adds_up(delivery: Delivery) -> bool:
 
 
 def _said(value: Value | None, other: Value | None = None) -> str:
-    """A value in a sentence, with its shape where that is what differs from the other."""
+    """A value in a sentence, with its shape if the other value's shape differs."""
     if value is None:
         return "nothing"
     text = format_value(value, WIDTH)

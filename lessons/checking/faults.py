@@ -1,7 +1,7 @@
-"""Wrong engines: the real one, with one of its parts replaced by a mistake that people make when they write their own.
+"""Wrong engines: the real one with a single fault, a mistake that people make when they write their own engine.
 
-A fault is one replacement of one named function or method of `microtape`, made while a program runs and taken back
-afterwards. Everything else is the engine that learners use, and so are the recordings that are made of it.
+A fault replaces one named function or method of `microtape` while a program runs. Everything else is the real engine,
+and so is the recording that it makes.
 """
 
 from __future__ import annotations
@@ -20,25 +20,24 @@ from microtape.tensors.tensor import Tensor
 
 
 class Fault(NamedTuple):
-    """One mistake, and where it is made."""
+    """One mistake, and the function that has it."""
 
     owner: Any  # the class or module whose attribute is replaced
     attribute: str
     wrong: Callable[[Callable[..., Any]], Callable[..., Any]]  # from the right function to the wrong one
-    what: str  # said when it has been found
 
 
 class Forgetful(dict[Node, Any]):
-    """Buffers that look empty when something arrives for them, except for lists, which have to be there."""
+    """Buffers that look empty when a gradient arrives, except for the lists of nodes with several outputs."""
 
     def get(self, node: Node, default: Any = None) -> Any:
-        """What an earlier delivery has left, if it is a list."""
+        """What an earlier delivery left, if it is a list."""
         held = super().get(node, default)
         return held if isinstance(held, list) else default
 
 
 def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
-    """What arrives takes the place of what a buffer holds."""
+    """A gradient replaces the one that is already in the buffer."""
 
     @functools.wraps(right)
     def evaluate(self: GraphTask) -> None:
@@ -50,7 +49,7 @@ def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
-    """A leaf forgets its `.grad` before it takes a new one."""
+    """A leaf drops its `.grad` before it takes a new gradient."""
 
     @functools.wraps(right)
     def accumulate(self: Tensor, gradient: Any, create_graph: bool) -> None:
@@ -61,14 +60,14 @@ def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class FullLine(deque[AccumulateGrad]):
-    """A line that nobody else gets into."""
+    """A queue that accepts no nodes."""
 
     def append(self, node: AccumulateGrad) -> None:
-        """Turn the node away."""
+        """Ignore the node."""
 
 
 def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
-    """Nodes run in the order in which something first arrives for them, whether or not all has come."""
+    """Nodes run in the order in which a gradient first arrives for them, even if more are to come."""
 
     @functools.wraps(right)
     def evaluate(self: GraphTask) -> None:
@@ -89,7 +88,7 @@ def any_node(task: GraphTask, node: Node) -> tuple[Any, Any]:
 
 
 def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:
-    """What was stretched on the way forward stays as large as it is."""
+    """A gradient is not summed over the dimensions that the forward pass stretched."""
 
     def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
         return gradient
@@ -98,7 +97,7 @@ def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
-    """Nobody looks whether what was kept has been written to since."""
+    """Saved tensors are not checked for later writes."""
 
     def check_unchanged(node: Node, index: int) -> None:
         return None
@@ -107,32 +106,18 @@ def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FAULTS: dict[str, Fault] = {
-    "overwrite": Fault(
-        GraphTask, "evaluate", overwrite,
-        "It overwrites: where a second gradient arrives, the first is lost.",
-    ),
-    "overwrite_grad": Fault(
-        Tensor, "accumulate", overwrite_grad,
-        "It overwrites .grad: what an earlier backward left there is lost.",
-    ),
-    "no_reverse_order": Fault(
-        GraphTask, "evaluate", in_order_of_arrival,
-        "It does not rewind the tape: a row runs as soon as something has arrived, and what comes later is lost.",
-    ),
-    "no_unbroadcast": Fault(
-        microtape.tape.fitting, "unbroadcast", not_unbroadcast,
-        "It does not sum over what was stretched: the gradient has the shape of the result, not of the operand.",
-    ),
-    "no_version_check": Fault(
-        microtape.tape.saved, "check_unchanged", versions_unchecked,
-        "It does not look at versions: numbers that were written over are used as if nothing had happened.",
-    ),
-}  # fmt: skip
+    "overwrite": Fault(GraphTask, "evaluate", overwrite),
+    "overwrite_grad": Fault(Tensor, "accumulate", overwrite_grad),
+    "no_reverse_order": Fault(GraphTask, "evaluate", in_order_of_arrival),
+    "no_unbroadcast": Fault(microtape.tape.fitting, "unbroadcast", not_unbroadcast),
+    "no_version_check": Fault(microtape.tape.saved, "check_unchanged", versions_unchecked),
+}
+"""By the names in `lessons.model.fault_names`."""
 
 
 @contextlib.contextmanager
 def injected(name: str) -> Iterator[None]:
-    """While this lasts, the engine has the fault of that name. Raises KeyError where there is none."""
+    """Give the engine the fault of that name while this lasts. Raises KeyError for an unknown name."""
     fault = FAULTS[name]
     right = getattr(fault.owner, fault.attribute)
     setattr(fault.owner, fault.attribute, fault.wrong(right))

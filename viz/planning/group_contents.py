@@ -1,4 +1,4 @@
-"""What boxes of many nodes and arrows of many uses have in them, as far as it is the same at every moment of a film."""
+"""The nodes in boxes of groups, and the gradients along their arrows, worked out once for all moments of a film."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import cached_property
 
 from microtape.recording.model.model import Place, TensorRef, Value
 from microtape.recording.model.moment import Moment, PassTimeline
+from viz.planning.box_plan import InputGroup, Link
+from viz.planning.dataflow import Use
 from viz.planning.open_folds import Group
-from viz.planning.plan import Link, Own
-from viz.planning.spark import size
-from viz.planning.uses import Use
+from viz.planning.sparkline import root_mean_square
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -21,57 +21,57 @@ class Members:
     """The nodes in one box."""
 
     nodes: tuple[int, ...]
-    inside: frozenset[int]  # the same
-    evaluated: int  # how many of them the pass evaluates
-    steps: tuple[int, ...]  # in which it does so, in order
+    inside: frozenset[int]  # the same nodes, for quick lookup
+    evaluated: int  # how many of them the pass evaluates in all
+    steps: tuple[int, ...]  # the steps that evaluate them, in order
     since: int  # the step that recorded the first of them; -1: the program did
     recorded_in: int | None  # the pass that recorded all of them
-    place: Place | None  # of the longest expression of the last repetition: it is what the others are parts of
+    place: Place | None  # of the last operation with the longest expression: the other expressions are parts of it
 
     def done(self, now: Moment) -> int:
-        """How many have been evaluated by now."""
+        """How many nodes have been evaluated by this moment."""
         return bisect_left(self.steps, now.steps_done)
 
     def is_there(self, now: Moment) -> bool:
-        """Whether any of them has been recorded yet."""
+        """Whether any node has been recorded by this moment."""
         return self.since < now.steps_done
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Travels:
-    """When gradients went along an arrow."""
+class GradientFlow:
+    """When gradients travelled along an arrow."""
 
-    edges: int  # along which one could go
-    steps: tuple[int, ...]  # in which one did, in order
-    defined: tuple[int, ...]  # the same, but for gradients that were None
+    edges: int  # how many of its uses are edges
+    steps: tuple[int, ...]  # the steps that sent a gradient, in order
+    defined: tuple[int, ...]  # the same without gradients that were None
     since: int  # the step that recorded the first of its uses; -1: the program did
-    ended: bool  # what is used was detached before
+    ended: bool  # the value was detached before every use
 
     def came(self, now: Moment) -> int:
-        """How many gradients have gone along it by now."""
+        """How many gradients have travelled along it by this moment."""
         return bisect_left(self.steps, now.steps_done)
 
     def came_now(self, now: Moment) -> bool:
-        """Whether one did in the step in the foreground."""
+        """Whether one did in the current step."""
         return now.current is not None and bisect_left(self.steps, now.current.index) < self.came(now)
 
     def is_defined(self, now: Moment) -> bool:
-        """Whether one that came was not None."""
+        """Whether any of them was not None."""
         return bisect_left(self.defined, now.steps_done) > 0
 
 
-class Repetitions:
-    """The members of the boxes of a scene, the results of repetitions, and how large arrays are."""
+class GroupContents:
+    """Looks up the members of groups, the gradients along arrows, and the sizes of arrays; each is computed once."""
 
     def __init__(self, timeline: PassTimeline, uses: Sequence[Use]) -> None:
         self._timeline, self._uses = timeline, uses
-        self._members: dict[Group | Own, Members] = {}
-        self._travels: dict[Link, Travels] = {}
+        self._members: dict[Group | InputGroup, Members] = {}
+        self._travels: dict[Link, GradientFlow] = {}
         self._results: dict[Group, list[int]] = {}
-        self._sizes: dict[int, tuple[Value, float]] = {}  # by id; holding the array keeps its id from being used again
+        self._sizes: dict[int, tuple[Value, float]] = {}  # by id; keeping the array alive keeps its id unique
 
-    def members(self, of: Group | Own) -> Members:
-        """What is in that box; of tensors that need no gradient, nothing is."""
+    def members(self, of: Group | InputGroup) -> Members:
+        """The nodes in that box; none for a group of constants."""
         known = self._members.get(of)
         if known is None:
             nodes = (
@@ -97,8 +97,8 @@ class Repetitions:
             place=max(places, key=lambda one: (one.end_line - one.line, one.end_column - one.column), default=None),
         )
 
-    def travels(self, link: Link) -> Travels:
-        """When gradients went along that arrow."""
+    def flow(self, link: Link) -> GradientFlow:
+        """When gradients travelled along that arrow."""
         known = self._travels.get(link)
         if known is None:
             timeline = self._timeline
@@ -106,7 +106,7 @@ class Repetitions:
             gone = sorted(
                 (timeline.travelled[one] for one in edges if one in timeline.travelled), key=lambda one: one[0]
             )
-            known = self._travels[link] = Travels(
+            known = self._travels[link] = GradientFlow(
                 edges=len(edges),
                 steps=tuple(step for step, _ in gone),
                 defined=tuple(step for step, delivery in gone if delivery.term is not None),
@@ -123,7 +123,7 @@ class Repetitions:
         return found
 
     def results(self, group: Group) -> list[int]:
-        """Of each repetition the last operation whose result is used outside of it."""
+        """Of each repetition, the last operation whose result is used outside of it."""
         if group not in self._results:
             self._results[group] = [self._result(each) for each in group.nodes]
         return self._results[group]
@@ -136,8 +136,8 @@ class Repetitions:
         return nodes[-1]
 
     def size(self, value: Value) -> float:
-        """See `viz.spark.size`."""
+        """See `root_mean_square`."""
         known = self._sizes.get(id(value))
         if known is None:
-            known = self._sizes[id(value)] = (value, size(value))
+            known = self._sizes[id(value)] = (value, root_mean_square(value))
         return known[1]

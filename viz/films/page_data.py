@@ -1,4 +1,4 @@
-"""What a film's page is told: for each moment what has changed since the one before, as plain data for JSON."""
+"""The data of a film's page: for each moment, the changes since the previous one, as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microtape.recording.model.words import format_shape, format_value
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
 from viz.basics.heat import heat
-from viz.planning.naming import NAME_WIDTH, code_at, operation_title, shape_words, tensor_name, where
+from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.scene.boxes import state_of
 
 GRADIENT_WIDTH = 22
@@ -19,16 +19,16 @@ VALUE_WIDTH = 64
 CODE_WIDTH = 80
 
 
-class Values:
-    """The arrays of a film, each kept once."""
+class ArrayTable:
+    """The arrays of a film, each stored once."""
 
     def __init__(self) -> None:
         self.data: list[dict[str, Any]] = []
         self._known: dict[object, int] = {}
-        self._alive: list[Value] = []  # an id is a key: it must not be used again
+        self._alive: list[Value] = []  # keeps the ids that are used as keys unique
 
     def number(self, value: Value | None) -> int | None:
-        """Which of the film's arrays this is; None for none."""
+        """The array's index in the table; None for None."""
         if value is None:
             return None
         key: object = id(value) if isinstance(value, Summary) else (str(value.dtype), value.shape, value.tobytes())
@@ -48,14 +48,14 @@ class Values:
         return self._known[key]
 
 
-def chapter(
+def chapter_data(
     timeline: PassTimeline,
     nodes: Sequence[int],
     moments: Sequence[Moment],
     pictures: Sequence[VisualGraph],
-    values: Values,
+    values: ArrayTable,
 ) -> dict[str, Any]:
-    """A pass: its tape, and a frame for each moment. `pictures` are steady, one for each moment."""
+    """A pass: its tape, and a frame for each moment. `pictures`, one for each moment, have a fixed layout."""
     frames: list[dict[str, Any]] = []
     boxes: dict[str, Box] = {}
     arrows: dict[int, list[str]] = {}
@@ -108,7 +108,7 @@ def _tape_row(now: Moment, node_id: int) -> dict[str, Any]:
 
 
 def _gradient(now: Moment, node_id: int) -> str:
-    """What there is of a node's gradient: for a leaf its `.grad`, else the sum so far."""
+    """A node's gradient: for a leaf its `.grad`, else the sum so far."""
     node = now.recording.nodes[node_id]
     if node.variable is not None:
         grad = now.grad(node.variable)
@@ -120,8 +120,8 @@ def _gradient(now: Moment, node_id: int) -> str:
     return "" if came is None else format_value(came.total, GRADIENT_WIDTH)
 
 
-def _detail(now: Moment, values: Values) -> dict[str, Any]:
-    """Everything about the step in the foreground; before the first one, the first gradients."""
+def _detail(now: Moment, values: ArrayTable) -> dict[str, Any]:
+    """The details of the current step; before the first step, the first gradients."""
     step, pass_ = now.current, now.pass_
     if step is None:
         seeds = now.timeline.seeds
@@ -153,7 +153,7 @@ def _detail(now: Moment, values: Values) -> dict[str, Any]:
         "freed": step.freed,
     }  # fmt: skip
     if node.place is not None:
-        detail["where"] = where(now.recording, node.place)
+        detail["where"] = location(now.recording, node.place)
         detail["code"] = code_at(now.recording, node.place, CODE_WIDTH)
     if node.variable is not None:
         detail["leaf"] = [values.number(step.grad_before), values.number(step.grad_after)]

@@ -3,7 +3,7 @@
 import pytest
 
 from lessons.model.load import load_course
-from lessons.model.pieces import note, pieces
+from lessons.model.solution_pieces import solution_note, solution_pieces
 from tests.support.lesson_folder import write_lesson
 
 EXERCISE = """\
@@ -47,14 +47,14 @@ def exercise(tmp_path):
     return load_course(tmp_path).lessons[0].exercise
 
 
-def test_each_piece_shows_one_statement_more_and_where_the_rest_goes(exercise):
-    first, second, *_ = pieces(exercise)
+def test_each_piece_shows_one_more_statement_and_a_place_for_the_rest(exercise):
+    first, second, *_ = solution_pieces(exercise)
     assert first == "def double(x):\n    y = x\n    for _ in range(1):\n        y += x\n    ..."
     assert second == "def double(x):\n    y = x\n    for _ in range(1):\n        y += x\n    return y"
 
 
 def test_a_method_is_shown_with_its_class(exercise):
-    *_, first, second, third = pieces(exercise)
+    *_, first, second, third = solution_pieces(exercise)
     head = "class Counter:\n    @staticmethod\n    def count(items):\n        n = 0\n"
     assert first == f"{head}        ..."
     assert second == f"{head}        if items:\n            n = len(items)\n        ..."
@@ -62,12 +62,12 @@ def test_a_method_is_shown_with_its_class(exercise):
 
 
 def test_the_note_is_the_comment_below_the_first_line(exercise):
-    assert note(exercise) == "Adding is enough, for now."
+    assert solution_note(exercise) == "Adding is enough, for now."
 
 
 @pytest.mark.parametrize("lesson", load_course(), ids=lambda lesson: lesson.name)
-def test_every_solution_has_a_note_and_every_piece_something_of_its_own(lesson):
-    found = pieces(lesson.exercise)
-    assert note(lesson.exercise)
+def test_every_solution_has_a_note_and_no_piece_is_empty(lesson):
+    found = solution_pieces(lesson.exercise)
+    assert solution_note(lesson.exercise)
     assert found
     assert len(set(found)) == len(found)

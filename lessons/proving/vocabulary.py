@@ -1,7 +1,7 @@
-"""No lesson uses what a later one introduces, and whatever autograd has to offer is introduced before it is used.
+"""Proves that no lesson uses a word that a later one introduces, and that every part of autograd is introduced.
 
-Each lesson's header lists the words it `introduces`: names in code, keyword arguments with their `=`, and terms. A word
-may stand in no text, program, exercise, hint or answer of an earlier lesson.
+Each lesson's header lists the words it `introduces`: names in code, keyword arguments with their `=`, and terms. No
+text, program, exercise, hint or answer of an earlier lesson may contain such a word.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ AUTOGRAD = frozenset(
         "saved_tensors_hooks",
     ]
 )
-"""The part of the library that the course is about: none of it is used before a lesson introduces it."""
+"""The names of the library that the course teaches: a lesson must introduce each before it is used."""
 
 
 def uses_nothing_later(course: Course) -> Iterator[str]:
@@ -82,7 +82,7 @@ def uses_nothing_later(course: Course) -> Iterator[str]:
 
 
 def introduces_what_it_uses(course: Course) -> Iterator[str]:
-    """Nothing of autograd is used that no lesson introduces. A course that goes on from ours need not hold that."""
+    """No part of autograd is used that no lesson introduces. A course that builds on ours need not satisfy this."""
     introduced = {word for lesson in course for word in lesson.introduces}
     for lesson in course:
         for path, code in codes(lesson):
@@ -91,13 +91,13 @@ def introduces_what_it_uses(course: Course) -> Iterator[str]:
 
 
 def pattern(word: str) -> str:
-    """Where a word stands as a whole; `inputs=` only as an argument, and `backward` also as `.backward()`."""
+    """A pattern for the whole word; `inputs=` matches only as an argument, `backward` also as `.backward()`."""
     before = r"(?<![\w])" if word[0].isalnum() or word[0] == "_" else ""
     return before + re.escape(word) + ("(?!=)" if word.endswith("=") else r"(?!\w)")
 
 
 def texts(lesson: Lesson) -> Iterator[tuple[str, str]]:
-    """All that a learner reads in a lesson, with the names of the files."""
+    """Everything that a learner reads in a lesson, with the names of the files."""
     yield "lesson.md", lesson.prose
     for prediction in lesson.predictions:
         yield "lesson.md", f"{prediction.ask} {prediction.because}"
@@ -113,7 +113,7 @@ def codes(lesson: Lesson) -> Iterator[tuple[str, str]]:
 
 
 def names(code: str) -> set[str]:
-    """The attributes, imports and keyword arguments in a piece of Python; the last with their `=` and without."""
+    """The attributes, imports and keyword arguments (with and without their `=`) in a piece of Python."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Attribute):

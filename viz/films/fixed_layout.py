@@ -1,7 +1,7 @@
-"""Pictures of the same scene at different moments, made alike: the same boxes, rows and arrows, as wide in each.
+"""Gives the pictures of a film the same layout: the same boxes, rows and arrows, equally wide in each.
 
-Graphviz then lays them all out in the same way, so that in a film nothing moves but what happens. What is not there at
-a moment is there in the state `absent`, which is not seen; texts are filled up with spaces that do not break.
+Graphviz then places everything identically, and nothing moves during the film. A box or arrow that does not exist at a
+moment is `absent`, which is invisible; texts are padded with no-break spaces.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import TypeAlias
 
 from viz.basics.graph import SPACE, WIDE_SPACE, Arrow, Box, Port, Row, VisualGraph
 
-_Way: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and the how manyth between them
+_ArrowKey: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and its index among the arrows between them
 
 
-def steady(pictures: Sequence[VisualGraph]) -> list[VisualGraph]:
-    """The pictures with what any of them has. Titles, subtitles and notes stay as they are."""
-    boxes = _steady_boxes(pictures)
-    arrows = _steady_arrows(pictures)
+def fix_layout(pictures: Sequence[VisualGraph]) -> list[VisualGraph]:
+    """The pictures, each with the boxes, rows and arrows of all. Titles, subtitles and notes stay as they are."""
+    boxes = _fixed_boxes(pictures)
+    arrows = _fixed_arrows(pictures)
     legend = tuple(dict.fromkeys(item for picture in pictures for item in picture.legend))
     return [
         replace(picture, boxes=tuple(boxes[number]), arrows=tuple(arrows[number]), legend=legend)
@@ -27,15 +27,15 @@ def steady(pictures: Sequence[VisualGraph]) -> list[VisualGraph]:
     ]
 
 
-def _steady_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
+def _fixed_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
     by_id = [{box.id: box for box in picture.boxes} for picture in pictures]
-    kept = {box.id: box for picture in pictures for box in picture.boxes}  # as it was last
+    kept = {box.id: box for picture in pictures for box in picture.boxes}  # in its last state
     found: list[list[Box]] = [[] for _ in pictures]
     for id, last in kept.items():
         absent = replace(last, state="absent")
         versions = [one.get(id, absent) for one in by_id]
-        rows = _steady_rows([box.rows for box in versions])
-        ports = [_steady_rows([box.ports[number].rows for box in versions]) for number in range(len(last.ports))]
+        rows = _fixed_rows([box.rows for box in versions])
+        ports = [_fixed_rows([box.ports[number].rows for box in versions]) for number in range(len(last.ports))]
         for at, box in enumerate(versions):
             if at and box is versions[at - 1]:
                 found[at].append(found[at - 1][-1])
@@ -50,8 +50,8 @@ def _steady_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
     return found
 
 
-def _steady_rows(versions: Sequence[tuple[Row, ...]]) -> list[tuple[Row, ...]]:
-    """As many rows in each, as wide in each. A row without a key stays so if it never has one."""
+def _fixed_rows(versions: Sequence[tuple[Row, ...]]) -> list[tuple[Row, ...]]:
+    """The rows, equally many and equally wide in each version. A row that never has a key stays without."""
     slots = [[row for row in slot if row is not None] for slot in zip_longest(*versions)]
     keys = max((len(row.key) for slot in slots for row in slot), default=0)
     keyed = [any(row.key for row in slot) for slot in slots]
@@ -72,12 +72,12 @@ def _steady_rows(versions: Sequence[tuple[Row, ...]]) -> list[tuple[Row, ...]]:
     return found
 
 
-def _steady_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
-    by_way = [dict(_ways(picture.arrows)) for picture in pictures]
-    kept = {way: arrow for ways in by_way for way, arrow in ways.items()}
+def _fixed_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
+    by_key = [dict(_by_key(picture.arrows)) for picture in pictures]
+    kept = {key: arrow for arrows in by_key for key, arrow in arrows.items()}
     found: list[list[Arrow]] = [[] for _ in pictures]
-    for way, last in kept.items():
-        versions = [ways.get(way) for ways in by_way]
+    for key, last in kept.items():
+        versions = [arrows.get(key) for arrows in by_key]
         written = any(arrow.written for arrow in versions if arrow is not None)
         width = max(len(arrow.text) for arrow in versions if arrow is not None)
         for at, arrow in enumerate(versions):
@@ -87,7 +87,7 @@ def _steady_arrows(pictures: Sequence[VisualGraph]) -> list[list[Arrow]]:
     return found
 
 
-def _ways(arrows: Iterable[Arrow]) -> Iterator[tuple[_Way, Arrow]]:
+def _by_key(arrows: Iterable[Arrow]) -> Iterator[tuple[_ArrowKey, Arrow]]:
     count: dict[tuple[str, int | None, str], int] = {}
     for arrow in arrows:
         ends = (arrow.tail, arrow.port, arrow.head)

@@ -1,13 +1,14 @@
-"""Wrong engines: each is the real one with one fault, which does what its name says and is gone afterwards."""
+"""Wrong engines: each is the real one with one fault, which is removed afterwards."""
 
 import numpy as np
 import pytest
 
 import microtape as mt
 from lessons import load_course
+from lessons.checking.compare_recordings import first_different_step, first_wrong_step, reply_to_claim
+from lessons.checking.faults import FAULTS, injected
 from lessons.checking.record import record_check, record_program
-from lessons.model.faults import FAULTS, injected
-from lessons.model.find import answer, first_wrong, parting
+from lessons.model import fault_names
 
 COURSE = load_course()
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]
@@ -62,13 +63,13 @@ def written_to():
         ("overwrite_grad", twice, 6.0, 10.0),
     ],
 )
-def test_a_fault_gives_a_wrong_gradient_and_is_gone_afterwards(fault, program, wrong, right):
+def test_a_fault_gives_a_wrong_gradient_until_it_is_removed(fault, program, wrong, right):
     with injected(fault):
         np.testing.assert_allclose(program().numpy(), wrong)
     np.testing.assert_allclose(program().numpy(), right)
 
 
-def test_without_a_version_check_what_was_written_over_is_used():
+def test_without_a_version_check_the_overwritten_tensor_is_used():
     with injected("no_version_check"):
         assert written_to().item() == 2.0
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
@@ -87,7 +88,7 @@ def test_an_error_in_the_program_leaves_the_engine_as_it_was(fault):
 def test_a_chain_cannot_tell_the_overwriting_engine(tmp_path):
     program = tmp_path / "chain.py"
     program.write_text("import microtape as mt\nx = mt.tensor(3.0, requires_grad=True)\n(x * 2).sin().backward()\n")
-    assert first_wrong(record_program(program, fault="overwrite"), record_program(program)) is None
+    assert first_wrong_step(record_program(program, fault="overwrite"), record_program(program)) is None
 
 
 @pytest.fixture(params=WRONG, ids=[lesson.name for lesson in WRONG])
@@ -97,10 +98,10 @@ def recordings(request):
 
 
 def test_the_first_wrong_step_is_the_only_right_answer(recordings):
-    found = first_wrong(*recordings)
+    found = first_wrong_step(*recordings)
     places = [(i, j) for i, one in enumerate(recordings[0].passes) for j in range(len(one.steps))]
     for place in places:
-        said = answer(*recordings, *place)
+        said = reply_to_claim(*recordings, *place)
         assert said.right == (place == found[:2])
         if not said.right:
             assert ("Go on." in said.text) == (place < found[:2])
@@ -108,30 +109,35 @@ def test_the_first_wrong_step_is_the_only_right_answer(recordings):
     assert places.index(found[:2]) > 0, "something is right before it goes wrong"
 
 
+def test_every_fault_has_a_name_in_the_model():
+    assert list(FAULTS) == list(fault_names.FAULTS)
+
+
 def test_five_of_the_lessons_have_a_wrong_engine():
     assert {lesson.wrong_engine.fault for lesson in WRONG} == set(FAULTS)
 
 
-class TestParting:
-    def part(self, name, lesson="first_function", check="gradients"):
-        """Where a wrong answer of a lesson does something else than its solution."""
+class TestTheFirstDifferentStep:
+    def find(self, name, lesson="first_function", check="gradients"):
+        """The first step at which a wrong answer of a lesson differs from its solution."""
         exercise = COURSE.find(lesson).exercise
         (one,) = (one for one in exercise.checks if one.name == check)
         (wrong,) = (one for one in exercise.wrong_answers if one.name == name)
-        return parting(record_check(exercise, one, wrong.path), record_check(exercise, one, exercise.solution))
+        expected = record_check(exercise, one, exercise.solution)
+        return first_different_step(record_check(exercise, one, wrong.path), expected)
 
     def test_a_gradient_that_is_not_summed_or_not_given(self):
         lesson = COURSE.find("first_function").exercise
         names = [wrong.name for wrong in lesson.wrong_answers]
-        found = {name: self.part(name) for name in names}
-        assert any(moment is not None and moment.step == 0 for moment in found.values())
-        assert any("the solution's" in moment.what for moment in found.values() if moment)
+        found = {name: self.find(name) for name in names}
+        assert any(one is not None and one.step == 0 for one in found.values())
+        assert any("the solution's" in one.what for one in found.values() if one)
 
-    def test_the_solution_does_what_the_solution_does(self):
+    def test_the_solution_does_not_differ_from_itself(self):
         exercise = COURSE.find("first_function").exercise
         one = record_check(exercise, exercise.checks[2], exercise.solution)
-        assert parting(one, one) is None
+        assert first_different_step(one, one) is None
 
-    def test_what_calls_no_backward_has_no_recording(self):
+    def test_a_check_without_backward_has_no_recording(self):
         exercise = COURSE.find("tape_of_numbers").exercise
         assert record_check(exercise, exercise.checks[0], exercise.solution) is None

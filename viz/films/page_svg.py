@@ -1,7 +1,7 @@
-"""A steady picture as SVG for a page: everything that changes can be found in it, and how it looks is left to the page.
+"""A picture as SVG for a film's page, whose script can find everything that changes and whose style sets the looks.
 
-Shapes and texts carry classes instead of colours and fonts. In a group with the class `box`, the texts of row 3 have
-`data-k="3"` (its key) and `data-t="3"`.
+Shapes and texts have classes instead of colours and fonts. In a group with the class `box`, the texts of row 3 have
+`data-k="3"` (its key) and `data-t="3"` (its text).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.films.data import every_row
+from viz.films.page_data import every_row
 from viz.output.dot import to_dot
 from viz.output.labels import TEXT_SIZE
 from viz.output.render import render
@@ -23,9 +23,7 @@ TEXT, SHAPES = f"{{{SVG}}}text", {f"{{{SVG}}}{name}" for name in ("polygon", "pa
 XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LOOKS = ("fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight",
           "text-anchor", XML_SPACE)  # fmt: skip
-TERM_HALF = (
-    TEXT_SIZE * 0.602 / 2
-)  # half as wide as a character beside an arrow; Graphviz centres those, the page does not
+TERM_HALF = TEXT_SIZE * 0.602 / 2  # half a character beside an arrow: Graphviz centres these texts, the page does not
 
 
 def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
@@ -43,8 +41,8 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
             group.set("data-upwards", "")
         for text in group.iter(TEXT):
             text.attrib.update({"class": "term", "x": f"{float(text.get('x', '0')) - TERM_HALF * len(arrow.text):.2f}"})
-    for frame in {frame for box in picture.boxes for frame in box.frames}:
-        found[frame.id].set("class", "frame")
+    for cluster in {cluster for box in picture.boxes for cluster in box.clusters}:
+        found[cluster.id].set("class", "open-fold")
     for id, group in found.items():
         group.set("id", f"{prefix}-{id}")
     for element in root.iter():
@@ -55,7 +53,7 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
     root.attrib.update({"class": "graph", "data-width": root.attrib.pop("width").removesuffix("pt")})
     del root.attrib["height"]
     for group in [one for one in root.iter(GROUP) if one.get("class") in ("graph", "cluster")]:
-        for shape in [one for one in group if one.tag in SHAPES]:  # the page has a background of its own
+        for shape in [one for one in group if one.tag in SHAPES]:  # the page has its own background
             group.remove(shape)
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -79,7 +77,7 @@ def _mark_box(group: ElementTree.Element, box: Box) -> None:
 
 
 def _marks(box: Box) -> Iterator[dict[str, str]]:
-    """What each text of a box is, in the order in which `viz.labels` writes them."""
+    """The attributes of each text of a box, in the order in which `viz.output.labels` writes the texts."""
     if box.kind not in ("again", "error"):
         yield {"class": "glyph"}
     yield {"class": "title"}

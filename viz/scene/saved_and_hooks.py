@@ -1,4 +1,4 @@
-"""What waits in a node for backward, as rows of its box: saved tensors with their versions, and hooks."""
+"""Rows of a node's box for what it keeps for backward: saved tensors with their versions, and hooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SAVERS = 5  # named in a box
 
 
 def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
-    """What it kept, with versions; a saved tensor that was overwritten gets a row of its own even without `show`."""
+    """The saved tensors with their versions; an overwritten one gets its own row even without `show`."""
     fine, overwritten = [], []
     for one in node.saved:
         name, version = tensor_name(now, one.ref), _version_now(now, node, one)
@@ -38,7 +38,7 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
 
 
 def _version_now(now: Moment, node: NodeRecord, saved: SavedRecord) -> int:
-    """The version a saved tensor has at this moment, as far as the recording tells."""
+    """The version of a saved tensor at this moment, as far as the recording tells."""
     step = now.step_of(node.id)
     used = [use.version_now for use in step.saved if use.name == saved.name and use.ref == saved.ref] if step else []
     if used:
@@ -48,7 +48,7 @@ def _version_now(now: Moment, node: NodeRecord, saved: SavedRecord) -> int:
 
 
 def saver_rows(now: Moment, ref: TensorRef | None) -> list[Row]:
-    """Who saved a tensor, if several did: it is one tensor all the same."""
+    """The nodes that saved the same tensor, if there are several."""
     savers = now.timeline.savers.get(ref, ()) if ref is not None else ()
     if len(savers) < 2:
         return []
@@ -57,7 +57,7 @@ def saver_rows(now: Moment, ref: TensorRef | None) -> list[Row]:
 
 
 def hook_rows(now: Moment, node: NodeRecord, tensors: Iterable[int]) -> list[Row]:
-    """What is called when the gradient of the node or of one of these tensors comes, and then what it made of it."""
+    """The hooks of the node and of these tensors and, once they have run, how they changed the gradient."""
     records = [now.recording.tensors[tensor] for tensor in tensors]
     names = [*node.hooks, *(name for one in records for name in one.hooks)]
     names += ["retain_grad()" for one in records if one.retains_grad and not one.is_leaf]
@@ -75,7 +75,7 @@ def _changes(calls: Sequence[HookCall]) -> list[Row]:
 
 
 def _short(name: str) -> str:
-    """A function's name without what it was defined in."""
+    """A function's name without the functions around it."""
     return visible(name.rpartition("<locals>.")[2], NAME_WIDTH)
 
 

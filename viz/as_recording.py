@@ -1,4 +1,4 @@
-"""What can be drawn: a recording, where one can be read, or a live graph, of which one is made."""
+"""The recording to draw: the one that was given, the one in a file, or a new one of a live graph."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from microtape.tape.node import Node
 from viz.basics.characters import visible
 
 
-def recording_of(x: Any, frame: FrameType, asked: str) -> Recording:
-    """The recording that `x` is, or that stands for it; a live graph gets the names that `frame` knows.
+def as_recording(x: Any, frame: FrameType, caller: str) -> Recording:
+    """The recording that `x` is, names or leads to. Tensors of a live graph are named after the variables in `frame`.
 
     Raises:
-        TypeError: `x` cannot be drawn; `asked` is the function that was called with it.
+        TypeError: `x` cannot be drawn; the message names the function that was called, `caller`.
         RecordingError: the `.tape` file is missing or damaged.
     """
     if isinstance(x, Recording):
@@ -31,13 +31,13 @@ def recording_of(x: Any, frame: FrameType, asked: str) -> Recording:
     for one in outputs:
         if not isinstance(one, Tensor | Node):
             raise TypeError(
-                f"{asked}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
+                f"{caller}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
                 f"not {_kind(type(one))}"
             )
     return snapshot(outputs, frame)
 
 
 def _kind(kind: type) -> str:
-    """A class as one would write it: another library's Tensor is not ours."""
+    """A class with its module, since another library may also have a Tensor."""
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     return visible(f"{module}{kind.__qualname__}", 60)

@@ -1,11 +1,11 @@
-"""Run by `record`: gives the module of one file to one check, as `child` does, where it can be recorded."""
+"""The script that `record` records: it gives the module of one file to one check, as `child` does."""
 
 import sys
 import types
 
 
 def run(path: str, name: str) -> types.ModuleType:
-    """The file's module, new."""
+    """A new module with the file's code."""
     module = types.ModuleType(name)
     module.__file__ = path
     with open(path, "rb") as file:

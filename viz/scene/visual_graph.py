@@ -1,4 +1,4 @@
-"""A recording at a moment as a `VisualGraph`: which boxes, which arrows, which words. Pure."""
+"""Builds the `VisualGraph` of a recording at a moment: its boxes, arrows and texts. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from microtape.recording.model.moment import Moment, PassTimeline
 from microtape.recording.model.words import format_value
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import MAX_BOXES
-from viz.planning.moment import moment
-from viz.planning.naming import where
+from viz.planning.box_plan import InputGroup, Key
+from viz.planning.find_moment import find_moment
+from viz.planning.naming import location
 from viz.planning.open_folds import Group
-from viz.planning.plan import Key, Own
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker
 from viz.scene.failure import failure_boxes
@@ -24,7 +24,7 @@ from viz.scene.legend import legend
 from viz.scene.scene import Scene, make_scene
 
 
-def build(
+def build_graph(
     recording: Recording,
     *,
     step: int | None = None,
@@ -36,20 +36,20 @@ def build(
     open: str | Collection[str] = (),
     max_boxes: int = MAX_BOXES,
 ) -> VisualGraph:
-    """The picture's contents. For the meaning of the arguments, and what may be wrong with them, see `viz.draw`."""
+    """The picture's contents. For the arguments and the errors raised, see `viz.draw`."""
     with paused():
-        now = moment(recording, pass_index, step)
+        now = find_moment(recording, pass_index, step)
         scene = make_scene(now, show=show, around=around, radius=radius, fold=fold, open=open, max_boxes=max_boxes)
         return picture(now, scene)
 
 
 def picture(now: Moment, scene: Scene) -> VisualGraph:
-    """The scene as it is at that moment."""
+    """The scene at that moment."""
     return _picture(now, scene, _boxes(now, scene, scene.plan.order))
 
 
 def pictures(timeline: PassTimeline, scene: Scene, first: int = 0, last: int | None = None) -> Iterator[VisualGraph]:
-    """The scene after `first` to `last` steps, as `picture` makes them. Boxes that do not change are kept."""
+    """The scene after `first` to `last` steps, as from `picture`. Unchanged boxes stay the same objects."""
     boxes = _boxes(timeline.at(first), scene, scene.plan.order)
     yield _picture(timeline.at(first), scene, boxes)
     for done in range(first + 1, (len(timeline.steps) if last is None else last) + 1):
@@ -59,7 +59,7 @@ def pictures(timeline: PassTimeline, scene: Scene, first: int = 0, last: int | N
 
 
 def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
-    again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown, scene.repetitions)
+    again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown, scene.contents)
     seeds, seed_arrows = _seeds(now, scene, boxes)
     failures, failure_arrows = failure_boxes(now, scene.plan, scene.ranks, boxes)
     every = (*boxes.values(), *again, *seeds, *failures)
@@ -79,25 +79,25 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
 def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
     plan, ranks = scene.plan, scene.ranks
     maker = BoxMaker(now, scene.shown, scene.usual_dtype, scene.leaves)
-    folds = FoldBoxMaker(now, scene.shown, plan, scene.repetitions)
+    folds = FoldBoxMaker(now, scene.shown, plan, scene.contents)
     boxes: dict[Key, Box] = {}
     for key in keys:
         if isinstance(key, Group):
             boxes[key] = folds.group(key, ranks[key])
-        elif isinstance(key, Own):
+        elif isinstance(key, InputGroup):
             boxes[key] = folds.own(key, ranks[key])
         else:
             made = (
                 maker.constant(key, ranks[key])
                 if isinstance(key, TensorRef)
-                else maker.node(key, ranks[key], scene.extent.hidden.get(key, 0))
+                else maker.node(key, ranks[key], scene.selection.hidden.get(key, 0))
             )
-            boxes[key] = replace(made, frames=plan.frames.get(key, ()), in_the_middle=key == scene.extent.middle)
+            boxes[key] = replace(made, clusters=plan.clusters.get(key, ()), in_the_middle=key == scene.selection.middle)
     return boxes
 
 
 def _seeds(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> tuple[list[Box], list[Arrow]]:
-    """Where backward was called, below the outputs it was called on."""
+    """The calls of backward, below the outputs that they start from."""
     found, arrows = [], []
     for number, ((node, output), seed) in enumerate(now.timeline.seeds.items()):
         key = scene.plan.key_of.get(node)
@@ -105,7 +105,7 @@ def _seeds(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> tuple[list[Box],
             continue
         text = format_value(seed, TERM_WIDTH)
         pass_ = now.pass_
-        place = where(now.recording, pass_.place) if pass_ and pass_.place else ""
+        place = location(now.recording, pass_.place) if pass_ and pass_.place else ""
         title = f"{pass_.kind}()" if pass_ else ""
         found.append(
             Box(f"s{number}", "seed", "", title, place, (), (),

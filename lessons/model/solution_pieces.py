@@ -1,4 +1,4 @@
-"""The solution piece by piece: one statement more each time, for who wants to go on alone from there."""
+"""The solution piece by piece: each piece adds one statement, so that learners can continue on their own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from lessons.model.lesson import Exercise
 
 
-def pieces(exercise: Exercise) -> list[str]:
-    """The functions that the learner completes, as far as they are shown: the last piece of each shows it whole.
+def solution_pieces(exercise: Exercise) -> list[str]:
+    """Beginnings of the functions that the learner completes, each a statement longer, up to the whole function.
 
-    A statement that the exercise has as well is no piece of its own.
+    A statement that is already in the exercise makes no piece of its own.
     """
     solution = exercise.solution.read_text(encoding="utf-8")
     given = {line.strip() for line in exercise.path.read_text(encoding="utf-8").splitlines()}
@@ -36,8 +36,8 @@ def pieces(exercise: Exercise) -> list[str]:
     return found
 
 
-def note(exercise: Exercise) -> str:
-    """What the solution's comment says of it."""
+def solution_note(exercise: Exercise) -> str:
+    """The explanation in the comment at the top of the solution, after its first paragraph."""
     text = exercise.solution.read_text(encoding="utf-8")
     comment = [line.removeprefix("#").strip() for line in text.partition("\n\n\n")[0].splitlines() if line[:1] == "#"]
     _, _, said = "\n".join(comment).partition("\n\n")
@@ -45,7 +45,7 @@ def note(exercise: Exercise) -> str:
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.FunctionDef]]:
-    """Each function, and the class that it is a method of."""
+    """Each function, and its class if it is a method."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             yield None, node
@@ -54,7 +54,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.Func
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[tuple[int, int]]:
-    """First and last line of each statement. The head of one that holds others goes with the first of those."""
+    """First and last line of each statement. The head of a compound statement goes with its first inner statement."""
     for statement in body:
         inner: list[ast.stmt] = getattr(statement, "body", [])
         if not inner:

@@ -1,10 +1,10 @@
-"""The one file that knows the Graphviz libraries: quoting for the DOT language, and, run as a program, drawing.
+"""The only file that uses the Graphviz libraries: it quotes for the DOT language and, run as a program, draws.
 
 Note [Graphviz runs elsewhere]
-`pygraphviz` carries Graphviz in its wheel, so no system package is needed. But it holds the interpreter's lock, cannot
-be interrupted, and writes to the terminal when it has something to say. So `viz.render` runs this file in a child
-process that reads DOT and writes a picture. The file imports nothing of ours, and the libraries only where they are
-used: the child starts in a few hundredths of a second, and the quoting works where pygraphviz cannot be imported.
+`pygraphviz` includes Graphviz in its wheel, so no system package is needed. But it holds the interpreter's lock, cannot
+be interrupted, and prints its warnings to the terminal. So `viz.output.render` runs this file in a child process that
+reads DOT and writes a picture. The file imports nothing else of microtape, and the libraries only where they are used:
+the child starts in a few hundredths of a second, and quoting works even if pygraphviz cannot be imported.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 
-NOT_INSTALLED = 3  # exit code of the child where pygraphviz cannot be imported
-FAILED = 4  # and where Graphviz refuses the graph
+NOT_INSTALLED = 3  # exit code of the child if pygraphviz cannot be imported
+FAILED = 4  # exit code if Graphviz rejects the graph
 MOST_BYTES = 3000  # of one quoted string before escaping: Graphviz's parser gives up at 16 kB
 
 
 def plain(text: str) -> str:
-    r"""An attribute's value that shows as this text: neither `<b>` nor `\N` nor `&amp;` means anything in it."""
+    r"""An attribute's value that displays exactly this text: `<b>`, `\N` and `&amp;` have no special meaning in it."""
     from graphviz import quoting  # type: ignore[import-untyped]
 
     value: str = quoting.escape(_short(text).replace("&", "&amp;"))
@@ -26,7 +26,7 @@ def plain(text: str) -> str:
 
 
 def tooltip(lines: Iterable[str]) -> str:
-    """A tooltip's value, a line each. Graphviz undoes its escapes twice there."""
+    """A tooltip's value of several lines. Graphviz unescapes tooltips twice."""
     from graphviz import quoting
 
     escaped = _short("\n".join(lines)).replace("&", "&amp;").replace("\\", "\\" * 4).replace("\n", "\\n")
@@ -35,14 +35,14 @@ def tooltip(lines: Iterable[str]) -> str:
 
 
 def markup_text(text: str) -> str:
-    r"""Text inside an HTML-like label. Graphviz looks for `\N` there as well."""
+    r"""Text inside an HTML-like label, where `\N` has a special meaning as well."""
     for character, escape in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\\", "\\\\")):
         text = text.replace(character, escape)
     return text
 
 
 def markup(label: str) -> str:
-    """An HTML-like label's value, from markup whose texts went through `markup_text`."""
+    """An HTML-like label's value; the texts in it come from `markup_text`."""
     return f"<{label}>"
 
 
@@ -59,7 +59,7 @@ def attributes(values: Mapping[str, str]) -> str:
 
 
 def _short(text: str) -> str:
-    """The text's beginning, in as many bytes as a quoted string may have."""
+    """The beginning of the text that fits into a quoted string."""
     return text.encode("utf-8")[:MOST_BYTES].decode("utf-8", "ignore")
 
 
@@ -74,7 +74,7 @@ def main(format: str, dots_per_inch: str) -> int:
         graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode("utf-8"))
         graph.graph_attr["dpi"] = dots_per_inch
         picture = graph.draw(format=format, prog="dot")
-    except Exception as error:  # the other side shows it as one line
+    except Exception as error:  # the parent shows it as one line
         print(error, file=sys.stderr)
         return FAILED
     sys.stdout.buffer.write(picture)

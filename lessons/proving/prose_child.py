@@ -1,4 +1,4 @@
-"""The process in which the Python of a lesson's text is run; `evidence` starts it."""
+"""The process that runs the Python in a lesson's text; `evidence` starts it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Run the blocks that standard input lists, and write what each of them printed."""
+    """Run the blocks listed on standard input, and write what each of them printed."""
     blocks = json.load(sys.stdin)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = [run(block, namespace) for block in blocks]
@@ -20,7 +20,7 @@ def main() -> None:
 
 
 def run(code: str, namespace: dict[str, Any]) -> str:
-    """What the code prints; if it raises or warns, the line about that as Python would print it."""
+    """What the code prints, and the lines that Python would print about its warnings or its exception."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

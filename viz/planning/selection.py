@@ -9,23 +9,23 @@ from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError, TooLargeError
-from viz.basics.options import whole
+from viz.basics.options import as_whole_number
 
 MOST_PER_SIDE = 12  # a neighbourhood follows at most this many uses of a node, and as many of its inputs
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """Node ids in tape order, how many neighbours of each are not drawn, and what to say about that."""
+class Selection:
+    """The nodes to draw."""
 
-    nodes: tuple[int, ...]
-    hidden: Mapping[int, int]
-    middle: int | None  # whose neighbourhood it is
-    notes: tuple[str, ...]
+    nodes: tuple[int, ...]  # ids in tape order
+    hidden: Mapping[int, int]  # node -> how many of its neighbours are not drawn
+    middle: int | None  # the node whose neighbourhood this is; None: the whole pass
+    notes: tuple[str, ...]  # for the heading
 
 
-def extent(now: Moment, around: int | str | None, radius: int, max_boxes: int) -> Extent:
-    """The whole pass if `around` is None, else what is at most `radius` edges from that node.
+def select_nodes(now: Moment, around: int | str | None, radius: int, max_boxes: int) -> Selection:
+    """The whole pass if `around` is None, else the nodes at most `radius` edges from that node.
 
     Raises:
         DrawError: `around` names no node of this pass, `radius` is negative, or there is nothing to draw.
@@ -35,7 +35,7 @@ def extent(now: Moment, around: int | str | None, radius: int, max_boxes: int) -
     if not every:
         raise DrawError("nothing to draw: no operation was recorded (does an input have requires_grad=True?)")
     if around is None:
-        return Extent(every, {}, None, ())
+        return Selection(every, {}, None, ())
     if radius < 0:
         raise DrawError(f"radius={radius} is negative: it counts the edges from the node in the middle")
     middle = _find(now.recording, around, every)
@@ -46,11 +46,11 @@ def extent(now: Moment, around: int | str | None, radius: int, max_boxes: int) -
             "take a smaller radius, or raise max_boxes="
         )
     note = f"{len(near)} of {len(every)} nodes: those within {radius} of %{middle}"
-    return Extent(near, hidden, middle, (note,) if len(near) < len(every) else ())
+    return Selection(near, hidden, middle, (note,) if len(near) < len(every) else ())
 
 
 def some_root(now: Moment, every: Sequence[int]) -> str:
-    """What the user calls a node that backward starts from."""
+    """The name of a node from which backward starts."""
     roots = [root.node for root in now.pass_.roots if root.node is not None] if now.pass_ else []
     return visible(now.recording.label(roots[0] if roots else every[-1]), 20)
 
@@ -60,7 +60,7 @@ def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> in
     if isinstance(around, str) and around.startswith("%") and around[1:].isdecimal():
         around = int(around[1:])
     if not isinstance(around, str):
-        around = whole("around", around)
+        around = as_whole_number("around", around)
         if around in every:
             return around
         raise DrawError(f"there is no node %{around} here: this pass has nodes %{every[0]} to %{every[-1]}")
@@ -83,7 +83,7 @@ def _names(recording: Recording, node_id: int) -> tuple[str, ...]:
 def _neighbourhood(
     recording: Recording, middle: int, radius: int, every: tuple[int, ...]
 ) -> tuple[tuple[int, ...], dict[int, int]]:
-    """What is within the radius, and how many neighbours each of them has beyond. A leaf's other uses are not near."""
+    """The nodes within the radius, and how many more neighbours each has. A leaf's other users do not count as near."""
     allowed = set(every)
     uses: dict[int, list[int]] = {}
     for node in every:
@@ -112,5 +112,5 @@ def _inputs(recording: Recording, node: int, allowed: set[int]) -> list[int]:
 
 
 def _nearest(nodes: Iterable[int], to: int) -> list[int]:
-    """The few that stand closest on the tape, so that a hub does not pull the whole graph in."""
+    """The closest few on the tape, so that a node with many neighbours does not bring in the whole graph."""
     return sorted(dict.fromkeys(nodes), key=lambda node: (abs(node - to), node))[:MOST_PER_SIDE]

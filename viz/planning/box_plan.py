@@ -1,4 +1,4 @@
-"""Which boxes a picture has: one for each node, or for each group of repetitions and what only they use."""
+"""Which boxes a picture has: one for each node, each group of repetitions, and each group of inputs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from microtape.recording.model.model import Recording, TensorRef
-from viz.basics.graph import Frame
-from viz.planning.open_folds import Group, Sight
-from viz.planning.uses import Cut, Use
+from viz.basics.graph import Cluster
+from viz.planning.dataflow import Cut, Use
+from viz.planning.open_folds import FoldView, Group
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Own:
-    """Many leaves, or many tensors that need no gradient, that the same groups use, drawn as one box."""
+class InputGroup:
+    """Many leaves or many constants that the same groups use, drawn as one box."""
 
     kind: Literal["leaves", "constants"]
     of: tuple[Group, ...]
@@ -29,10 +29,10 @@ class Own:
         return f"{names[0]}to{names[1]}"
 
 
-MOST_ALIKE = 8  # inputs that the same boxes use are drawn one by one up to so many
+MOST_ALIKE = 8  # inputs used by the same boxes that are drawn one by one
 
-Key: TypeAlias = int | TensorRef | Group | Own
-"""What can have a box: a node, a tensor that needs no gradient, a group, what a group has for itself."""
+Key: TypeAlias = int | TensorRef | Group | InputGroup
+"""What a box stands for: a node, a tensor that needs no gradient, a group of repetitions, a group of inputs."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -41,28 +41,28 @@ class Link:
 
     tail: Key
     head: Key
-    uses: tuple[Use, ...]  # none where it is a border: no gradient will ever go back
+    uses: tuple[Use, ...]  # empty for a border, where no gradient ever goes back
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Plan:
-    """The boxes in tape order, and the arrows in the order of what they lead to."""
+class BoxPlan:
+    """The boxes in tape order, and the arrows in the order of their heads."""
 
-    sight: Sight
+    view: FoldView
     order: tuple[Key, ...]
     key_of: Mapping[int | TensorRef, Key]
     links: tuple[Link, ...]
-    frames: Mapping[Key, tuple[Frame, ...]]
+    clusters: Mapping[Key, tuple[Cluster, ...]]
 
 
-def make_plan(
-    recording: Recording, nodes: Sequence[int], uses: Sequence[Use], sight: Sight, cuts: Sequence[Cut] = ()
-) -> Plan:
-    """Distribute nodes, and what they use, over boxes."""
+def make_box_plan(
+    recording: Recording, nodes: Sequence[int], uses: Sequence[Use], view: FoldView, cuts: Sequence[Cut] = ()
+) -> BoxPlan:
+    """Distribute the nodes and the values they use over boxes."""
     key_of: dict[int | TensorRef, Key] = {}
     repetition: dict[int, tuple[Group, int]] = {}
     place: dict[Key, float] = {}
-    for at, item in enumerate(sight.items):
+    for at, item in enumerate(view.items):
         place[item] = at
         if isinstance(item, int):
             key_of[item] = item
@@ -76,20 +76,20 @@ def make_plan(
     inputs = dict.fromkeys([*(node for node in nodes if recording.nodes[node].variable is not None), *users])
     for own in _own([one for one in inputs if one not in key_of], users, repetition, key_of):
         key_of.update(dict.fromkeys(own.members, own))
-    frames: dict[Key, tuple[Frame, ...]] = {item: sight.frames.get(item, ()) for item in sight.items}
+    clusters: dict[Key, tuple[Cluster, ...]] = {item: view.clusters.get(item, ()) for item in view.items}
     for one in inputs:
         key = key_of.setdefault(one, one)
         if key not in place:
             around = [key_of[user] for user in users[one]]
             place[key] = min((place[user] for user in around), default=0) - 0.5
-            frames[key] = _common([frames[user] for user in around])
+            clusters[key] = _common([clusters[user] for user in around])
     for cut in cuts:
         if isinstance(cut.of, TensorRef) and cut.of not in key_of and key_of.get(cut.into) == cut.into:
             key_of[cut.of], place[cut.of] = cut.of, place[cut.into] - 0.25
-            frames[cut.of] = frames[cut.into]
+            clusters[cut.of] = clusters[cut.into]
     order = sorted(place, key=lambda key: (place[key], not isinstance(key, TensorRef)))
     drawn = [use for use in uses if use.by not in repetition or repetition[use.by] != repetition.get(_node(use))]
-    return Plan(sight, tuple(order), key_of, (*_links(drawn, key_of), *_cuts(cuts, key_of, order)), frames)
+    return BoxPlan(view, tuple(order), key_of, (*_links(drawn, key_of), *_cuts(cuts, key_of, order)), clusters)
 
 
 def _node(use: Use) -> int:
@@ -101,8 +101,8 @@ def _own(
     users: Mapping[int | TensorRef, list[int]],
     repetition: Mapping[int, tuple[Group, int]],
     key_of: Mapping[int | TensorRef, Key],
-) -> list[Own]:
-    """The inputs that are used in one repetition of a group alone, and those of which many are used alike."""
+) -> list[InputGroup]:
+    """Groups of inputs that only one repetition uses, and large groups of inputs that the same boxes use."""
     alone = defaultdict[tuple[bool, Group], list[int | TensorRef]](list)
     alike = defaultdict[tuple[bool, frozenset[Key]], list[int | TensorRef]](list)
     for one in inputs:
@@ -112,11 +112,13 @@ def _own(
             alone[isinstance(one, int), only[0]].append(one)
         else:
             alike[isinstance(one, int), frozenset(key_of[user] for user in users.get(one, ()))].append(one)
-    found = [Own(_kind(leaves), (group,), tuple(members)) for (leaves, group), members in alone.items() if members[1:]]
+    found = [
+        InputGroup(_kind(leaves), (group,), tuple(members)) for (leaves, group), members in alone.items() if members[1:]
+    ]
     for (leaves, keys), members in alike.items():
         groups = tuple(sorted((key for key in keys if isinstance(key, Group)), key=lambda group: group.first))
         if groups and len(members) > MOST_ALIKE:
-            found.append(Own(_kind(leaves), groups, tuple(members)))
+            found.append(InputGroup(_kind(leaves), groups, tuple(members)))
     return found
 
 
@@ -124,22 +126,22 @@ def _kind(leaves: bool) -> Literal["leaves", "constants"]:
     return "leaves" if leaves else "constants"
 
 
-def _common(frames: Sequence[tuple[Frame, ...]]) -> tuple[Frame, ...]:
-    """The frames that are around all of them."""
+def _common(clusters: Sequence[tuple[Cluster, ...]]) -> tuple[Cluster, ...]:
+    """The clusters that surround all of them."""
     depth = 0
-    while frames and all(len(one) > depth and one[depth] == frames[0][depth] for one in frames):
+    while clusters and all(len(one) > depth and one[depth] == clusters[0][depth] for one in clusters):
         depth += 1
-    return frames[0][:depth] if frames else ()
+    return clusters[0][:depth] if clusters else ()
 
 
 def _cuts(cuts: Sequence[Cut], key_of: Mapping[int | TensorRef, Key], order: Sequence[Key]) -> list[Link]:
-    """The borders between two boxes. What a fold detached from its own results stands above it all the same."""
+    """The borders between two boxes. Inputs that a fold detached from its own results are still drawn above it."""
     position = {key: at for at, key in enumerate(order)}
     ends = dict.fromkeys((key_of[one.of], key_of[one.into]) for one in cuts if one.of in key_of and one.into in key_of)
     return [
         Link(tail, head, ())
         for tail, head in ends
-        if tail is not head and (position[tail] < position[head] or isinstance(head, Own))
+        if tail is not head and (position[tail] < position[head] or isinstance(head, InputGroup))
     ]
 
 
@@ -147,6 +149,6 @@ def _links(uses: Sequence[Use], key_of: Mapping[int | TensorRef, Key]) -> list[L
     single: dict[object, list[Use]] = {}
     for number, use in enumerate(uses):
         ends = (key_of[use.of], key_of[use.by])
-        merged = any(isinstance(end, Group | Own) for end in ends)
+        merged = any(isinstance(end, Group | InputGroup) for end in ends)
         single.setdefault(ends if merged else number, []).append(use)
     return [Link(key_of[found[0].of], key_of[found[0].by], tuple(found)) for found in single.values()]

@@ -1,4 +1,4 @@
-"""A row of numbers as a row of bars: how large something is in each repetition, from first to last."""
+"""Numbers as a row of bars: the size of an array in each repetition, from first to last."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MISSING, NOT_FINITE = "·", "!"
 WIDTH = 24
 
 
-def size(value: Value) -> float:
-    """The root mean square of the elements: how large they are, whatever the shape. NaN where one is not finite."""
+def root_mean_square(value: Value) -> float:
+    """The root mean square of the elements: their size, whatever the shape. NaN if any element is not finite."""
     if isinstance(value, Summary):
         if value.nans or value.infs or value.mean is None or value.std is None:
             return math.nan
@@ -30,10 +30,10 @@ def size(value: Value) -> float:
     return float(np.sqrt(np.mean((numbers / largest) ** 2))) * largest
 
 
-def spark(sizes: Sequence[float | None]) -> str:
-    """`2e-6 ▁▂▄▆█ 0.3`: the first and the last that are there, and between them a bar for each, by its logarithm.
+def sparkline(sizes: Sequence[float | None]) -> str:
+    """`2e-6 ▁▂▄▆█ 0.3`: the first and last known numbers, and a bar for each number, on a logarithmic scale.
 
-    `None` is shown as a dot and NaN as an exclamation mark. Where there are many, a bar stands for the largest of some.
+    None becomes a dot and NaN an exclamation mark. In a long row, each bar stands for the largest of several numbers.
     """
     known = [one for one in sizes if one is not None]
     if not known:

@@ -1,21 +1,21 @@
-"""The moment that a picture shows, for numbers that somebody typed."""
+"""Finds the moment that a picture shows, from the numbers that the user gave."""
 
 from __future__ import annotations
 
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.errors import DrawError
-from viz.basics.options import whole
+from viz.basics.options import as_whole_number
 
 
-def moment(recording: Recording, pass_index: int, steps_done: int | None) -> Moment:
-    """The pass after that many steps; `None` is the end of it, without any step in the foreground.
+def find_moment(recording: Recording, pass_index: int, steps_done: int | None) -> Moment:
+    """The pass after that many steps; None is its end, with no current step.
 
     Raises:
         DrawError: there is no such pass or no such step.
     """
-    pass_index = whole("pass_index", pass_index)
-    steps_done = None if steps_done is None else whole("step", steps_done)
+    pass_index = as_whole_number("pass_index", pass_index)
+    steps_done = None if steps_done is None else as_whole_number("step", steps_done)
     count = len(recording.passes)
     if not 0 <= pass_index < max(count, 1):
         about = f"the recording has {_count(count, 'pass', 'passes')}" if count else "no backward pass was recorded"

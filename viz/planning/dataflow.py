@@ -1,4 +1,4 @@
-"""Who uses what: the edges along which gradients come back, and the operands that get none."""
+"""Which node uses which value: along edges that gradients go back on, or as operands that receive no gradient."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from microtape.recording.model.moment import Moment
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """That a node uses a value: along one of its edges (`edge`), or without any gradient going back (None)."""
+    """A node uses a value: along one of its edges (`edge`), or without a gradient going back (None)."""
 
-    of: int | TensorRef  # the node that computed it (of a leaf, its AccumulateGrad), or a tensor that nobody drawn did
+    of: int | TensorRef  # the computing node (a leaf's AccumulateGrad), or a tensor that no drawn node computed
     output: int
     by: int
     edge: int | None
-    ended: bool = False  # it was detached in place before it was used
-    saved: bool = False  # it is no operand: the node only saved it for its backward
+    ended: bool = False  # the value was detached in place before this use
+    saved: bool = False  # not an operand: the node only saved the value for its backward
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """That a leaf or a constant was computed from a value without being recorded."""
+    """A leaf or a constant was computed from a value without being recorded."""
 
-    of: int | TensorRef  # a leaf that no recorded operation used is not on the tape, so it has no node
+    of: int | TensorRef  # a TensorRef for a leaf that no recorded operation used: it has no node
     output: int
     into: int | TensorRef
 
 
 def find_uses(now: Moment, nodes: Sequence[int], constants: bool) -> list[Use]:
-    """What each of these nodes uses, in the order of its edges, then of its operands that get no gradient.
+    """The values that each node uses: those behind its edges, in order, then the operands that receive no gradient.
 
-    With `constants`, also tensors that need no gradient and that no node here computed.
+    With `constants`, also tensors that need no gradient and that no drawn node computed.
     """
     drawn, found = set(nodes), []
     for node_id in nodes:
         node = now.recording.nodes[node_id]
         if node.variable is not None:
-            continue  # a leaf uses nothing, whatever a file may say
+            continue  # a leaf uses nothing, even if a damaged file says so
         targets = {edge.node for edge in node.edges}
         found += [
             Use(edge.node, edge.input_nr, node_id, number)
@@ -66,13 +66,13 @@ def _without_gradient(now: Moment, node: NodeRecord, drawn: Collection[int], con
 
 
 def _only_saved(node: NodeRecord, operands: Collection[TensorRef]) -> list[TensorRef]:
-    """What it saved that is neither operand nor result: a Function's mask, an index. A write saves what was there."""
+    """Saved tensors that are neither operand nor result, as a Function's mask or an index."""
     if node.in_place or node.kind == "copy_slices":
-        return []
+        return []  # an in-place operation saves the value that it overwrites
     known = {ref.tensor for ref in (*operands, *node.outputs) if ref is not None}
     return [one.ref for one in node.saved if one.ref.tensor not in known]
 
 
 def _worth_a_box(tensor: TensorRecord) -> bool:
-    """A number without a name is said in the operation's title already."""
+    """Whether to draw the tensor: an unnamed number already appears in the operation's title."""
     return not tensor.requires_grad and (tensor.name != "" or tensor.shape != ())

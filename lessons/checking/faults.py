@@ -27,25 +27,20 @@ class Fault(NamedTuple):
     wrong: Callable[[Callable[..., Any]], Callable[..., Any]]  # from the right function to the wrong one
 
 
-class Forgetful(dict[Node, Any]):
-    """Buffers that look empty when a gradient arrives, except for the lists of nodes with several outputs."""
-
-    def get(self, node: Node, default: Any = None) -> Any:
-        """What an earlier delivery left, if it is a list."""
-        held = super().get(node, default)
-        return held if isinstance(held, list) else default
-
-
 def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
-    """A gradient replaces the one that is already in the buffer."""
+    """What arrives takes the place of what the buffer holds."""
 
     @functools.wraps(right)
-    def evaluate(self: GraphTask) -> None:
-        self.buffers = Forgetful()
-        self.added = lambda buffer, held, term, *_: term  # type: ignore[method-assign]
-        right(self)
+    def deliver(self: GraphTask, term: Any, node: Node, output: int, receiver: Node, arrived: Any) -> None:
+        if term is not None:
+            held = self.buffers.get(receiver)
+            if receiver.multi_output and held is not None:
+                held[node.input_nrs[output]] = None
+            else:
+                self.buffers.pop(receiver, None)
+        right(self, term, node, output, receiver, arrived)
 
-    return evaluate
+    return deliver
 
 
 def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,7 +75,7 @@ def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def any_node(task: GraphTask, node: Node) -> tuple[Any, Any]:
-    """Evaluate a node that stands in the line of the others, even if it is a leaf's."""
+    """Evaluate a node from the waiting list, whether it is a leaf's or not."""
     if not isinstance(node, AccumulateGrad):
         return GraphTask.evaluate_node(task, node)
     task.evaluate_leaf(node)
@@ -106,7 +101,7 @@ def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FAULTS: dict[str, Fault] = {
-    "overwrite": Fault(GraphTask, "evaluate", overwrite),
+    "overwrite": Fault(GraphTask, "deliver", overwrite),
     "overwrite_grad": Fault(Tensor, "accumulate", overwrite_grad),
     "no_reverse_order": Fault(GraphTask, "evaluate", in_order_of_arrival),
     "no_unbroadcast": Fault(microtape.tape.fitting, "unbroadcast", not_unbroadcast),

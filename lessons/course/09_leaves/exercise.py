@@ -12,7 +12,7 @@
 #
 #     "requires no gradient"
 #     "is not a leaf"        nor was retain_grad called in time
-#     "not reached"          no backward has come to it
+#     "not reached"          no backward has reached it
 #
 # Complete all three.
 

@@ -49,7 +49,7 @@ def gradient_of_y(exercise):
     return x.grad
 
 
-def somebody_kept_it(exercise):
+def kept_before(exercise):
     """y * y saved y before it was squared: is its backward an error?"""
     y = _values()[1]
     kept = y * y

@@ -1,13 +1,13 @@
 import microtape as mt
 
-# The diamond: one value, two ways.
+# The diamond: one value, two paths.
 #
 # x and y are used twice, once in the product and once in the sum, so two
-# gradients travel back to each of them.
+# gradients arrive at each of them.
 #
-# Look at: the rows of x and y. Each waits for two deliveries. After the
-# first there is a number, but not yet the answer; the second is added to
-# it, and only then does the gradient move into `.grad`.
+# Look at: the rows of x and y. Each waits for two gradients. After the
+# first, its sum is not complete yet; the second is added to it, and only
+# then does the gradient move into `.grad`.
 
 x = mt.tensor(3.0, requires_grad=True)
 y = mt.tensor(2.0, requires_grad=True)

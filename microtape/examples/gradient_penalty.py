@@ -1,15 +1,15 @@
 import microtape as mt
 
-# The gradient of a gradient: a critic is told to be neither too steep nor
-# too flat.
+# The gradient of a gradient: a penalty keeps a critic from being too steep
+# or too flat.
 #
-# First `grad` asks how steeply the score rises at `point`. With
+# First `grad` computes how steeply the score rises at `point`. With
 # create_graph=True this backward pass is itself recorded, node by node, on
-# the same tape. Then the penalty, which is made of that slope, is sent
-# backward.
+# the same tape. Then `backward` starts from the penalty, which depends on
+# that gradient.
 #
-# Look at: two passes. The first one *adds* rows to the tape while it runs;
-# the second one walks back through those rows, and on into the rows of the
+# Look at: two passes. The first *adds* rows to the tape while it runs; the
+# second visits those rows first, in reverse order, and then the rows of the
 # score.
 
 point = mt.tensor([[0.5, -1.0]], requires_grad=True)

@@ -3,9 +3,9 @@ import microtape as mt
 # A mistake that everybody makes once: overwriting a number that backward
 # still needs.
 #
-# The derivative of eˣ is eˣ, so `exp` keeps its result. The next line
-# writes over that result. Backward compares versions, refuses, and names
-# the line that saved and the line that overwrote.
+# The derivative of eˣ is eˣ, so `exp` saves its result. The next line
+# overwrites that result. Backward compares versions, fails, and names the
+# line that saved the tensor and the line that overwrote it.
 #
 # Look at: the step where the pass stops, and the version of `y` then and
 # now. The way out: `y = y + 1`, which makes a new tensor instead of

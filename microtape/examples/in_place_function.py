@@ -6,9 +6,9 @@ import microtape as mt
 # they were. The tensor's version goes up, and from then on the tensor *is*
 # the output: `values` and `same` are one object with a new grad_fn.
 #
-# Look at: the version of `values` before and after, and which of them the
-# function saved. The version before is gone, and nobody needs it: eˣ is its
-# own derivative.
+# Look at: the version of `values` before and after, and which of the two
+# the Function saved. The old numbers are gone, and backward does not need
+# them: eˣ is its own derivative.
 
 
 class ExpInPlace(mt.autograd.Function):

@@ -2,14 +2,14 @@ import microtape as mt
 
 # An operation of your own: the linear layer, with or without a bias.
 #
-# Its forward saves what its backward will need. Its backward gets the
-# gradient of the output and gives one gradient for each argument of
-# forward, in the same order; None where there is none to give.
-# `needs_input_grad` tells which are wanted, so that no work is done for the
-# others.
+# Its forward saves what its backward will need. Its backward receives the
+# gradient of the output and returns one gradient for each argument of
+# forward, in the same order, or None if an argument needs no gradient.
+# `needs_input_grad` tells which arguments need one, so that backward can
+# skip needless work.
 #
 # Look at: what Linear saved, and its three gradients. The input does not
-# require one, so the first is None.
+# require a gradient, so the first is None.
 
 
 class Linear(mt.autograd.Function):

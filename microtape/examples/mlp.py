@@ -1,12 +1,12 @@
 import microtape as mt
 
-# A two-layer network learns to tell the arms of a spiral apart.
+# A two-layer network learns to classify the arms of a spiral.
 #
 # Look at: the order. The loss was computed last, so its gradient is known
-# first; the weights of the second layer get theirs before those of the
-# first. b1 and b2 were broadcast over all points, so on the way back the
-# gradients of all points are summed into them. Only the first backward pass
-# is recorded unless you choose others (--pass 200).
+# first; the weights of the second layer get their gradients before those of
+# the first. b1 and b2 were broadcast over all points, so backward sums the
+# gradients of all points into them. Only the first backward pass is
+# recorded unless you choose another (--pass 200).
 
 import math
 

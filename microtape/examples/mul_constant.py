@@ -2,12 +2,12 @@ import microtape as mt
 
 # An operation of your own with an argument that is not a tensor.
 #
-# The constant is kept on `ctx` as an ordinary attribute. Backward gives a
-# gradient for each argument of forward, and the one for the constant is
-# None: a plain number has no gradient.
+# The constant is kept on `ctx` as an ordinary attribute. Backward returns a
+# gradient for each argument of forward. For the constant it returns None:
+# a plain number has no gradient.
 #
-# Look at: the two gradients that leave MulConstant, and that only one of
-# them goes anywhere.
+# Look at: the two gradients that MulConstant returns. Only the first is
+# sent on.
 
 
 class MulConstant(mt.autograd.Function):

@@ -3,12 +3,12 @@ import microtape as mt
 # A function with two outputs, of which only one has a derivative.
 #
 # A number is its magnitude times its sign. The magnitude changes smoothly;
-# the sign jumps, and nothing can be learned through a jump.
+# the sign jumps, and a jump has no useful derivative.
 # `mark_non_differentiable` says so: `sign` does not require a gradient,
-# though x does.
+# although x does.
 #
-# Look at: the two gradients that arrive at MagnitudeAndSign. Nothing comes
-# back through `sign`, although it was used; backward is given zeros in its
+# Look at: the two gradients that arrive at MagnitudeAndSign. No gradient
+# arrives from `sign`, although it was used; backward receives zeros in its
 # place.
 
 

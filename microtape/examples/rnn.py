@@ -1,11 +1,11 @@
 import microtape as mt
 
-# A recurrent network reads a wave for 20 steps and guesses what comes next.
+# A recurrent network reads a wave for 20 steps and predicts the next value.
 #
 # Look at: W_state. It is one tensor, used at every step, so its gradient is
 # a sum of 20 terms, the latest step first. And watch the gradient of
-# `states` on its way back through time: it shrinks at every step, so that
-# what the network read at the beginning hardly teaches it anything. This is
+# `states` as backward goes through time: it shrinks at every step, so the
+# network learns hardly anything from what it read at the beginning. This is
 # the vanishing gradient.
 
 import math

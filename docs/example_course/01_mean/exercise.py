@@ -1,7 +1,7 @@
-# The way back of the mean.
+# The backward of the mean.
 #
 # `numbers` is a list, and `gradient` is the gradient of their mean.
-# Give the list of the gradients of the numbers.
+# Return the list of the gradients of the numbers.
 #
 #     backward_of_mean(1.0, [2.0, 4.0])    [0.5, 0.5]
 #

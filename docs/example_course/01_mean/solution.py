@@ -1,6 +1,6 @@
-# The way back of the mean: one way to write it.
+# The backward of the mean: one way to write it.
 #
-# An equal part for each, whatever its value is.
+# An equal part for each number, whatever its value is.
 
 
 def backward_of_mean(gradient, numbers):

@@ -20,7 +20,7 @@ def same_operand(exercise):
 
 
 def two_tapes(exercise):
-    """Two tapes, side by side: what is written on one is not on the other"""
+    """Two tapes: what is written on one does not appear on the other"""
     one, other = exercise.Tape(), exercise.Tape()
     for tape in (one, other):
         tape.number("x", 2.0)

@@ -1,8 +1,8 @@
 # A tape of your own.
 #
 # A Tape knows numbers by name. `number` puts one in. `mul` and
-# `add` compute a new one from two others, and write down what they
-# did:
+# `add` compute a new number from two others, and write down what
+# they did:
 #
 #     tape = Tape()
 #     tape.number("x", 3.0)

@@ -1,7 +1,7 @@
 # A tape of your own: one way to write it.
 #
 # Compute, then write down. The row holds names and not numbers: a number
-# does not say where it came from, and going back means knowing just that.
+# does not say where it came from, and backward has to know exactly that.
 
 
 class Tape:

@@ -2,22 +2,22 @@ import math
 
 
 def double(exercise):
-    """The slope of z = 2 · x at x = 3"""
+    """The derivative of z = 2 · x at x = 3"""
     return exercise.slope("double", 3.0, 6.0)
 
 
 def square(exercise):
-    """The slope of z = x² at x = 3"""
+    """The derivative of z = x² at x = 3"""
     return exercise.slope("square", 3.0, 9.0)
 
 
 def sin(exercise):
-    """The slope of z = sin x at x = 2"""
+    """The derivative of z = sin x at x = 2"""
     return exercise.slope("sin", 2.0, math.sin(2.0))
 
 
 def exp(exercise):
-    """The slope of z = eˣ at x = 2"""
+    """The derivative of z = eˣ at x = 2"""
     return exercise.slope("exp", 2.0, math.exp(2.0))
 
 

@@ -1,8 +1,8 @@
-# Going back along a chain.
+# Backward along a chain.
 #
 # `rows` is a tape: (result, operation, operand), in the order in
 # which they ran. The result of each row is the operand of the next
-# one. `values` has the number of every name.
+# one. `values` holds the number of every name.
 #
 #     rows = [("u", "double", "x"), ("z", "square", "u")]
 #     values = {"x": 3.0, "u": 6.0, "z": 36.0}
@@ -15,7 +15,7 @@ import math
 
 
 def slope(operation, x, z):
-    """By how much the result z moves where x moves a tiny bit.
+    """The local derivative of the result z with respect to x.
 
     double  z = 2 · x
     square  z = x²
@@ -26,7 +26,7 @@ def slope(operation, x, z):
 
 
 def backward(rows, values):
-    """The gradient of the last result by every name."""
+    """The gradients of the last result, by name."""
     raise NotImplementedError
 
 

@@ -1,7 +1,8 @@
-# Going back along a chain: one way to write it.
+# Backward along a chain: one way to write it.
 #
 # Each row is visited once, from the last to the first, and does the same
-# small thing: what it is handed, times its own slope, goes to its operand.
+# small thing: it multiplies what it receives by its local derivative and
+# passes the product on to its operand.
 
 import math
 

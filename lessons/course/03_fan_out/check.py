@@ -26,7 +26,7 @@ def used_three_times(exercise):
 
 
 def not_used(exercise):
-    """A result that nobody uses: u = x · y, aside = u · u, z = u + y at x = 3, y = 2"""
+    """A result that is not used: u = x · y, aside = u · u, z = u + y at x = 3, y = 2"""
     rows = [("u", "mul", "x", "y"), ("aside", "mul", "u", "u"), ("z", "add", "u", "y")]
     return _gradients(exercise, rows, x=3.0, y=2.0)
 

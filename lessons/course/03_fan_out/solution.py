@@ -1,10 +1,10 @@
-# Going back where numbers are used more than once: one way to write it.
+# Backward where numbers are used more than once: one way to write it.
 #
-# `+` is the whole lesson: what arrives is added to what has arrived before.
+# `+` is the whole lesson: what arrives is added to what arrived before.
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

@@ -29,7 +29,7 @@ def aside(exercise):
 
 
 def not_the_last_row(exercise):
-    """We start from z, and the program went on after it: later from z"""
+    """Backward starts from z, and the program went on after it: later from z"""
     return exercise.order([("a", ["x"]), ("z", ["a"]), ("later", ["z"])], "z")
 
 

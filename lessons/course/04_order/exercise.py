@@ -1,8 +1,8 @@
 # The order of backward.
 #
 # `rows` is a tape: (result, operands), in the order in which they
-# ran. An operand is the result of an earlier row, or a leaf: it has
-# no row.
+# ran. An operand is the result of an earlier row or a leaf, and a
+# leaf has no row.
 #
 #     rows = [
 #         ("a", ("x",)),
@@ -12,10 +12,10 @@
 #
 #     order(rows, "z")    ["z", "b", "a"]
 #
-# Give the results in the order in which backward visits their rows,
-# when it starts from `last`: each of them once, when all who use it
-# have been visited, and only those that `last` depends on. Where
-# there is a choice, the row that was written later goes first.
+# Give the results in the order in which backward visits their rows
+# when it starts from `last`: each result once, after all rows that
+# use it, and only the results that `last` depends on. If there is a
+# choice, the row that was written later goes first.
 #
 # Complete the function.
 

@@ -1,7 +1,7 @@
 # The order of backward: one way to write it.
 #
-# The tape itself is the plan. Read from its end, every result comes after
-# all those who use it; all there is to do is to leave out the others.
+# The tape itself is the plan. Read from its end, it gives every result after
+# all rows that use it. The rows that `last` does not depend on are left out.
 
 
 def order(rows, last):

@@ -37,7 +37,7 @@ def ones_that_stay(exercise):
 
 
 def not_changed(exercise):
-    """The gradient that was handed in is still the same afterwards"""
+    """The gradient that was passed in is unchanged afterwards"""
     gradient = np.arange(1.0, 7.0).reshape(2, 3)
     exercise.unbroadcast(gradient, (1, 3))
     return gradient

@@ -1,8 +1,8 @@
-# The way back from broadcasting.
+# The backward of broadcasting.
 #
 # An operand of shape `shape` was stretched to the shape of
-# `gradient`. Give its own gradient: of shape `shape`, and summed
-# over everything that was stretched.
+# `gradient`. Return the gradient of the operand: it has shape
+# `shape` and is summed over everything that was stretched.
 #
 #     gradient = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 #
@@ -10,8 +10,8 @@
 #     unbroadcast(gradient, (2, 1))    [[6.], [15.]]
 #     unbroadcast(gradient, (2, 3))    as it is
 #
-# Shapes are lined up at their right ends. `gradient` has at least
-# as many dimensions as `shape`.
+# Shapes are aligned at their right ends. `gradient` has at least as
+# many dimensions as `shape`.
 #
 # Complete the function.
 

@@ -1,4 +1,4 @@
-# The way back from broadcasting: one way to write it.
+# The backward of broadcasting: one way to write it.
 #
 # First the dimensions that were added, then those that were repeated.
 

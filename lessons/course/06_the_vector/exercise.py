@@ -1,6 +1,6 @@
-# The vector that is handed in.
+# The vector that you pass to backward.
 #
-# `f` takes a tensor of n numbers and gives one of m numbers.
+# `f` takes a tensor of n numbers and returns a tensor of m numbers.
 #
 #     pairs = lambda x: x[1:] * x[:-1]
 #
@@ -9,10 +9,11 @@
 #     jacobian(pairs, [1.0, 2.0, 3.0])
 #         [[2.0, 1.0, 0.0], [0.0, 3.0, 2.0]]
 #
-# `weighted` gives the gradient at `values` where result number i
-# counts weights[i]: n plain numbers. It calls f once.
+# `weighted` returns the gradient at `values` when result i has the
+# weight weights[i]: n plain numbers. It calls f once.
 #
-# `jacobian` gives the table of all slopes: m lists of n numbers.
+# `jacobian` returns the table of all derivatives: m lists of n
+# numbers.
 #
 # Complete both.
 

@@ -7,7 +7,7 @@ def bills(exercise):
 
 
 def wide(exercise):
-    """Every size is another: (2, 3) @ (3, 4)"""
+    """All sizes differ: (2, 3) @ (3, 4)"""
     return _try(exercise, (2, 3), (3, 4))
 
 
@@ -22,7 +22,7 @@ def stack(exercise):
 
 
 def square_stack(exercise):
-    """A stack where every size is the same: (2, 2, 2) @ (2, 2)"""
+    """A stack whose sizes are all the same: (2, 2, 2) @ (2, 2)"""
     return _try(exercise, (2, 2, 2), (2, 2))
 
 

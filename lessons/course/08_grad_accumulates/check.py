@@ -12,7 +12,7 @@ def three_losses(exercise):
 
 
 def something_was_there(exercise):
-    """w.grad is 100 before the call, from somebody else's backward"""
+    """w.grad is 100 before the call, from an earlier backward"""
     w = _leaf(2.0)
     (w * 100.0).backward()
     return exercise.gradient_of_each(w, [1.0, 3.0])

@@ -8,12 +8,12 @@
 #     gradient_of_each(w, [1.0, 3.0])    [4.0, 36.0]
 #     w.grad                             None
 #
-# `gradient_of_each` gives the gradient of each loss by itself, as a
-# list of plain numbers. What was in `w.grad` before must not count,
-# and nothing must be left in it for whoever comes next.
+# `gradient_of_each` returns the gradient of each loss by itself, as
+# a list of plain numbers. What was in `w.grad` before must not
+# count, and `w.grad` must be None afterwards.
 #
-# `was_reached` says whether a backward has ever come to `w` since
-# its `.grad` was last None, whatever it found there.
+# `was_reached` says whether a backward has reached `w` since its
+# `.grad` was last None, whatever the gradient was.
 #
 # Complete both.
 

@@ -1,18 +1,18 @@
 # Leaves.
 #
-# `make_weight` gives a tensor with `values`, each times `scale`. It
+# `make_weight` returns a tensor of `values`, each times `scale`. It
 # is a leaf and requires a gradient.
 #
 # `gradient_in_the_middle` computes hidden = 3·x and loss = Σ
-# hidden², calls backward on the loss, and gives the gradient of
+# hidden², calls backward on the loss, and returns the gradient of
 # `hidden` as a list of numbers.
 #
-# `why_none` is given a tensor whose `.grad` is None and gives the
-# first of these reasons that holds:
+# `why_none` takes a tensor whose `.grad` is None and returns the
+# first of these reasons that applies:
 #
 #     "requires no gradient"
 #     "is not a leaf"        nor was retain_grad called in time
-#     "not reached"          no backward has come to it
+#     "not reached"          no backward has reached it
 #
 # Complete all three.
 

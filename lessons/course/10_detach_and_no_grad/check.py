@@ -16,7 +16,7 @@ def is_still_a_leaf(exercise):
 
 
 def goes_on(exercise):
-    """Three steps of training on w² at a rate of 0.25, beginning at w = 8"""
+    """Three steps of training on w² with rate 0.25, starting at w = 8"""
     w = mt.tensor(8.0, requires_grad=True)
     for _ in range(3):
         w.grad = None
@@ -45,7 +45,7 @@ def target_from_the_weight(exercise):
 
 
 def target_is_not_changed(exercise):
-    """The target can still be gone back over by others"""
+    """Backward can still go through the target elsewhere"""
     w = mt.tensor(3.0, requires_grad=True)
     target = w * w
     exercise.loss_for(mt.tensor(1.0, requires_grad=True), target)

@@ -1,15 +1,15 @@
 # Off the tape.
 #
-# `step` makes one step of training: `w` moves by its gradient times
-# `rate`, downhill. It is the same tensor afterwards, still a leaf
-# that requires a gradient, and `w.grad` is as it was.
+# `step` makes one step of training: it moves `w` downhill by its
+# gradient times `rate`. Afterwards `w` is the same tensor, still a
+# leaf that requires a gradient, and `w.grad` is unchanged.
 #
 #     w = 3.0, w.grad = 2.0
 #     step(w, 0.1)
 #     w = 2.8
 #
-# `loss_for` gives the square of (guess − target). Its gradient goes
-# to the guess alone, wherever the target came from.
+# `loss_for` returns the square of (guess − target). Its gradient
+# goes to the guess alone, wherever the target came from.
 #
 # Complete both.
 

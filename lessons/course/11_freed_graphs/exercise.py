@@ -1,7 +1,7 @@
 # Several losses over one shared part.
 #
 # `shared(x)` computes a tensor from x; it is expensive, so call it
-# once. `losses` are functions, each of which computes a single
+# once. `losses` is a list of functions; each computes a single
 # number from that tensor.
 #
 #     x = mt.tensor(2.0, requires_grad=True)
@@ -10,9 +10,9 @@
 #
 #     gradients(x, shared, losses)    [12.0, 20.0]
 #
-# Give the gradient of x for each loss by itself, as a list of
-# numbers. When you are done, the graph of the shared part must have
-# been freed.
+# Return the gradient of x for each loss by itself, as a list of
+# numbers. At the end, the graph of the shared part must have been
+# freed.
 #
 # Complete the function.
 

@@ -1,6 +1,6 @@
 # Several losses over one shared part: one way to write it.
 #
-# All but the last retain, and the last one frees.
+# Every backward but the last retains the graph, and the last one frees it.
 
 import microtape as mt
 

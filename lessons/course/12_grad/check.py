@@ -21,7 +21,7 @@ def result_unused(exercise):
 
 
 def old_gradient(exercise):
-    """unused: c.grad is 9 from somebody else's backward, a.grad is None"""
+    """unused: c.grad is 9 from an earlier backward, a.grad is None"""
     a, c = _leaf(2.0), _leaf(4.0)
     (c * 9).backward()
     names = exercise.unused(a * 5, {"a": a, "c": c})

@@ -4,15 +4,17 @@
 #
 #     unused(a * 5 + b * 0, {"a": a, "b": b, "c": c})    ["c"]
 #
-# `unused` gives the names of those that `loss` does not depend on,
-# in the order of the dict. Times zero is still a path. It changes
-# no .grad, and whoever called it can still call loss.backward().
+# `unused` returns the names of the tensors that `loss` does not
+# depend on, in the order of the dict. Times zero is still a path.
+# It changes no .grad, and the caller can still call loss.backward()
+# afterwards.
 #
 #     slopes(lambda x: x * x, lambda h: h * 3, a)    (3.0, 12.0)
 #
-# `slopes` computes h = f(x) and z = g(h), single numbers, and gives
-# the slope of z by h and that by x, as plain numbers. It calls f
-# and g once and changes no .grad.
+# `slopes` computes h = f(x) and z = g(h), single numbers, and
+# returns the derivative of z with respect to h and the derivative
+# of z with respect to x, as plain numbers. It calls f and g once
+# and changes no .grad.
 #
 # Complete both.
 

@@ -1,21 +1,22 @@
-# Slopes of slopes.
+# Derivatives of derivatives.
 #
 #     newton(lambda x: (x - 3) ** 2 + 5, 10.0, 1)    3.0
 #
-# `newton` begins at the number x and does this as often as `steps`
-# says, then gives the number where it is:
+# `newton` starts at the number x, repeats this line `steps` times,
+# and returns the last x as a number:
 #
 #     x = x - slope / curve
 #
-# where slope is the slope of f at x, and curve the slope of that.
+# where slope is the derivative of f at x, and curve is the second
+# derivative.
 #
 #     w = mt.tensor(2.0, requires_grad=True)
 #     x = mt.tensor(1.5, requires_grad=True)
 #     penalized(lambda x: w * x * x, x)    a tensor: 40.5
 #
-# `penalized` gives f(x) + slope², where slope is the slope of f at
-# x. The result is gone back over later, to w for example, so it has
-# to know how slope² came about. No .grad is changed.
+# `penalized` returns f(x) + slope², where slope is the derivative
+# of f at x. Backward will go through the result later, to w for
+# example, so slope² has to be on the tape. No .grad is changed.
 #
 # Complete both.
 

@@ -27,12 +27,12 @@ def gradients_without_bias(exercise):
 
 
 def only_the_weight(exercise):
-    """What backward returns where only the weight needs a gradient"""
+    """What backward returns when only the weight needs a gradient"""
     return _returned(exercise, (False, True, False))
 
 
 def all_but_the_weight(exercise):
-    """What backward returns where only the input and the bias need one"""
+    """What backward returns when only the input and the bias need a gradient"""
     return _returned(exercise, (True, False, True))
 
 

@@ -7,7 +7,7 @@
 #     grad_bias   = grad_output, summed over its rows
 #
 # `bias` may be None: then nothing is added, and its gradient is
-# None. Return None as well for what needs no gradient:
+# None. Return None as well for an argument that needs no gradient:
 # `ctx.needs_input_grad` has three entries, for input, weight and
 # bias.
 #

@@ -1,7 +1,7 @@
 # The linear layer: one way to write it.
 #
-# Three gradients in the order of forward's arguments, and none of them
-# computed for nothing.
+# Three gradients in the order of forward's arguments, each computed only if
+# it is needed.
 
 import microtape as mt
 

@@ -14,7 +14,7 @@ def power_gradient(exercise):
 
 
 def power_handed_something(exercise):
-    """The gradient of Power.apply(4, [1, 2, 3]) where 1, 10 and 100 are handed in"""
+    """The gradient of Power.apply(4, [1, 2, 3]) when 1, 10 and 100 arrive"""
     x = _leaf([1.0, 2.0, 3.0])
     exercise.Power.apply(4, x).backward(mt.tensor([1.0, 10.0, 100.0]))
     return x.grad
@@ -48,14 +48,14 @@ def pick_gradient(exercise):
 
 
 def pick_row(exercise):
-    """Pick.apply of a table of 3 × 2, row 1: the gradient where 5 and 7 are handed in"""
+    """Pick.apply of a 3 × 2 table, row 1: the gradient when 5 and 7 arrive"""
     x = _leaf([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     exercise.Pick.apply(x, 1).backward(mt.tensor([5.0, 7.0]))
     return x.grad
 
 
 def pick_keeps(exercise):
-    """How many numbers the tensors have that Pick keeps, of 1000"""
+    """How many of 1000 numbers Pick keeps in tensors"""
     ctx = _Context()
     exercise.Pick.forward(ctx, mt.zeros(1000), 3)
     kept = [one for one in [*vars(ctx).values(), *ctx.saved] if isinstance(one, mt.Tensor)]

@@ -2,13 +2,14 @@
 #
 #     x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
 #
-#     Power.apply(3, x)    [1., 8., 27.]    slope n · xⁿ⁻¹
-#     Pick.apply(x, 2)     3.               slope 1 at the index,
-#                                           0 everywhere else
+#     Power.apply(3, x)    [1., 8., 27.]    derivative n · xⁿ⁻¹
+#     Pick.apply(x, 2)     3.               derivative 1 at the
+#                                           index, 0 elsewhere
 #
-# Mind that `n` comes first in Power. In Pick, x may also be a
-# table: then Pick.apply(x, 1) is its second row. Pick has no need
-# to keep any tensor: put nothing on ctx that it can do without.
+# Note that `n` comes first in Power. In Pick, x may also be a
+# table: then Pick.apply(x, 1) is its second row. Pick does not need
+# to keep any tensor: put nothing on ctx that backward can do
+# without.
 #
 # Useful: `mt.zeros(shape)`.
 #

@@ -6,19 +6,19 @@ def outputs(exercise):
     return [output.detach() for output in exercise.Parts.apply(_x())]
 
 
-def who_has_a_slope(exercise):
+def which_have_a_derivative(exercise):
     """Which of the outputs require a gradient"""
     gains, losses, mask = exercise.Parts.apply(_x())
     return {"gains": gains.requires_grad, "losses": losses.requires_grad, "mask": mask.requires_grad}
 
 
 def from_gains(exercise):
-    """The gradient of x where gains is handed 1, 10, 100 and 1000"""
+    """The gradient of x when gains receives 1, 10, 100 and 1000"""
     return _gradient(exercise, 0)
 
 
 def from_losses(exercise):
-    """The gradient of x where losses is handed 1, 10, 100 and 1000"""
+    """The gradient of x when losses receives 1, 10, 100 and 1000"""
     return _gradient(exercise, 1)
 
 

@@ -1,4 +1,4 @@
-# Several outputs, one of them without a slope.
+# Several outputs, one of them without a derivative.
 #
 #     x = mt.tensor([3.0, -1.0, 2.0], requires_grad=True)
 #     gains, losses, mask = Parts.apply(x)
@@ -7,8 +7,8 @@
 #     losses    [0., -1., 0.]    x where it is not, else 0
 #     mask      [1.,  0., 1.]    1 where x is above 0, else 0
 #
-# gains and losses have a slope, and the gradient of x comes from
-# both. The mask has none: mask.requires_grad is False.
+# gains and losses have a derivative, and the gradient of x comes
+# from both. The mask has none: mask.requires_grad is False.
 #
 # Useful: `(x > 0).float()` is 1.0 where x is above 0, else 0.0.
 #

@@ -14,14 +14,14 @@ def loss_gradient(exercise):
 
 
 def loss_leaves_x_alone(exercise):
-    """What x = [0, 1] is after loss(x)"""
+    """x = [0, 1] after loss(x)"""
     x = mt.tensor([0.0, 1.0])
     exercise.loss(x)
     return x
 
 
 def squares(exercise):
-    """SquareInPlace of y = [1, -2, 3]: what y is afterwards"""
+    """SquareInPlace of y = [1, -2, 3]: y afterwards"""
     _, y = _values()
     same = exercise.SquareInPlace.apply(y)
     return {"y": y.detach(), "the result is y itself": same is y}
@@ -35,7 +35,7 @@ def gradient(exercise):
 
 
 def gradient_times(exercise):
-    """The gradient at [1, -2, 3] where the result is multiplied by 10"""
+    """The gradient at [1, -2, 3] when the result is multiplied by 10"""
     x, y = _values()
     (exercise.SquareInPlace.apply(y) * 10).sum().backward()
     return x.grad
@@ -49,8 +49,8 @@ def gradient_of_y(exercise):
     return x.grad
 
 
-def somebody_kept_it(exercise):
-    """y was kept before it was squared, and is gone back to: an error?"""
+def kept_before(exercise):
+    """y * y saved y before it was squared: is its backward an error?"""
     y = _values()[1]
     kept = y * y
     exercise.SquareInPlace.apply(y)

@@ -1,20 +1,20 @@
 # In place.
 #
-# This loss cannot be gone back over, because `+=` writes over what
-# `exp` has kept:
+# The backward of this loss fails, because `+=` overwrites what
+# `exp` has saved:
 #
 #     y = x.exp()
 #     y += 1
 #     return (y * y).sum()
 #
-# Write `loss`, which gives the same number and has a gradient.
+# Write `loss`, which returns the same number and has a gradient.
 #
 # `SquareInPlace` writes x² into x. After
 #
 #     same = SquareInPlace.apply(x)
 #
 # `same` is x itself, which now holds the squares, and the gradient
-# of what x was before is grad_z · 2·x, with the *old* x.
+# of the old x is grad_z · 2·x, with the *old* x.
 #
 # Complete both.
 

@@ -1,6 +1,6 @@
 # In place: one way to write it.
 #
-# What backward needs is kept before it is overwritten.
+# What backward needs is saved before it is overwritten.
 
 import microtape as mt
 

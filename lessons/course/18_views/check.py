@@ -2,17 +2,17 @@ import numpy as np
 
 
 def times(exercise):
-    """y[1:] *= 5, and 1, 10 and 100 come back"""
+    """y[1:] *= 5, when 1, 10 and 100 arrive"""
     return np.asarray(exercise.multiplied(_three(), slice(1, None), 5.0))
 
 
 def times_in_a_table(exercise):
-    """The second row of a table of 3 × 2 is multiplied by -2"""
+    """The second row of a 3 × 2 table is multiplied by -2"""
     return np.asarray(exercise.multiplied(_table(), 1, -2.0))
 
 
 def times_leaves_it_alone(exercise):
-    """What the gradient is after multiplied(...)"""
+    """The gradient after multiplied(...)"""
     gradient = _three()
     exercise.multiplied(gradient, slice(1, None), 5.0)
     return gradient
@@ -29,7 +29,7 @@ def replaced_by_one(exercise):
 
 
 def replaced_in_a_table(exercise):
-    """The second column of a table of 3 × 2 is replaced"""
+    """The second column of a 3 × 2 table is replaced"""
     return _pair(exercise.replaced(_table(), (slice(None), 1), (3,)))
 
 
@@ -39,7 +39,7 @@ def one_number(exercise):
 
 
 def replaced_leaves_it_alone(exercise):
-    """What the gradient is after replaced(...), and after somebody writes into what it gave"""
+    """The gradient after replaced(...), and after a write into what it returned"""
     gradient = _three()
     for_y, for_v = exercise.replaced(gradient, slice(1, None), (2,))
     for_y[0] = for_v[0] = -1.0

@@ -1,24 +1,24 @@
-# Going back through a window.
+# Backward through a window.
 #
-# y[index] was written to, then `gradient` came back for the whole
-# of y, as it is after the write.
+# The program wrote into y[index]. `gradient` is the gradient of the
+# whole of y after the write.
 #
 #     gradient = np.array([1.0, 10.0, 100.0])
 #     rest = slice(1, None)              y[rest] is y[1:]
 #
-# `multiplied` is the way back of  y[index] *= factor.  It gives the
-# gradient of what y was before:
+# `multiplied` is the backward of  y[index] *= factor.  It returns
+# the gradient of y before the write:
 #
 #     multiplied(gradient, rest, 5.0)    [1, 50, 500]
 #
-# `replaced` is the way back of  y[index] = v.  It gives the
-# gradient of what y was before, and that of v, which has `shape`:
-# that of the window, or () if v is a single number.
+# `replaced` is the backward of  y[index] = v.  It returns the
+# gradient of y before the write and the gradient of v. `shape` is
+# the shape of v: that of the window, or () if v is a single number.
 #
 #     replaced(gradient, rest, (2,))     [1, 0, 0], [10, 100]
 #     replaced(gradient, rest, ())       [1, 0, 0], 110
 #
-# `gradient` itself must not change: somebody else may hold it.
+# `gradient` itself must not change: other code may hold it.
 #
 # Complete both.
 

@@ -20,7 +20,7 @@ def watched_twice(exercise):
 
 
 def clipped(exercise):
-    """clip at 10: 6, 12 and -40 come to hidden = 3 · w; what is w.grad?"""
+    """clip at 10: 6, 12 and -40 arrive at hidden = 3 · w; what is w.grad?"""
     w = _leaf([1.0, 2.0, 3.0])
     hidden = w * 3
     exercise.clip(hidden, 10.0)
@@ -37,7 +37,7 @@ def others(exercise):
 
 
 def removed(exercise):
-    """clip at 1, then take the hook away: the gradient of 10 · a"""
+    """clip at 1, then remove the hook: the gradient of 10 · a"""
     a = _leaf([1.0, 2.0])
     exercise.clip(a, 1.0).remove()
     (a * 10).sum().backward()

@@ -1,8 +1,8 @@
 # Hooks.
 #
-# `watch` takes a dict of tensors and gives an empty list. Each
-# backward then adds to it, for each tensor that it comes to, the
-# pair (name, gradient as a list), in the order in which it comes.
+# `watch` takes a dict of tensors and returns an empty list. Each
+# backward then adds a pair (name, gradient as a list) for each
+# tensor that it reaches, in the order in which it reaches them.
 #
 #     w = mt.tensor([1.0, 2.0], requires_grad=True)
 #     hidden = w * 3
@@ -10,12 +10,13 @@
 #     (hidden * hidden).sum().backward()
 #     seen    [("hidden", [6.0, 12.0]), ("w", [18.0, 36.0])]
 #
-# `clip` cuts off each number of the gradient of a tensor at limit
-# and at -limit, and gives the handle that takes the hook away
-# again. Other tensors must not notice.
+# `clip` limits each number of the gradient of a tensor to between
+# -limit and limit, and returns the handle that removes the hook.
+# The gradients of other tensors must not change.
 #
-# `reverse` gives a tensor with the numbers of x. What comes back
-# through it gets the other sign. Other uses of x stay as they are.
+# `reverse` returns a tensor with the numbers of x. A gradient that
+# goes through it changes its sign. Other uses of x stay as they
+# are.
 #
 #     (reverse(x) * 5).backward()    x.grad is -5
 #

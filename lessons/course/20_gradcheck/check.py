@@ -12,46 +12,46 @@ def both_sides(exercise):
 
 
 def x_afterwards(exercise):
-    """numerical: what x = [1, 2] is afterwards"""
+    """numerical: x = [1, 2] afterwards"""
     x = mt.tensor([1.0, 2.0], dtype=mt.float64)
     exercise.numerical(lambda x: x * x, x, 0.25)
     return x
 
 
 def found(exercise):
-    """suspects: doubling with the right slope, with slope 3, and without grad_z"""
+    """suspects: doubling with the right derivative, with derivative 3, and without grad_z"""
     functions = {name: _doubling(slope).apply for name, slope in SLOPES.items() if name != "shares"}
     return exercise.suspects(functions, _x([1.0, 2.0]))
 
 
 def right_for_the_sum(exercise):
-    """suspects: one whose backward is right for the sum of the results only"""
+    """suspects: a Function whose backward is right only for the sum of the results"""
     return exercise.suspects({"shares": _doubling(SLOPES["shares"]).apply}, _x([1.0, 2.0]))
 
 
 def sigmoid(exercise):
-    """Sigmoid at [0.5, -1, 2]: the gradient where 1, 10 and 100 are handed in"""
+    """Sigmoid at [0.5, -1, 2]: the gradient when 1, 10 and 100 arrive"""
     return _gradient(exercise.Sigmoid)
 
 
 def softplus(exercise):
-    """Softplus at [0.5, -1, 2]: the gradient where 1, 10 and 100 are handed in"""
+    """Softplus at [0.5, -1, 2]: the gradient when 1, 10 and 100 arrive"""
     return _gradient(exercise.Softplus)
 
 
 def center(exercise):
-    """Center at [0.5, -1, 2]: the gradient where 1, 10 and 100 are handed in"""
+    """Center at [0.5, -1, 2]: the gradient when 1, 10 and 100 arrive"""
     return _gradient(exercise.Center)
 
 
 def outputs(exercise):
-    """What all three give at [0.5, -1, 2]"""
+    """The results of all three at [0.5, -1, 2]"""
     return [one.apply(_x([0.5, -1.0, 2.0])).detach() for one in (exercise.Sigmoid, exercise.Softplus, exercise.Center)]
 
 
 SLOPES = {
     "right": lambda grad_z: grad_z * 2,
-    "slope 3": lambda grad_z: grad_z * 3,
+    "derivative 3": lambda grad_z: grad_z * 3,
     "no grad_z": lambda grad_z: mt.full_like(grad_z, 2.0),
     "shares": lambda grad_z: mt.full_like(grad_z, 2.0) * grad_z.mean(),
 }

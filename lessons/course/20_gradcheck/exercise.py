@@ -1,15 +1,15 @@
 # Finding a wrong backward.
 #
-# `numerical` gives the table of all slopes of f at x: a list of m
-# lists of n numbers, where x has n numbers and f(x) has m. Each
-# slope is what f(x) moves by between a push of -h and one of +h,
-# divided by 2·h.
+# `numerical` returns the table of all derivatives of f at x: a list
+# of m lists of n numbers, where x has n numbers and f(x) has m. For
+# each derivative, push one number of x by +h and by -h, and divide
+# the difference of the two results by 2·h.
 #
-# `suspects` takes a dict of functions and gives the names of those
-# whose backward is wrong at x. Use gradcheck.
+# `suspects` takes a dict of functions and returns the names of
+# those whose backward is wrong at x. Use gradcheck.
 #
 # Some of the three Functions below have a wrong backward. Find out
-# which, and mend them.
+# which, and fix them.
 
 import microtape as mt
 

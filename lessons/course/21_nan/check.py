@@ -4,12 +4,12 @@ import microtape as mt
 
 
 def roots(exercise):
-    """What root_or_zero gives for 4, 0, -1 and 0.25"""
+    """root_or_zero of 4, 0, -1 and 0.25"""
     return exercise.root_or_zero(mt.tensor([4.0, 0.0, -1.0, 0.25])).detach()
 
 
 def slopes_of_the_root(exercise):
-    """Its gradients there, when 1, 2, 3 and 4 come in"""
+    """Its gradients there when 1, 2, 3 and 4 arrive"""
     x = mt.tensor([4.0, 0.0, -1.0, 0.25], requires_grad=True)
     exercise.root_or_zero(x).backward(mt.tensor([1.0, 2.0, 3.0, 4.0]))
     return x.grad
@@ -51,12 +51,12 @@ def culprit_root(exercise):
 
 
 def culprit_behind_others(exercise):
-    """culprit of (x²)·√(x - 1)·0 and what follows, at 2 and 1: others only hand it on"""
+    """culprit of exp(√(x - 1)·0 + x²), at 2 and 1: other nodes only pass it on"""
     return _culprit(exercise, lambda x: ((x - 1).sqrt() * 0.0 + x * x).exp(), [2.0, 1.0])
 
 
 def other_errors(exercise):
-    """culprit of something that fails for another reason"""
+    """culprit of a function that fails for another reason"""
 
     def function(x):
         y = x.exp()

@@ -1,16 +1,16 @@
 # Against NaN.
 #
-# `root_or_zero(x)`: √x where x > 0, and 0 elsewhere, also for
+# `root_or_zero(x)`: √x where x > 0, and 0 elsewhere, even for
 # negative x. Its gradient is 0 where x is not positive.
 #
-# `log_sum_exp(x)`: ln(e^x0 + e^x1 + ...), a single number, for
-# numbers as large or as small as may be. Its gradient is that of
-# the formula: all its elements are positive, and add up to 1.
+# `log_sum_exp(x)`: ln(e^x0 + e^x1 + ...), a single number. The
+# numbers of x may be very large or very small. Its gradient is that
+# of the formula: no element is negative, and they add up to 1.
 #
-# `culprit(function, x)`: goes back from the sum of function(x), in
-# anomaly mode, and returns the name of the node in which the first
-# NaN was born, such as "SqrtBackward0", or None where there is
-# none. Any other error it lets through.
+# `culprit(function, x)`: calls backward on the sum of function(x),
+# in anomaly mode, and returns the name of the node in which the
+# first NaN was born, such as "SqrtBackward0", or None if there is
+# no NaN. It lets any other error through.
 
 import microtape as mt
 

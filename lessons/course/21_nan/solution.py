@@ -1,6 +1,6 @@
 # Against NaN: one way to write it.
 #
-# Keep the dangerous number away from the slope, and from overflow.
+# Keep dangerous numbers away from infinite derivatives and from overflow.
 
 import warnings
 

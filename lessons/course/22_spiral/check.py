@@ -36,7 +36,7 @@ def still_leaves(exercise):
 
 
 def trained_before(exercise):
-    """One step, where a gradient has been left over from somebody else"""
+    """One step, when an old gradient is left over"""
     points, labels, layers = _small()
     layers[0][0].grad = mt.full((2, 3), 100.0)
     exercise.train(points, labels, layers, mt.tanh, 1, 0.25)
@@ -44,7 +44,7 @@ def trained_before(exercise):
 
 
 def sizes(exercise):
-    """The sizes where the gradients are [[1, -3]], None, and [[-0.5], [0.25]]"""
+    """The sizes when the gradients are [[1, -3]], None, and [[-0.5], [0.25]]"""
     first, second, third = mt.zeros(1, 2), mt.zeros(2, 2), mt.zeros(2, 1)
     first.grad, third.grad = mt.tensor([[1.0, -3.0]]), mt.tensor([[-0.5], [0.25]])
     return exercise.sizes([(one, mt.zeros(1)) for one in (first, second, third)])

@@ -2,16 +2,16 @@
 #
 # `layers` is a list of pairs (weight, bias).
 #
-# `scores(points, layers, f)`: each layer takes h to
-# h @ weight + bias, and f goes after each but the last.
+# `scores(points, layers, f)`: each layer turns h into
+# h @ weight + bias, and f follows every layer but the last.
 #
 # `train(points, labels, layers, f, steps, rate)`: descent. In each
-# step: the loss is the cross-entropy of scores and labels, and each
-# weight and bias goes down by rate · its gradient, in place. Return
+# step, the loss is the cross-entropy of scores and labels, and each
+# weight and bias moves by -rate · its gradient, in place. Return
 # the losses, a list of Python numbers, one for each step.
 #
 # `sizes(layers)`: for each layer, the mean of the absolute values
-# of its weight's gradient, as a Python number. 0.0 where there is
+# of its weight's gradient, as a Python number, or 0.0 if there is
 # no gradient.
 
 import microtape as mt

@@ -1,6 +1,6 @@
 # A classifier, its training, and a look at its gradients: one way.
 #
-# Forward, forget, backward, descend. Nothing else is training.
+# Forward, clear the gradients, backward, descend: that is all of training.
 
 import microtape as mt
 import microtape.nn.functional as F

@@ -2,7 +2,7 @@ import microtape as mt
 
 
 def clip_long(exercise):
-    """clip to 6.5: the gradients [3, 4] and [12], 13 long together"""
+    """clip to 6.5: the gradients [3, 4] and [12], whose length together is 13"""
     return _clip(exercise, 6.5, [3.0, 4.0], [12.0])
 
 
@@ -12,12 +12,12 @@ def clip_short(exercise):
 
 
 def clip_without(exercise):
-    """clip to 1: a parameter that has no gradient, and one of [-3, 4]"""
+    """clip to 1: a parameter without a gradient, and one with [-3, 4]"""
     return _clip(exercise, 1.0, None, [-3.0, 4.0])
 
 
 def clip_zeros(exercise):
-    """clip to 1: nothing but zeros"""
+    """clip to 1: a gradient of zeros"""
     return _clip(exercise, 1.0, [0.0, 0.0])
 
 
@@ -30,17 +30,17 @@ def clip_in_place(exercise):
 
 
 def read_at_once(exercise):
-    """read four letters, and go back once, at the end"""
+    """read four letters, with one backward at the end"""
     return _read(exercise, 4, 4)
 
 
 def read_in_twos(exercise):
-    """read four letters, and go back every two"""
+    """read four letters, with a backward after every two"""
     return _read(exercise, 4, 2)
 
 
 def read_with_a_rest(exercise):
-    """read five letters, and go back every two: a single one is left"""
+    """read five letters, with a backward after every two: a single letter is left"""
     return _read(exercise, 5, 2)
 
 
@@ -63,12 +63,12 @@ def _read(exercise, count, every):
 
     letters = [mt.tensor(1.0 + i) for i in range(count)]
     h = exercise.read(lambda h, letter: weight * h + letter, loss, mt.tensor(2.0), letters, every)
-    return {"weight.grad": weight.grad, "the last h": h.item(), "went back from": went_back}
+    return {"weight.grad": weight.grad, "the last h": h.item(), "backward from h =": went_back}
 
 
 def at_random(exercise, random):
     gradients = [None if random.random() < 0.3 else random.integers(-5, 6, 2).astype(float).tolist() for _ in range(3)]
     length = sum(number**2 for one in gradients for number in one or ()) ** 0.5
-    most = random.choice([length, 2 * length, length / 2, float(random.uniform(0.1, 9.0))])  # also exactly as long
+    most = random.choice([length, 2 * length, length / 2, float(random.uniform(0.1, 9.0))])  # sometimes exactly as long
     count = int(random.integers(1, 6))
     return [_clip(exercise, float(most), *gradients), _read(exercise, count, int(random.integers(1, count + 2)))]

@@ -7,9 +7,9 @@
 # a Python number. A parameter may have no gradient (None).
 #
 # `read(step, loss, h, letters, every)`: for each letter,
-# h = step(h, letter). After `every` letters, and after the last
-# one, go back from loss(h), and cut. Gradients accumulate in the
-# weights that `step` uses. Return the last h.
+# h = step(h, letter). Whenever `every` letters have been read, and
+# after the last letter, call backward on loss(h) and cut. Gradients
+# accumulate in the weights that `step` uses. Return the last h.
 
 import microtape as mt
 

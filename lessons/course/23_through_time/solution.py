@@ -1,7 +1,7 @@
 # Clipping and cutting: one way to write it.
 #
-# One factor for all keeps the direction. One cut for every backward
-# keeps what lies in between on the tape.
+# One factor for all gradients keeps the direction. One cut after each
+# backward keeps the steps in between on the tape.
 
 import microtape as mt
 

@@ -11,7 +11,7 @@ def gradients(exercise):
 
 
 def what_is_kept(exercise):
-    """Of the three results in the part: how many are in memory before backward"""
+    """How many of the part's three results are in memory before backward"""
     made = []
 
     def part(h):
@@ -26,7 +26,7 @@ def what_is_kept(exercise):
 
 
 def how_often(exercise):
-    """How often the part is run: by forward, and in all after backward"""
+    """How often the part has run: after forward, and after backward"""
     calls = []
 
     def part(h):

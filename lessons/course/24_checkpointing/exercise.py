@@ -1,10 +1,9 @@
 # A checkpoint of your own.
 #
-# `Checkpoint.apply(function, x)` gives function(x), and keeps
-# nothing but x until backward comes. Then it runs the function
-# once more, and gives x the gradient that the function would have
-# given it. Whatever else the function uses, such as a weight, gets
-# its gradient too.
+# `Checkpoint.apply(function, x)` returns function(x) and keeps only
+# x until backward. Then it runs the function once more, and x gets
+# the same gradient as from the function itself. Any other tensor
+# that the function uses, such as a weight, gets its gradient too.
 #
 # Useful: `mt.enable_grad()`, `x.detach()`, `.requires_grad_()`,
 # `result.backward(grad_output)`.

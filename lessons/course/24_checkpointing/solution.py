@@ -1,7 +1,7 @@
 # A checkpoint: one way to write it.
 #
-# Nothing is recorded inside of forward, so nothing is kept there.
-# The graph is made in backward, gone over at once, and thrown away.
+# Nothing is recorded inside forward, so nothing is kept there. backward makes
+# the graph, goes through it at once, and throws it away.
 
 import microtape as mt
 

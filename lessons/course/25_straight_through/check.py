@@ -2,12 +2,12 @@ import microtape as mt
 
 
 def sign(exercise):
-    """What Sign gives for -2, -0.5, 0, 0.5 and 3"""
+    """Sign of -2, -0.5, 0, 0.5 and 3"""
     return exercise.Sign.apply(mt.tensor([-2.0, -0.5, 0.0, 0.5, 3.0], requires_grad=True)).detach()
 
 
 def sign_gradient(exercise):
-    """What arrives at the x of Sign, when 1, 2, 3, 4 and 5 come in"""
+    """The gradient of x in Sign when 1, 2, 3, 4 and 5 arrive"""
     x = mt.tensor([-2.0, -0.5, 0.0, 0.5, 3.0], requires_grad=True)
     exercise.Sign.apply(x).backward(mt.tensor([1.0, 2.0, 3.0, 4.0, 5.0]))
     return x.grad
@@ -36,7 +36,7 @@ def overwritten(exercise):
 
 
 def descent(exercise):
-    """Eight steps of descent: the sign of 0.9 is to become -1"""
+    """Eight steps of descent: the sign of 0.9 should become -1"""
     weight = mt.tensor(0.9, requires_grad=True)
     signs = []
     for _ in range(8):
@@ -49,12 +49,12 @@ def descent(exercise):
 
 
 def through_values(exercise):
-    """What straight_through(floor, x) gives"""
+    """straight_through(floor, x) at [-0.5, 0.5, 2.25]"""
     return exercise.straight_through(mt.floor, mt.tensor([-0.5, 0.5, 2.25], requires_grad=True)).detach()
 
 
 def through_gradient(exercise):
-    """What arrives at x through straight_through(square, x), when 1, 2 and 3 come in"""
+    """The gradient of x in straight_through(square, x) when 1, 2 and 3 arrive"""
     x = mt.tensor([-0.5, 0.5, 2.0], requires_grad=True)
     exercise.straight_through(lambda x: x * x, x).backward(mt.tensor([1.0, 2.0, 3.0]))
     return x.grad

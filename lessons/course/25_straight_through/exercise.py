@@ -1,14 +1,15 @@
 # Two lies.
 #
-# `Sign` gives -1 where x is negative and 1 everywhere else. Its
-# backward hands on what comes in where x is between -1 and 1 (both
-# included), and 0 where it is not.
+# `Sign` returns -1 where x is negative and 1 everywhere else. Its
+# backward passes the gradient on where x is between -1 and 1 (both
+# included), and 0 everywhere else.
 #
-# `straight_through(function, x)` gives function(x). Backward goes
-# as if it had given x.
+# `straight_through(function, x)` returns function(x). Its backward
+# is that of x itself.
 #
-# Useful: `x >= 0` is a tensor of yes and no, `x.abs()` is without
-# signs, and `mt.where(condition, a, b)` chooses element by element.
+# Useful: `x >= 0` is a tensor of True and False, `x.abs()` holds
+# the absolute values, and `mt.where(condition, a, b)` chooses
+# element by element.
 
 import microtape as mt
 

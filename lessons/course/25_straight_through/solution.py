@@ -1,6 +1,6 @@
 # Two lies: one way to tell them.
 #
-# Forward says what is; backward says what helps.
+# Forward tells the truth; backward tells what helps.
 
 import microtape as mt
 

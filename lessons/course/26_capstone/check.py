@@ -21,18 +21,18 @@ def operations(exercise):
 
 
 def values(exercise):
-    """What the operations compute, before any backward"""
+    """The results of the operations, before any backward"""
     x, y = exercise.Tensor([[0.5, -1.0]]), exercise.Tensor([[3.0], [2.0]])
     return {"x @ y": (x @ y).value, "x + y": (x + y).value, "(x * y).tanh().sum()": (x * y).tanh().sum().value}
 
 
 def fan_out(exercise):
-    """Used several times: (x · x + x) · x"""
+    """x is used several times: (x · x + x) · x"""
     return _gradients(exercise, lambda x, y: ((x * x + x) * x).sum())[0]
 
 
 def broadcasting(exercise):
-    """Stretched operands: a row, a column and a single number"""
+    """Broadcast operands: a row, a column and a single number"""
     table, row, column, single = (
         exercise.Tensor(value) for value in (np.arange(6.0).reshape(2, 3), [1.0, 2.0, 4.0], [[3.0], [5.0]], 7.0)
     )
@@ -51,7 +51,7 @@ def late_use(exercise):
 
 
 def twice(exercise):
-    """backward of x · x, then of 3 · x: .grad accumulates at the leaf, and at the leaf alone"""
+    """backward of x · x, then of 3 · x: .grad accumulates in the leaf and nowhere else"""
     x = exercise.Tensor(2.0)
     square, triple = x * x, x * exercise.Tensor(3.0)
     square.backward()
@@ -84,8 +84,8 @@ def random_programs(exercise):
         for seed in range(PROGRAMS // LONGEST):
             lines = _write(Random(1000 * length + seed), length)
             if _compare(lines, _leaves(lines), exercise.Tensor):
-                return f"parts from the engine at   {_where(lines, exercise.Tensor)}   in   {'; '.join(lines)}"
-    return "as the engine, every time"
+                return f"differs from the engine at   {_where(lines, exercise.Tensor)}   in   {'; '.join(lines)}"
+    return "the same as the engine, every time"
 
 
 def _gradients(exercise, program):
@@ -96,7 +96,7 @@ def _gradients(exercise, program):
 
 
 def _grad(tensor):
-    """A single number may be an array or not, as numpy has it."""
+    """A single number may be an array or not, as numpy likes."""
     return None if tensor.grad is None else np.asarray(tensor.grad)
 
 
@@ -104,12 +104,13 @@ LEAVES = {"a": (2, 2), "b": (2, 2), "c": (2, 1), "d": (2,), "e": ()}
 
 
 def _write(lots, length):
-    """A program that can be run: its lines."""
+    """The lines of a random program that can be run."""
     shapes = dict(LEAVES)
     lines = []
     for number in range(1, length + 1):
         name = f"r{number}"
-        # the last results are chosen more often than the first, so that programs grow deep
+        # later results are chosen more often than earlier ones, so that
+        # programs grow deep
         one, other = (lots.choice(list(shapes)[-lots.randint(1, len(shapes)) :]) for _ in "xy")
         choices = [(f"{one} + {other}", np.broadcast_shapes(shapes[one], shapes[other]))]
         choices.append((f"{one} * {other}", choices[0][1]))
@@ -127,7 +128,7 @@ def _leaves(lines):
 
 
 def _run(lines, values, tensor):
-    """The names of a program that has gone back from its last line. The stepper knows it as random_program.py."""
+    """The namespace of a program after its backward. The stepper knows the program as random_program.py."""
     names = {name: tensor(value) for name, value in values.items()}
     code = "".join(f"{line}\n" for line in [*lines, "loss.backward()"])
     linecache.cache["random_program.py"] = (len(code), None, code.splitlines(keepends=True), "random_program.py")
@@ -136,7 +137,7 @@ def _run(lines, values, tensor):
 
 
 def _compare(lines, values, tensor):
-    """Which gradient differs and how, None if they are all the same."""
+    """Which gradient differs and how, or None if all are the same."""
     mine = _run(lines, values, tensor)
     engine = _run(lines, values, _engine)
     for name in values:
@@ -150,10 +151,10 @@ def _compare(lines, values, tensor):
 
 
 def _where(lines, tensor):
-    """The line at which they part on the way back: the last one from which on the program goes wrong by itself.
+    """The line at which the two backward passes differ: the last one from which on the program alone goes wrong.
 
-    What it takes from the lines before is made a leaf, so that its gradient can be compared. The engine then runs the
-    whole program once more, so that it is the last pass of a recording.
+    Results of earlier lines become leaves, so that their gradients can be compared. The engine then runs the whole
+    program once more, to make it the last pass of a recording.
     """
     values = {name: each.detach().numpy() for name, each in _run(lines, _leaves(lines), _engine).items()}
     for start in range(len(lines) - 1, -1, -1):

@@ -1,20 +1,20 @@
 # An autograd of your own.
 #
 # `Tensor(value)` is a leaf that holds a numpy array of floats, and
-# its `.grad` is None. Operations give new Tensors:
+# its `.grad` is None. Operations return new Tensors:
 #
 #     x + y    x * y     both broadcast, as numpy does
 #     x @ y              of two matrices
-#     x.tanh()           its slope is 1 - tanh(x)²
+#     x.tanh()           derivative 1 - tanh(x)²
 #     x.sum()            of all elements, a single number
 #
 # `result.backward()`, where result is a single number, adds the
-# gradient of result to the `.grad` of every leaf that it came from:
-# a numpy array in the shape of the leaf's value. The `.grad` of
-# anything else stays None.
+# gradient of result to the `.grad` of every leaf that it depends
+# on: a numpy array in the shape of the leaf's value. The `.grad` of
+# every other Tensor stays None.
 #
-# `backward` may be called again, and on programs of thousands of
-# rows. You need not free anything.
+# `backward` may be called more than once, and on programs of
+# thousands of rows. You need not free anything.
 #
 # Complete the class. `unbroadcast` is the one from lesson 5.
 

@@ -1,4 +1,4 @@
-"""The engine is asked: the mean of leaves, and a first gradient."""
+"""The engine computes it: the mean of a leaf, times the gradient."""
 
 import microtape as mt
 

@@ -1,4 +1,6 @@
-"""You share by value. What the numbers are makes no difference; how many they are does."""
+"""You share the gradient by value. The values of the numbers make no difference; only their count
+does.
+"""
 
 
 def backward_of_mean(gradient, numbers):

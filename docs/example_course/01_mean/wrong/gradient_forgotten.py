@@ -1,4 +1,4 @@
-"""You forget the gradient that came to the mean. Multiply by it: that is the chain rule."""
+"""You forget the gradient that arrives at the mean. Multiply by it: that is the chain rule."""
 
 
 def backward_of_mean(gradient, numbers):

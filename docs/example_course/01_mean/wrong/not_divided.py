@@ -1,4 +1,4 @@
-"""You hand the whole gradient to each. A push at one number moves the mean only by its part."""
+"""You give the whole gradient to each number. A push at one number moves the mean only by its part."""
 
 
 def backward_of_mean(gradient, numbers):

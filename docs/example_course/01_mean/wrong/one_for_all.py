@@ -1,4 +1,4 @@
-"""You give one gradient for all of them. Every number has a gradient of its own: give a list."""
+"""You return one gradient for all of them. Every number has a gradient of its own: return a list."""
 
 
 def backward_of_mean(gradient, numbers):

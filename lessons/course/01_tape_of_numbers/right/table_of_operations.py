@@ -1,4 +1,4 @@
-"""One method does the work. What differs between the operations stands in a table."""
+"""One method does the work. A table holds what differs between the operations."""
 
 import operator
 

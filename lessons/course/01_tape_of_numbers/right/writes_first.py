@@ -1,4 +1,4 @@
-"""The row is written down before its number is computed, and the list of rows is a new one each time."""
+"""The row is written before its number is computed, and each operation makes a new list of rows."""
 
 
 class Tape:

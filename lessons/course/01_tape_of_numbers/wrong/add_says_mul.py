@@ -1,5 +1,5 @@
-"""Your `add` computes a sum and then writes "mul" into its row. The numbers are right, and the way
-back would be wrong: whoever reads the tape believes what it says.
+"""Your `add` computes a sum and then writes "mul" into its row. The numbers are right, but backward
+would go wrong: it believes what the tape says.
 """
 
 

@@ -1,5 +1,5 @@
-"""You put new rows at the front. The tape is written in the order in which things happen, so that
-reading it from its end means going back in time: new rows go at the end.
+"""You put new rows at the front. The tape keeps the order in which the operations ran, so that
+backward can read it from its end. New rows go at the end.
 """
 
 

@@ -1,5 +1,5 @@
-"""You compute the numbers, but nothing is written down: `tape.rows` stays empty. Without rows
-nobody can find the way back.
+"""You compute the numbers, but write nothing down: `tape.rows` stays empty. Without rows, backward
+has nothing to visit.
 """
 
 

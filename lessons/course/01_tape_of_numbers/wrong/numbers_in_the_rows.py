@@ -1,5 +1,5 @@
-"""Your rows hold numbers where the names should be. A number does not say whose it is: a 6 may
-have come from anywhere. Write the names `x` and `y` into the row, not their values.
+"""Your rows hold numbers where the names should be. A number does not say which name it belongs to:
+a 6 may have come from anywhere. Write the names `x` and `y` into the row, not their values.
 """
 
 

@@ -1,4 +1,4 @@
-"""Only the last row is there. You replace the list of rows by a new one; append to it instead:
+"""Only the last row is there. You replace the list of rows by a new one. Append to it instead:
 every operation stays on the tape.
 """
 

@@ -1,5 +1,5 @@
-"""The parts of your rows are in another order. A row begins with its result: first what was made,
-then how, then from what.
+"""The parts of your rows are in the wrong order. A row begins with its result, then names the
+operation, then the operands.
 """
 
 

@@ -1,4 +1,4 @@
-"""You compute the number and give it back, but nobody keeps it. Put it into `self.values` under the
+"""You compute the number and return it, but do not store it. Put it into `self.values` under the
 name `result`, and add a row to `self.rows`.
 """
 

@@ -1,5 +1,5 @@
-"""You write the rows, but nothing is computed: `tape.values` has no entry for the result. An
-operation does both.
+"""You write the rows, but compute nothing: `tape.values` has no entry for the result. An operation
+does both.
 """
 
 

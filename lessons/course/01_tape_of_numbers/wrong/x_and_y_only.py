@@ -1,5 +1,5 @@
-"""You look up the names "x" and "y", whatever was asked for. `x` without quotes is the name that
-`mul` was given: here it is "width", next time another.
+"""You always look up the names "x" and "y". `x` without quotes is the name that `mul` was given:
+"width" this time, another name next time.
 """
 
 

@@ -1,4 +1,4 @@
-"""The slopes stand in a dict of functions, and the loop counts the rows down by number."""
+"""The derivatives are in a dict of functions, and the loop counts the rows down by index."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""One number runs along the chain and is multiplied by each slope in turn."""
+"""One number runs along the chain and is multiplied by each derivative in turn."""
 
 import math
 

@@ -1,5 +1,5 @@
-"""You begin with a gradient of 0, and zero times anything is zero. The last result moves exactly
-as far as it moves itself: begin with 1.
+"""You begin with a gradient of 0, and zero times anything is zero. The last result moves exactly as
+far as itself: begin with 1.
 """
 
 import math

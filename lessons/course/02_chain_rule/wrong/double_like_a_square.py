@@ -1,5 +1,5 @@
-"""Your slope of 2·x is 2·x. That is the number itself: where x moves, 2·x moves twice as far, however
-large x is. The slope is 2.
+"""Your derivative of 2·x is 2·x. That is the result itself: when x moves, 2·x moves twice as far,
+however large x is. The derivative is 2.
 """
 
 import math

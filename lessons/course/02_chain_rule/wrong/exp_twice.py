@@ -1,4 +1,4 @@
-"""The slope of eˣ is eˣ, which is the result z. You raise e to the power of z once more."""
+"""The derivative of eˣ is eˣ, which is the result z. You raise e to the power of z once more."""
 
 import math
 

@@ -1,5 +1,5 @@
-"""You go through the rows in the order in which they ran. The gradient of the first result is
-known last: begin with the last row.
+"""You visit the rows in the order in which they ran. The gradient of the first result is known
+last: begin with the last row.
 """
 
 import math

@@ -1,5 +1,5 @@
 """You begin with no gradient at all, so the last row finds none for its result. The last result
-moves exactly as far as it moves itself: begin with 1 for it.
+moves exactly as far as itself: begin with 1 for it.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""You give back a single number. `backward` gives the gradient of every name: a dict, with one
-entry for each.
+"""You return a single number. `backward` returns the gradients of all names: a dict with one entry
+for each name.
 """
 
 import math

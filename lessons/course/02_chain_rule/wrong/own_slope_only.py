@@ -1,5 +1,5 @@
-"""Each operand gets the slope of its own row alone. What the row was handed is lost on the way:
-multiply by the gradient of the result.
+"""Each operand gets the derivative of its own row alone. The gradient that the row received is
+lost: multiply by the gradient of the result.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Your `slope` gives back the result itself. Only for eˣ are the two the same."""
+"""Your `slope` returns the result itself. Only for eˣ are the two the same."""
 
 import math
 

@@ -1,6 +1,4 @@
-"""The slope of sin x is cos x, taken where the operation started, at the operand x. You take it at
-the result.
-"""
+"""The derivative of sin x is cos x, computed at the operand x. You compute it at the result."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""You have the slope of sin x with the wrong sign. It is cos x; the minus belongs to the slope of
+"""Your derivative of sin x has the wrong sign. It is cos x; the minus belongs to the derivative of
 cos x, which is −sin x.
 """
 

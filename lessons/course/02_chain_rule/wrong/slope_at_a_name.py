@@ -1,4 +1,4 @@
-"""You hand names to `slope` where it wants numbers: `values[operand]` and `values[result]`."""
+"""You pass names to `slope`, but it takes numbers: `values[operand]` and `values[result]`."""
 
 import math
 

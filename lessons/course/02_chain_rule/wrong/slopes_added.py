@@ -1,5 +1,5 @@
-"""You add the slopes along the chain. One that doubles, after one that triples, makes six times as
-much, not five: slopes along a chain multiply.
+"""You add the derivatives along the chain. An operation that doubles, after an operation that
+triples, makes six times as much, not five: derivatives along a chain multiply.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The slope of x² is not 2 but 2·x: the larger x is, the faster its square grows."""
+"""The derivative of x² is not 2 but 2·x: the larger x is, the faster its square grows."""
 
 import math
 

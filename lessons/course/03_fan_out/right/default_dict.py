@@ -1,4 +1,4 @@
-"""A dict whose entries begin at 0 does without the question whether anything has come before."""
+"""The entries of the dict begin at 0, so it does not matter whether anything has arrived before."""
 
 from collections import defaultdict
 

@@ -1,4 +1,6 @@
-"""Whatever arrives is kept in a list, and each list is added up when its turn comes."""
+"""Arriving gradients are kept in a list for each name, and each list is added up when its turn
+comes.
+"""
 
 
 def backward(rows, values):

@@ -1,10 +1,10 @@
-"""You take the mean of what comes in. Two paths from x to the result move it twice, they do not
-share one push: add.
+"""You take the mean of what arrives. Two paths from x to the result do not share one push; each
+moves the result in full: add.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

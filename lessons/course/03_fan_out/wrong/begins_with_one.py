@@ -1,8 +1,8 @@
-"""Your sums begin with 1 rather than with 0. Before anything has come, there is nothing."""
+"""Your sums begin with 1 instead of 0. Before anything has arrived, the sum is 0."""
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

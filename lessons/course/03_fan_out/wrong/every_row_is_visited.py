@@ -1,10 +1,10 @@
-"""You expect a gradient at every row. A result that the last one does not depend on gets none:
-leave such a row out.
+"""You expect a gradient at every row. If the last row does not depend on a row, no gradient arrives
+there: skip such a row.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

@@ -1,8 +1,8 @@
-"""You keep the first gradient that comes and drop the others. Every use of a number counts: add."""
+"""You keep the first gradient that arrives and drop the others. Every use of a number counts: add."""
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

@@ -1,10 +1,10 @@
-"""You multiply what comes in on different paths. Slopes multiply along one path; over several paths
-they add.
+"""You multiply what arrives on different paths. Derivatives multiply along one path; over several
+paths gradients add.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

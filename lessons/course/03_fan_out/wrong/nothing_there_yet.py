@@ -1,10 +1,10 @@
-"""You add to what is there, and for the first gradient that comes to a name nothing is there yet.
-`gradients.get(x, 0.0)` is what has come so far, and 0.0 if nothing has.
+"""You add to what is there, but when the first gradient arrives at a name, nothing is there yet.
+`gradients.get(x, 0.0)` is what has arrived so far, and 0.0 if nothing has.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

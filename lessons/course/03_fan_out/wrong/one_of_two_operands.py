@@ -1,11 +1,11 @@
-"""Where x and y are the same name, only one of the two gradients is left: you compute both sums
-from what was there before, and the second replaces the first. Add the first before you look at
-the second.
+"""When x and y are the same name, only one of the two gradients is left: you compute both sums from
+what was there before, and the second replaces the first. Store the first sum before you compute the
+second.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

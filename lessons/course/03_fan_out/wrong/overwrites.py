@@ -1,10 +1,10 @@
-"""You overwrite the gradient that was there instead of adding to it. Of the paths from x to the
-result, only the one you come to last counts.
+"""You overwrite the gradient that was there instead of adding to it. Of all paths from x to the
+result, only the last one that you visit counts.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

@@ -1,10 +1,10 @@
-"""You add the slopes of the rows and forget what the row itself was handed. Each slope has to be
-multiplied by the gradient of the result.
+"""You add the derivatives of the rows and forget the gradient that the row itself received.
+Multiply each derivative by the gradient of the result.
 """
 
 
 def slopes(operation, x, y):
-    """The slopes of x · y or x + y with respect to x and to y."""
+    """The local derivatives of x · y or x + y: for x, for y."""
     return (y, x) if operation == "mul" else (1.0, 1.0)
 
 

@@ -1,4 +1,6 @@
-"""As the engine does it: count who will hand something to each row, and take a row when nobody is left."""
+"""As the engine does it: count how many rows will send a gradient to each row, and take a row when
+none is left.
+"""
 
 
 def order(rows, last):

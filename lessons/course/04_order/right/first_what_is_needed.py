@@ -1,4 +1,4 @@
-"""First find everything that `last` depends on, then sort that by its place on the tape."""
+"""First find everything that `last` depends on, then take it in reverse order of the tape."""
 
 
 def order(rows, last):

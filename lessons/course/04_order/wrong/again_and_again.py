@@ -1,4 +1,6 @@
-"""You visit a result once for each time it is used. It runs once, when everything has come to it."""
+"""You visit a result once for each time it is used. It runs once, when all its gradients have
+arrived.
+"""
 
 
 def order(rows, last):

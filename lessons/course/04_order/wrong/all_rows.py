@@ -1,5 +1,5 @@
-"""You visit every row of the tape. Those that `last` does not depend on get no gradient and are
-left out.
+"""You visit every row of the tape. Leave out the rows that `last` does not depend on: no gradient
+arrives there.
 """
 
 

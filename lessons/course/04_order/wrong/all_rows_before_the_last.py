@@ -1,5 +1,5 @@
-"""You leave out what came after `last`, and visit everything before it. Of those too, some may
-lead nowhere.
+"""You leave out the rows after `last` and visit every row before it. Some of those may lead nowhere
+too.
 """
 
 

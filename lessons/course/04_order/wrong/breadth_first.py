@@ -1,5 +1,5 @@
-"""You go back layer by layer: first what the result was made from, then what that was made from.
-But one layer can use another: a result must wait for all who use it, however far away they are.
+"""You go back layer by layer: first the operands of the result, then the operands of those. But one
+layer can use another: a result must wait for all rows that use it, however far away they are.
 """
 
 

@@ -1,5 +1,5 @@
-"""You follow each operand as far back as it goes before you look at the next one. So you come to a
-result while somebody who uses it has not been visited: its gradient is not complete yet.
+"""You follow each operand as far back as it goes before you look at the next one. So you visit a
+result before all rows that use it have been visited: its gradient is not complete yet.
 """
 
 

@@ -1,5 +1,5 @@
-"""You look for the row of every name, and a leaf has none: nothing computed it. Where a name has no
-row, there is nothing to go on to.
+"""You look for the row of every name, but a leaf has none: no operation computed it. If a name has
+no row, skip it.
 """
 
 

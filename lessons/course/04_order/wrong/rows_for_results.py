@@ -1,4 +1,4 @@
-"""You give back rows. Asked for are the names of their results: the first part of each row."""
+"""You return rows. Return the names of their results: the first part of each row."""
 
 
 def order(rows, last):

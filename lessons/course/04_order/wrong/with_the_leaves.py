@@ -1,4 +1,4 @@
-"""Your list has leaves in it. They have no row on this tape; give only the results of rows."""
+"""Your list has leaves in it. Leaves have no row on this tape; return only the results of rows."""
 
 
 def order(rows, last):

@@ -1,4 +1,4 @@
-"""You leave out `last` itself. It is the first that backward visits."""
+"""You leave out `last` itself. Backward visits it first."""
 
 
 def order(rows, last):

@@ -1,4 +1,4 @@
-"""All dimensions to be summed are found first; one sum does the rest."""
+"""It first finds all dimensions to sum over; then a single sum is enough."""
 
 import numpy as np
 

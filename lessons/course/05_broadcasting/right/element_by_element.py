@@ -1,4 +1,4 @@
-"""Every number of the gradient is added to where it came from, one by one."""
+"""Each number of the gradient is added, one by one, to the place that its copy came from."""
 
 import numpy as np
 

@@ -1,6 +1,4 @@
-"""You sum over the first axis, whatever was stretched. Where nothing was stretched, nothing is
-summed; look at both shapes.
-"""
+"""You always sum over the first axis. Compare the shapes and sum only over what was stretched."""
 
 
 def unbroadcast(gradient, shape):

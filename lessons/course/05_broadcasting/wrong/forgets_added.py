@@ -1,5 +1,5 @@
-"""You deal with dimensions of size 1, but a dimension that is missing in `shape` was stretched as
-well: sum over it, too.
+"""You sum over dimensions of size 1, but a dimension that is missing in `shape` was stretched as
+well: sum over it too.
 """
 
 import numpy as np

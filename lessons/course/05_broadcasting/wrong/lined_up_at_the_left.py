@@ -1,5 +1,5 @@
-"""You remove dimensions at the right end. Shapes are lined up at their right ends, so what was
-added is on the left: the first axis.
+"""You remove dimensions at the right end. Shapes are aligned at their right ends, so the added
+dimensions are on the left: start with the first axis.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""The numbers are right, but the 1 is gone from the shape: sum with `keepdims=True`. A gradient
-has the shape of what it belongs to.
+"""The numbers are right, but the 1 is gone from the shape: sum with `keepdims=True`. A gradient has
+the shape of the tensor it belongs to.
 """
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""You take the mean. A number that was used twice moves the result twice as much, not the same:
-sum.
-"""
+"""You take the mean. A number that was used twice moves the result twice as much: take the sum."""
 
 import numpy as np
 

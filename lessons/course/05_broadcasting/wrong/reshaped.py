@@ -1,5 +1,5 @@
-"""You change the shape and keep all the numbers, and they do not fit. What was used several times
-gets the sum of its gradients: fewer numbers come out than went in.
+"""You only reshape the gradient, and its numbers do not fit into the new shape. A number that was
+used several times gets the sum of its gradients, so fewer numbers come out than went in.
 """
 
 

@@ -1,5 +1,5 @@
-"""You cut out the first piece of the right shape. Every copy was used, so every copy counts: sum
-over them.
+"""You cut out the first part that has the right shape. Every copy was used, so every copy counts:
+sum over them.
 """
 
 import numpy as np

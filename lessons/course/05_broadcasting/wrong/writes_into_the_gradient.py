@@ -1,5 +1,5 @@
-"""The sum is written into the gradient that was handed to you. Somebody else may hold the same
-array: make a new one.
+"""You write the sum into the gradient that was passed in. Other code may hold the same array: make
+a new one.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""A row is a weighted sum, so the second function needs nothing but the first."""
+"""A row is a weighted sum, so the second function only calls the first."""
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Each of your rows is the sum of all rows: every result counts 1 each time. In row i, only
+"""Each of your rows is the sum of all rows: every result has the weight 1 each time. In row i, only
 result i counts.
 """
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""Your table lies on its side. A row belongs to a result, and has one number for each input."""
+"""Your table is transposed. A row belongs to a result and has one number for each input."""
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

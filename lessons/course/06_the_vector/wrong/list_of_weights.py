@@ -1,4 +1,4 @@
-"""`backward` wants its weights as a tensor, and you hand it a list: `mt.tensor(weights)`."""
+"""`backward` takes its weights as a tensor, and you pass a list: use `mt.tensor(weights)`."""
 
 import microtape as mt
 

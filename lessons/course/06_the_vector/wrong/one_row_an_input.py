@@ -1,11 +1,11 @@
-"""You make as many rows as there are inputs. There is one for each result of f, and their
-numbers may differ.
+"""You make as many rows as there are inputs. The table has one row for each result of f, and f may
+have more results than inputs, or fewer.
 """
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

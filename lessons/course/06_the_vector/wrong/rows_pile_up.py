@@ -1,11 +1,11 @@
-"""Each of your rows has those before it inside: you go back to the same leaf each time, and its
-.grad is added to. Make a new leaf for each row.
+"""Each of your rows contains the rows before it: every backward reaches the same leaf and adds to
+its .grad. Make a new leaf for each row.
 """
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

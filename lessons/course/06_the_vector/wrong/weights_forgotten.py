@@ -1,11 +1,11 @@
-"""Every result counts 1 in your `weighted`: its weights are not used. Hand them in as
+"""Every result has the weight 1 in your `weighted`: it does not use its weights. Pass them as
 `gradient=`.
 """
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""You take the weighted mean of the results. The weights are to be used as they are: the
-gradient is the weighted sum of the rows.
+"""You take the weighted mean of the results. Use the weights as they are: the gradient is the
+weighted sum of the rows.
 """
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Your `weighted` puts the whole table together and then weights its rows: one call of f for
-each. One pass is enough: that is what the vector is for.
+"""Your `weighted` builds the whole table and then weights its rows, with one call of f for each
+row. One pass is enough: that is what the vector is for.
 """
 
-# The vector that is handed in: one way to write it.
+# The vector that you pass to backward: one way to write it.
 #
-# A row of the table is a weighted sum like any other: weight 1 for one
-# result, 0 for the others.
+# A row of the table is one more weighted sum: weight 1 for one result, 0 for
+# the others.
 
 import microtape as mt
 

@@ -1,4 +1,4 @@
-"""tensordot sums over the axes that it is given: the rows, and those of the stack, all at once."""
+"""tensordot sums over the axes that it is given: the rows and the stack at once."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""A stack of tables with one matrix is the same as one tall table with it, so the sum over the
-stack comes by itself.
+"""A stack of matrices times one matrix is the same as one tall matrix times it, so the product sums
+over the stack too.
 """
 
 

@@ -1,4 +1,4 @@
-"""You multiply without turning anything round. Look at the shapes: of `gradient` and `b`, only
+"""You multiply without transposing anything. Look at the shapes: of `gradient` and `b`, only
 `gradient @ b.T` has the shape of a.
 """
 

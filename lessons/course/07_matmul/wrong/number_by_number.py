@@ -1,4 +1,4 @@
-"""`*` multiplies number by number. A matrix product is `@`, on the way back as well."""
+"""`*` multiplies number by number. A matrix product is `@`, in backward as well."""
 
 
 def backward(gradient, a, b):

@@ -1,9 +1,10 @@
-"""Your gradient of b has its factors in the wrong order: a, turned round, comes first."""
+"""Your gradient of b has its factors in the wrong order: the transposed a comes first."""
 
-# The way back through a matrix product: one way to write it.
+# The backward of a matrix product: one way to write it.
 #
-# Two products, and the sum over what was used more than once: the rows of
-# the table by the product itself, the tables of a stack by hand.
+# Two products, and a sum over everything that was used more than once. The
+# product itself sums over the rows of a matrix; the sum over the matrices of a
+# stack is written out.
 
 import numpy as np
 

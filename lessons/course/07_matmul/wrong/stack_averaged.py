@@ -1,11 +1,12 @@
-"""With a stack, you take the mean for b. It was used once for each matrix, so each use counts in
+"""With a stack, you take the mean for b. b was used once for each matrix, and each use counts in
 full: sum.
 """
 
-# The way back through a matrix product: one way to write it.
+# The backward of a matrix product: one way to write it.
 #
-# Two products, and the sum over what was used more than once: the rows of
-# the table by the product itself, the tables of a stack by hand.
+# Two products, and a sum over everything that was used more than once. The
+# product itself sums over the rows of a matrix; the sum over the matrices of a
+# stack is written out.
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""For two matrices this is right. Of a stack, `a.T` turns the first axis too: turn each matrix round
-with `np.swapaxes(a, -1, -2)`, and then there is one gradient of b for each matrix: sum them.
+"""For two matrices this is right. With a stack, `a.T` moves the first axis too: transpose each
+matrix with `np.swapaxes(a, -1, -2)`. That gives one gradient of b for each matrix: sum them.
 """
 
 

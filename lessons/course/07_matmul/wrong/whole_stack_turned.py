@@ -1,9 +1,10 @@
-"""`a.T` turns the whole stack round, its first axis too. Only the last two axes change places."""
+"""`a.T` transposes the whole stack, its first axis too. Swap only the last two axes."""
 
-# The way back through a matrix product: one way to write it.
+# The backward of a matrix product: one way to write it.
 #
-# Two products, and the sum over what was used more than once: the rows of
-# the table by the product itself, the tables of a stack by hand.
+# Two products, and a sum over everything that was used more than once. The
+# product itself sums over the rows of a matrix; the sum over the matrices of a
+# stack is written out.
 
 import numpy as np
 

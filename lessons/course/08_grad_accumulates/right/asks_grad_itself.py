@@ -1,4 +1,4 @@
-"""Each loss is gone back over by itself, on a leaf of its own, so that `w.grad` is never in the way."""
+"""Each loss has a leaf and a backward of its own, so `w.grad` is never in the way."""
 
 import microtape as mt
 

@@ -1,4 +1,6 @@
-"""The jar is emptied once. What each loss has added is the difference between before and after."""
+"""The jar is emptied once. The gradient of each loss is the difference between `w.grad` after and
+before.
+"""
 
 import microtape as mt
 

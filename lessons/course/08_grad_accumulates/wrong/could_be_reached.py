@@ -1,4 +1,4 @@
-"""`requires_grad` says that `w` wants a gradient, not that it has got one. Look at `w.grad`."""
+"""`requires_grad` says that `w` asks for a gradient, not that it has one. Look at `w.grad`."""
 
 
 def gradient_of_each(w, xs):

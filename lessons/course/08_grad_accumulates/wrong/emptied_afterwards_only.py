@@ -1,5 +1,5 @@
-"""You empty `w.grad` after each loss, but not before the first. What somebody else had left there
-got into your first gradient.
+"""You empty `w.grad` after each loss, but not before the first. What was there before got into your
+first gradient.
 """
 
 

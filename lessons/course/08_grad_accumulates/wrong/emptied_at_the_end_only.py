@@ -1,5 +1,5 @@
-"""You empty `w.grad` once, when all is over. In between the gradients add up: each one in your
-list has those before it inside.
+"""You empty `w.grad` only once, at the end. Until then the gradients add up: each one in your list
+contains the ones before it.
 """
 
 

@@ -1,5 +1,5 @@
-"""The last gradient is still in `w.grad` when you return. Whoever calls backward next will add to
-it: empty it once more at the end.
+"""The last gradient is still in `w.grad` when you return. The next backward will add to it: empty
+it once more at the end.
 """
 
 

@@ -1,4 +1,4 @@
-"""You never empty `w.grad`, so every gradient in your list has all those before it inside. Set
+"""You never empty `w.grad`, so each gradient in your list contains all the ones before it. Set
 `w.grad = None` before each backward.
 """
 

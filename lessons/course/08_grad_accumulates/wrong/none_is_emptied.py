@@ -1,5 +1,5 @@
 """Before the first backward `w.grad` is None, and None cannot be emptied with `zero_()`. Write
-`w.grad = None`, which is right whatever was there.
+`w.grad = None`, which works whatever was there.
 """
 
 

@@ -1,4 +1,4 @@
-"""You have it the other way round: as long as `w.grad` is None, no backward has come."""
+"""You have it the other way round: as long as `w.grad` is None, no backward has reached `w`."""
 
 
 def gradient_of_each(w, xs):

@@ -1,4 +1,4 @@
-"""You leave a zero in `w.grad`. It adds nothing, but it says that a backward has come here. Leave
+"""You leave a zero in `w.grad`. It adds nothing, but it says that a backward has been here. Leave
 None.
 """
 

@@ -1,5 +1,5 @@
-"""You take a gradient of zero for no gradient. Zero is an answer: backward has come and found that
-`w` makes no difference. Only None says that it has not come.
+"""You treat a gradient of zero as no gradient. Zero is an answer: backward reached `w` and found
+that `w` makes no difference. Only None says that no backward has reached it.
 """
 
 

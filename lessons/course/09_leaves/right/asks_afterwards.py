@@ -1,4 +1,6 @@
-"""The weight is computed and then asks for a gradient in place; the middle is a leaf of its own."""
+"""The weight is computed first and then asks for a gradient in place; the tensor in the middle is a
+leaf of its own.
+"""
 
 import microtape as mt
 

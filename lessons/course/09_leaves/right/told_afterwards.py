@@ -1,4 +1,4 @@
-"""The weight is told afterwards that it requires a gradient, and a dict of reasons is gone through in order."""
+"""The weight requires a gradient only after it was computed, and a dict lists the reasons in order."""
 
 import microtape as mt
 

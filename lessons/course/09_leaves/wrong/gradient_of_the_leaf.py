@@ -1,5 +1,5 @@
-"""That is the gradient of `x`, at the end of the way. The one that was asked for is that of
-`hidden`, a station before it.
+"""That is the gradient of `x`, where backward ends. Return the gradient of `hidden`, one step
+earlier.
 """
 
 import microtape as mt

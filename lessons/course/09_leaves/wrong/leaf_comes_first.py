@@ -1,5 +1,5 @@
-"""You ask first whether it is a leaf. A tensor that requires no gradient counts as a leaf, too, so
-your answer for it is that backward has not come. Ask whether it requires a gradient first.
+"""You first ask whether it is a leaf. A tensor that requires no gradient counts as a leaf too, so
+you answer that backward has not reached it. First ask whether it requires a gradient.
 """
 
 import microtape as mt

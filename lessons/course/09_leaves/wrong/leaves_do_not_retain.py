@@ -1,5 +1,5 @@
-"""You ask only whether it retains its gradient. A leaf does not have to be asked to:
-`retains_grad` is False for it, and it keeps its gradient all the same.
+"""You ask only whether it retains its gradient. For a leaf `retains_grad` is False, and it keeps
+its gradient all the same.
 """
 
 import microtape as mt

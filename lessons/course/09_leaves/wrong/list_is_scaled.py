@@ -1,5 +1,5 @@
-"""`values` is a Python list, and a list times a number is no scaled list. Multiply each of its
-numbers: `[value * scale for value in values]`.
+"""`values` is a Python list, and a list times a number does not scale its numbers. Multiply each
+number: `[value * scale for value in values]`.
 """
 
 import microtape as mt

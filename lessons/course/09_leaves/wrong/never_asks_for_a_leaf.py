@@ -1,5 +1,5 @@
-"""You do not ask whether it is a leaf. To the result of an operation backward may well have come:
-it passed the gradient on and kept nothing.
+"""You do not ask whether it is a leaf. Backward may well have reached the result of an operation,
+which passed the gradient on and kept nothing.
 """
 
 import microtape as mt

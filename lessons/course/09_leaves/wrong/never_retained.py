@@ -1,4 +1,4 @@
-"""`hidden` is no leaf, so its `.grad` stays None. Call `hidden.retain_grad()` before backward."""
+"""`hidden` is not a leaf, so its `.grad` stays None. Call `hidden.retain_grad()` before backward."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""A result for which retain_grad() was called does keep its gradient, leaf or not. If it has none,
-backward has not come to it.
+"""A result on which retain_grad() was called does keep its gradient, leaf or not. If it has none,
+backward has not reached it.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
 """You call retain_grad() after backward. By then the gradient has passed through `hidden` and is
-forgotten: ask before backward comes.
+gone: call it before backward.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""Your weight is the result of a multiplication, so it is not a leaf: the leaf is the tensor
-before it, and nobody holds that one. Scale the plain numbers and make the tensor last.
+"""Your weight is the result of a multiplication, so it is not a leaf: the leaf is the tensor before
+the multiplication, which no name refers to. Scale the plain numbers and make the tensor last.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""`no_grad` in both places: the target is copied while nothing is written down."""
+"""`no_grad` in both places: the target is copied while nothing is recorded."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
 """`w = w - ...` makes a new tensor and gives it the name `w` inside your function. The tensor that
-you were handed has not changed: write into it with `-=`.
+was passed in has not changed: write into it with `-=`.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""`detach_()`, with an underscore, cuts the past off the tensor that you were handed, for
-everybody. `detach()` leaves it alone and gives you another.
+"""`detach_()`, with an underscore, cuts the tensor that was passed in off its past, for all other
+code too. `detach()` leaves that tensor alone and returns a new one.
 """
 
 import microtape as mt

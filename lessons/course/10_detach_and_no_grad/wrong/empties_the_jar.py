@@ -1,5 +1,5 @@
-"""The step is right, but you throw `w.grad` away. Emptying it is for whoever calls backward, who
-may want to add more.
+"""The step is right, but you throw `w.grad` away. The caller may want to add more gradients to it:
+leave it as it is.
 """
 
 import microtape as mt

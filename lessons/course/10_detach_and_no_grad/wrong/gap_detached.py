@@ -1,5 +1,5 @@
-"""You detach the difference, so nothing at all is left to go back over: neither guess nor target
-gets a gradient.
+"""You detach the difference, so backward has nowhere to go: neither the guess nor the target gets a
+gradient.
 """
 
 import microtape as mt

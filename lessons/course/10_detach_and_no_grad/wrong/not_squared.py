@@ -1,4 +1,4 @@
-"""You give the difference. The loss is its square."""
+"""You return the difference. The loss is its square."""
 
 import microtape as mt
 

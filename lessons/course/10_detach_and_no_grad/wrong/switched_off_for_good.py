@@ -1,5 +1,5 @@
-"""You make `w` a tensor that requires no gradient, to be allowed to write into it. It must be a
-leaf that requires one afterwards, or it will never be trained again.
+"""You switch off `requires_grad` of `w` to be allowed to write into it. Afterwards `w` must be a
+leaf that requires a gradient, or it will never be trained again.
 """
 
 

@@ -1,4 +1,4 @@
-"""You have cut the path to the guess. It is the target that should get nothing."""
+"""You cut the path to the guess. The target is the one that should get no gradient."""
 
 import microtape as mt
 

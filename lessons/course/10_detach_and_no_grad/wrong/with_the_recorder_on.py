@@ -1,4 +1,4 @@
-"""You write into a leaf while the recorder is on, and that is refused. Do it inside `with
+"""You write into a leaf while operations are recorded, which is an error. Do it inside `with
 mt.no_grad():`.
 """
 

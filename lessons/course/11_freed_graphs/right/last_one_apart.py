@@ -1,4 +1,4 @@
-"""All losses but the last in a loop that retains, and the last one after it."""
+"""A loop that retains the graph handles all losses but the last, which comes after the loop."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""No pass is retained: each loss is gone back over to a copy of `h`, and the slope of the shared
-part, found once, is multiplied in.
+"""No pass retains the graph: each loss has its own backward to a copy of `h`, and the derivative of
+the shared part, computed once, is multiplied in.
 """
 
 import microtape as mt

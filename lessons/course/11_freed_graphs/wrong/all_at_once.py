@@ -1,5 +1,5 @@
-"""You add the losses and go back once. That is the best way to get the sum of the gradients, but
-here each is wanted by itself.
+"""You add the losses and call backward once. That is the best way to get the sum of the gradients,
+but the exercise asks for each gradient by itself.
 """
 
 

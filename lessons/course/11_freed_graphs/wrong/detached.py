@@ -1,4 +1,4 @@
-"""You detach the shared part. Then no gradient can get from the losses to `x` at all."""
+"""You detach the shared part. Then no gradient can reach `x` from the losses."""
 
 
 def gradients(x, shared, losses):

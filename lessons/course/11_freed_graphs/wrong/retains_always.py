@@ -1,5 +1,5 @@
-"""The last backward retains the graph as well, for nobody: it stays in memory. The last one should
-free it.
+"""The last backward retains the graph as well, although nothing needs it any more, so it stays in
+memory. The last backward should free it.
 """
 
 

@@ -1,5 +1,5 @@
-"""The first backward frees the shared part, and the second finds nothing there. All but the last
-need `retain_graph=True`.
+"""The first backward frees the shared part, and the second finds nothing there. Every backward but
+the last needs `retain_graph=True`.
 """
 
 

@@ -1,5 +1,5 @@
-"""No gradient is computed to find out what is used: the nodes are followed from the loss. The
-slope by x is the chain rule by hand.
+"""`unused` computes no gradient: it follows the nodes from the loss. `slopes` applies the chain
+rule by hand for x.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""One question for each tensor; all but the last have to retain the graph."""
+"""One call of grad() for each tensor; every call but the last has to retain the graph."""
 
 import microtape as mt
 

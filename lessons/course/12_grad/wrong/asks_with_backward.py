@@ -1,5 +1,6 @@
-"""You call `backward` and look who has no `.grad`. A tensor in the middle never has one, and the
-leaves that do keep it. Ask with `mt.autograd.grad`, which returns the gradients.
+"""You call `backward` and look for tensors without a `.grad`. A tensor in the middle never has one,
+and your call changes the `.grad` of the leaves. Call `mt.autograd.grad`, which returns the
+gradients.
 """
 
 import microtape as mt

@@ -1,11 +1,9 @@
-"""You compute f(x) a second time for g. The h that you ask about is then not the one that z came
-from.
-"""
+"""You compute f(x) a second time for g. Then z does not depend on the h that you ask about."""
 
 # Asking for gradients: one way to write it.
 #
-# None says that no path leads there, and only None does. The other
-# function asks for a result in the middle as it would ask for a leaf.
+# Only None says that no path leads there. The other function asks for a result
+# in the middle in the same way as for a leaf.
 
 import microtape as mt
 

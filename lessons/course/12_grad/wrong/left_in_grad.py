@@ -1,11 +1,11 @@
-"""You call backward and look into .grad. That changes every .grad, says nothing of results in
-the middle, and sees what somebody else left there.
+"""You call backward and read .grad. That changes every .grad, says nothing about results in the
+middle, and includes what an earlier backward left there.
 """
 
 # Asking for gradients: one way to write it.
 #
-# None says that no path leads there, and only None does. The other
-# function asks for a result in the middle as it would ask for a leaf.
+# Only None says that no path leads there. The other function asks for a result
+# in the middle in the same way as for a leaf.
 
 import microtape as mt
 

@@ -1,11 +1,9 @@
-"""Where a tensor is not used, grad() refuses to answer. Say that you allow it:
-`allow_unused=True`.
-"""
+"""If a tensor is not used, grad() raises an error. Say that you allow it: `allow_unused=True`."""
 
 # Asking for gradients: one way to write it.
 #
-# None says that no path leads there, and only None does. The other
-# function asks for a result in the middle as it would ask for a leaf.
+# Only None says that no path leads there. The other function asks for a result
+# in the middle in the same way as for a leaf.
 
 import microtape as mt
 

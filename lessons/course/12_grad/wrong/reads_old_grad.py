@@ -1,5 +1,5 @@
-"""You look into `.grad`, where only an earlier backward can have left something. Ask about this loss
-with `mt.autograd.grad`.
+"""You read `.grad`, which only an earlier backward can have filled. Ask about this loss with
+`mt.autograd.grad`.
 """
 
 import microtape as mt

@@ -1,11 +1,11 @@
-"""Your first number is the slope of f at x. Wanted is the slope of z by h, the result in the
-middle.
+"""Your first number is the derivative of f at x. Return the derivative of z with respect to h, the
+result in the middle.
 """
 
 # Asking for gradients: one way to write it.
 #
-# None says that no path leads there, and only None does. The other
-# function asks for a result in the middle as it would ask for a leaf.
+# Only None says that no path leads there. The other function asks for a result
+# in the middle in the same way as for a leaf.
 
 import microtape as mt
 

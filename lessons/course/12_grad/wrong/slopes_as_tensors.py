@@ -1,4 +1,4 @@
-"""The slopes are right, and still tensors. Wanted are plain numbers: `.item()` of each."""
+"""The derivatives are right, but still tensors. Return plain numbers: `.item()` of each."""
 
 import microtape as mt
 

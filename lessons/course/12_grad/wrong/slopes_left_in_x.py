@@ -2,8 +2,8 @@
 
 # Asking for gradients: one way to write it.
 #
-# None says that no path leads there, and only None does. The other
-# function asks for a result in the middle as it would ask for a leaf.
+# Only None says that no path leads there. The other function asks for a result
+# in the middle in the same way as for a leaf.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""You take a gradient of zero for no path. b · 0 depends on b; only None says that there is no
-path, so do not fill it in with zeros.
+"""You treat a gradient of zero as no path. b · 0 depends on b. Only None says that there is no
+path, so do not replace None with zeros.
 """
 
 # Asking for gradients: one way to write it.
 #
-# None says that no path leads there, and only None does. The other
-# function asks for a result in the middle as it would ask for a leaf.
+# Only None says that no path leads there. The other function asks for a result
+# in the middle in the same way as for a leaf.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""The curve is taken with backward: the leaf is new in each step, so its .grad holds nothing
+"""backward computes the second derivative: the leaf is new in each step, so its .grad holds nothing
 else.
 """
 
-# Slopes of slopes: one way to write it.
+# Derivatives of derivatives: one way to write it.
 #
-# What is to be gone back over has to be on the tape: create_graph puts the
-# slope there. The curve is only looked at, so it need not be on it.
+# Backward can only go through what is on the tape: create_graph puts the slope
+# there. The curve is used as a plain number, so it need not be there.
 
 import microtape as mt
 

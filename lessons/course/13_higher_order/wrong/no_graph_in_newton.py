@@ -1,11 +1,11 @@
-"""In `newton`, the slope has no past, so it cannot be asked for its own slope. Ask for it with
+"""In `newton`, the slope has no graph, so it has no derivative. Compute it with
 `create_graph=True`.
 """
 
-# Slopes of slopes: one way to write it.
+# Derivatives of derivatives: one way to write it.
 #
-# What is to be gone back over has to be on the tape: create_graph puts the
-# slope there. The curve is only looked at, so it need not be on it.
+# Backward can only go through what is on the tape: create_graph puts the slope
+# there. The curve is used as a plain number, so it need not be there.
 
 import microtape as mt
 

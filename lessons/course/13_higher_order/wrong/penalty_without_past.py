@@ -1,11 +1,11 @@
-"""The loss is right, but no gradient of the penalty gets to w: your slope has no past. Ask for
-it with `create_graph=True`, and do not make a plain number of it.
+"""The loss is right, but no gradient of the penalty reaches w: your slope has no graph. Compute it
+with `create_graph=True`, and do not turn it into a plain number.
 """
 
-# Slopes of slopes: one way to write it.
+# Derivatives of derivatives: one way to write it.
 #
-# What is to be gone back over has to be on the tape: create_graph puts the
-# slope there. The curve is only looked at, so it need not be on it.
+# Backward can only go through what is on the tape: create_graph puts the slope
+# there. The curve is used as a plain number, so it need not be there.
 
 import microtape as mt
 

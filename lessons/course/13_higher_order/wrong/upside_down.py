@@ -1,9 +1,9 @@
-"""You divide the curve by the slope. It is the slope that is divided."""
+"""You divide the curve by the slope. Divide the slope by the curve."""
 
-# Slopes of slopes: one way to write it.
+# Derivatives of derivatives: one way to write it.
 #
-# What is to be gone back over has to be on the tape: create_graph puts the
-# slope there. The curve is only looked at, so it need not be on it.
+# Backward can only go through what is on the tape: create_graph puts the slope
+# there. The curve is used as a plain number, so it need not be there.
 
 import microtape as mt
 

@@ -1,4 +1,4 @@
-"""The gradients are put into a list that begins with None three times."""
+"""The gradients go into a list that begins as three times None."""
 
 import microtape as mt
 

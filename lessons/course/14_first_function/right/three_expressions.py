@@ -1,4 +1,4 @@
-"""What forward needs is saved together with the bias, and each gradient is one expression."""
+"""The bias is saved together with the other two, and each gradient is one expression."""
 
 import microtape as mt
 

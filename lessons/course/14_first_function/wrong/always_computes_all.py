@@ -1,5 +1,5 @@
-"""You compute all three gradients, whoever needs them. Ask `ctx.needs_input_grad`, and return None
-for the others: in the first layer of a network, that saves a third of the work.
+"""You always compute all three gradients. Check `ctx.needs_input_grad`, and return None for the
+arguments that need no gradient: in the first layer of a network, that saves a third of the work.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""You return the gradients in another order than that of the arguments. The first belongs to
-`input`, the second to `weight`, the third to `bias`.
+"""You return the gradients in a different order than the arguments. The first belongs to `input`,
+the second to `weight`, the third to `bias`.
 """
 
 import microtape as mt

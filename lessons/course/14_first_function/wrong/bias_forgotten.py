@@ -1,4 +1,6 @@
-"""The bias gets no gradient. It is an argument like the others: grad_output, summed over its rows."""
+"""The bias gets no gradient. It is an argument like the others. Its gradient is grad_output, summed
+over its rows.
+"""
 
 import microtape as mt
 

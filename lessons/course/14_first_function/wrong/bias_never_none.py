@@ -1,5 +1,5 @@
-"""With no bias, you return a gradient for it all the same. Where an argument is no tensor, its
-gradient is None.
+"""Without a bias, you still return a gradient for it. If an argument is not a tensor, its gradient
+is None.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""Without a bias your forward fails: None cannot be added. Ask first whether there is one."""
+"""Without a bias your forward fails: None cannot be added. First check whether there is a bias."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""The gradient that came in is missing from your products: you return the slopes alone. Chain
-rule: every gradient has grad_output in it.
+"""The gradient that arrived is missing from your products: you return the derivatives alone. By the
+chain rule, every gradient has grad_output in it.
 """
 
 import microtape as mt

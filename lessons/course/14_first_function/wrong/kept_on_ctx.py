@@ -1,6 +1,5 @@
-"""You put the tensors on `ctx` as attributes. The numbers are right, until somebody overwrites a
-weight before backward comes: then they are wrong, and nobody notices. Keep tensors with
-`ctx.save_for_backward`.
+"""You put the tensors on `ctx` as attributes. The numbers are right until a weight is overwritten
+before backward: then they are wrong, without any error. Keep tensors with `ctx.save_for_backward`.
 """
 
 import microtape as mt

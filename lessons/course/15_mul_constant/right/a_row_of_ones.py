@@ -1,4 +1,4 @@
-"""The picked place is a 1 in a column of zeros, and broadcasting does the rest."""
+"""The picked index is a 1 in a column of zeros, and broadcasting does the rest."""
 
 import microtape as mt
 

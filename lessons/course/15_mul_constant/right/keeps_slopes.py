@@ -1,4 +1,4 @@
-"""Power keeps its slope instead of x, and Pick stacks its gradient from rows."""
+"""Power keeps its derivative instead of x, and Pick builds its gradient by stacking rows."""
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""Your Pick counts from 1. The index is that of Python, from 0."""
+"""Your Pick counts from 1. Python counts from 0."""
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""The slope of xⁿ is n · xⁿ⁻¹: the n in front is missing."""
+"""The derivative of xⁿ is n · xⁿ⁻¹: the n in front is missing."""
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""Your Power returns the slope alone. It has to be multiplied by what came in."""
+"""Your Power returns the derivative alone. Multiply it by the gradient that arrives."""
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

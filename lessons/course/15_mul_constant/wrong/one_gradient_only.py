@@ -1,11 +1,11 @@
-"""Your Power returns one gradient. forward has two arguments, so backward returns two: None for
-the number.
+"""Your Power returns one gradient. forward has two arguments, so backward returns two values: None
+for the number.
 """
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

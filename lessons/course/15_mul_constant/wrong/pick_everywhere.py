@@ -1,11 +1,11 @@
-"""You give the gradient to every number of x. Only what was picked had a part in the result: the
+"""You give the gradient to every number of x. Only the picked entry had a part in the result: all
 others get 0.
 """
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""Your zeros have the size of the example. x may have any shape: keep `x.shape` on ctx, and make the
-zeros of that.
+"""Your zeros have the size of the example. x may have any shape: keep `x.shape` on ctx, and make
+zeros of that shape.
 """
 
 import microtape as mt

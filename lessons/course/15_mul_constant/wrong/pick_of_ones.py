@@ -1,9 +1,9 @@
-"""At the index, your Pick puts 1. It is what came in, grad_z, that belongs there."""
+"""Your Pick puts a 1 at the index. The gradient that arrives, grad_z, belongs there."""
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Your gradient of x has the shape of what was picked. A gradient has the shape of what it
-belongs to: put zeros round it.
+"""Your gradient of x has the shape of the picked entry. A gradient has the shape of its tensor: put
+zeros everywhere else.
 """
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Power keeps x as an attribute of ctx. Nobody notices there when it is overwritten:
-`ctx.save_for_backward(x)`.
+"""Your Power keeps x as an attribute of ctx, where the engine cannot notice that it is overwritten.
+Use `ctx.save_for_backward(x)`.
 """
 
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place in what backward returns, and the place of a
-# number, an index or a shape holds None.
+# Each argument has its place among the gradients that backward returns. In the
+# place of a number or an index stands None.
 
 import microtape as mt
 

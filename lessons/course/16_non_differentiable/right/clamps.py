@@ -1,5 +1,5 @@
-"""The parts come from clamp, and backward asks for the sign of what it has kept. What was not
-used comes as None.
+"""clamp makes the two parts, and backward looks at the sign of the saved numbers. An output that
+was not used brings None.
 """
 
 import microtape as mt

@@ -1,6 +1,4 @@
-"""where() chooses between two tensors by a mask of True and False, on the way back as on the way
-forward.
-"""
+"""where() chooses between two tensors by a mask of True and False, in backward as in forward."""
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""You let gradients through where they should be stopped: gains has slope 1 where the mask is 1,
-losses where it is 0.
+"""You let gradients through where they should be stopped: the derivative of gains is 1 where the
+mask is 1; that of losses is 1 where the mask is 0.
 """
 
-# Several outputs, one without a slope: one way to write it.
+# Several outputs, one without a derivative: one way to write it.
 #
-# Every output hands a gradient in, and what two of them say about the same
-# number is added. What the mask says is not used: it is marked.
+# Every output brings a gradient to backward, and the two that lead to the same
+# number of x add up. The gradient of the mask is ignored: the mask is marked.
 
 import microtape as mt
 

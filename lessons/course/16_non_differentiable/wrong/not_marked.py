@@ -1,11 +1,11 @@
-"""Your mask takes part in the tape as if it had a slope. Mark it in forward:
+"""Your mask is on the tape as if it had a derivative. Mark it in forward:
 `ctx.mark_non_differentiable(mask)`.
 """
 
-# Several outputs, one without a slope: one way to write it.
+# Several outputs, one without a derivative: one way to write it.
 #
-# Every output hands a gradient in, and what two of them say about the same
-# number is added. What the mask says is not used: it is marked.
+# Every output brings a gradient to backward, and the two that lead to the same
+# number of x add up. The gradient of the mask is ignored: the mask is marked.
 
 import microtape as mt
 

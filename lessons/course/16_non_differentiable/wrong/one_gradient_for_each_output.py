@@ -1,11 +1,11 @@
-"""You return one gradient for each *output*. One for each *argument* of forward is wanted, and
-there is one: x.
+"""You return one gradient for each *output*. Return one for each *argument* of forward, and there
+is only one: x.
 """
 
-# Several outputs, one without a slope: one way to write it.
+# Several outputs, one without a derivative: one way to write it.
 #
-# Every output hands a gradient in, and what two of them say about the same
-# number is added. What the mask says is not used: it is marked.
+# Every output brings a gradient to backward, and the two that lead to the same
+# number of x add up. The gradient of the mask is ignored: the mask is marked.
 
 import microtape as mt
 

@@ -1,4 +1,4 @@
-"""What is kept is not x but 2·x, which is all that backward needs."""
+"""It saves 2·x instead of x, which is all that backward needs."""
 
 import microtape as mt
 

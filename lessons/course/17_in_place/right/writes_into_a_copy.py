@@ -1,4 +1,6 @@
-"""The loss writes in place into a copy, which nobody has kept. The Function keeps the old numbers on ctx."""
+"""The loss writes in place into a copy that no node has saved. The Function keeps the old numbers
+on ctx.
+"""
 
 import microtape as mt
 

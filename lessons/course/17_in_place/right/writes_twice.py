@@ -1,4 +1,4 @@
-"""The slope is kept, not the old numbers, and x is written to in two steps."""
+"""It saves the derivative instead of the old numbers, and writes into x in two steps."""
 
 import microtape as mt
 

@@ -1,4 +1,4 @@
-"""Your backward returns the slope alone. It has to be multiplied by what came in, grad_z."""
+"""Your backward returns the derivative alone. Multiply it by the gradient that arrives, grad_z."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""You keep `x` itself, which holds the squares by the time backward comes. The slope 2·x needs the
-old numbers: keep a copy, `x.clone()`, before you write.
+"""You save `x` itself, which holds the squares by the time of backward. The derivative 2·x needs
+the old numbers: save a copy, `x.clone()`, before you write.
 """
 
 import microtape as mt

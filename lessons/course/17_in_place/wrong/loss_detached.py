@@ -1,5 +1,5 @@
 """You detach the result of exp before you add to it. Then it may be overwritten, but no gradient
-gets to `x` any more.
+reaches `x` any more.
 """
 
 import microtape as mt

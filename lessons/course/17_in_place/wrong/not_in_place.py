@@ -1,6 +1,4 @@
-"""Your forward computes a new tensor and leaves `x` as it was. It was to write into it:
-`x.mul_(x)`.
-"""
+"""Your forward computes a new tensor and leaves `x` as it was. Write into it: `x.mul_(x)`."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""You write into `x` and do not say so. The tape then believes that y was still made by the row that
-made it before, and goes back from y as if nothing had been squared. Call `ctx.mark_dirty(x)`.
+"""You write into `x` and do not say so. The tape then still treats y as the result of its old row,
+and backward from y skips the squaring. Call `ctx.mark_dirty(x)`.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""What was marked dirty has to be returned, that very tensor. You return a copy of it."""
+"""You return a copy. Return the very tensor that you marked dirty."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""You keep the squares, and take their root for the old x. The root of 4 is 2, but x may have been -2:
-its sign is gone. Keep a copy of the old numbers, `x.clone()`, before you write.
+"""You save the squares and use their root as the old x. The root of 4 is 2, but x may have been -2:
+its sign is gone. Save a copy of the old numbers, `x.clone()`, before you write.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""Your loss still writes over what `exp` has kept. `y = y + 1` makes a new tensor and leaves the
+"""Your loss still overwrites what `exp` has saved. `y = y + 1` makes a new tensor and leaves the
 old one alone.
 """
 

@@ -1,4 +1,4 @@
-"""Your loss writes into `x` itself, which belongs to whoever called you. Compute a new tensor."""
+"""Your loss writes into `x` itself, which belongs to the caller. Compute a new tensor."""
 
 import microtape as mt
 

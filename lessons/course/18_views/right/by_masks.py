@@ -1,4 +1,4 @@
-"""A table of ones and zeros says what lies in the window; no number is written anywhere else."""
+"""An array of ones and zeros marks the window, and products take the place of the writes."""
 
 import numpy as np
 

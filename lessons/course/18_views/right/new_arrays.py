@@ -1,4 +1,4 @@
-"""Both begin with a new array, and the sum goes over all axes at once if v has none."""
+"""Both begin with a new array; if v has no axes, the sum goes over all axes at once."""
 
 import numpy as np
 

@@ -1,9 +1,9 @@
-"""You sum the gradient of v also where v has as many numbers as the window. Look at `shape`."""
+"""You sum the gradient of v even if v has as many numbers as the window. Look at `shape`."""
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""Where v is a single number, you take the mean. Each place that it was written to counts in
-full: sum.
+"""If v is a single number, you take the mean. Each element that it was written to counts in full:
+sum.
 """
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

@@ -1,9 +1,11 @@
-"""You divide by the factor. Going back is not undoing: what comes in is multiplied by the slope."""
+"""You divide by the factor. Backward does not undo the operation: it multiplies the gradient by the
+derivative.
+"""
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

@@ -1,11 +1,9 @@
-"""You multiply everywhere. Outside of the window nothing was written, and the gradient stays as
-it is.
-"""
+"""You multiply everywhere. Outside the window nothing was written, and the gradient stays as it is."""
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""In `replaced`, the old numbers of the window get a gradient. Nothing of them is left in the
-result: 0.
+"""In `replaced`, the old numbers of the window get a gradient. The result no longer depends on
+them: 0.
 """
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

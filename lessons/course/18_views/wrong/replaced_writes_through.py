@@ -1,9 +1,9 @@
-"""Your `replaced` puts its zeros into the gradient that it was handed. Copy it first."""
+"""Your `replaced` writes its zeros into the gradient that was passed in. Copy it first."""
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""Your gradient of v is a window into the gradient that came in. Who writes into yours changes
-that: copy.
+"""Your gradient of v is a window into the gradient that was passed in. A write into yours changes
+that one too: copy.
 """
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

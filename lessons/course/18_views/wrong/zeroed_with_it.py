@@ -1,11 +1,9 @@
-"""Your gradient of v is a window into that of y, and there you have put zeros. Take a copy
-first.
-"""
+"""Your gradient of v is a window into that of y, where you then write zeros. Copy it first."""
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

@@ -1,9 +1,9 @@
-"""You put zeros outside of the window. There y is as it was, so its gradient is what came in."""
+"""You put zeros outside the window. There y is as it was, so its gradient is the one that arrived."""
 
-# Going back through a window: one way to write it.
+# Backward through a window: one way to write it.
 #
-# Outside of the window nothing happened, so the gradient stays as it is. The
-# copies are there because an array, too, is looked at through windows.
+# Outside the window nothing happened, so the gradient stays as it is. The
+# copies are there because a part of an array is a window too.
 
 import numpy as np
 

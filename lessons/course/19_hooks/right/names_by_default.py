@@ -1,5 +1,5 @@
-"""The name is bound as a default value, when the hook is made. The sign is turned by a
-multiplication that the tape sees and one that it does not.
+"""The name is bound as a default value when the hook is made. To change the sign, it combines a
+multiplication that the tape records with one that it does not.
 """
 
 import microtape as mt

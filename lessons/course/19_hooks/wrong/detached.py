@@ -1,9 +1,9 @@
-"""A detached copy has no past, so nothing comes back through it to x. Use clone()."""
+"""A detached copy is not connected to x, so no gradient goes through it to x. Use clone()."""
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Your hook looks at tensor.grad. It is not there yet: what has arrived is what the hook is
-handed.
+"""Your hook reads tensor.grad, which is not there yet. The hook receives the gradient as its
+argument.
 """
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

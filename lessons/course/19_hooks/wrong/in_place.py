@@ -1,11 +1,11 @@
-"""Your clip writes into the gradient that it is handed, and others hold the same one. `clamp`,
-without the underscore, makes a new one.
+"""Your clip writes into the gradient that it receives, and other nodes hold the same tensor.
+`clamp`, without the underscore, makes a new one.
 """
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

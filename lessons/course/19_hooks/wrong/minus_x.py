@@ -1,9 +1,9 @@
-"""You return -x. Its gradient has the other sign, but so have its numbers."""
+"""You return -x. Its gradient changes sign, but so do its numbers."""
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Your clip does not give back the handle, so nobody can take the hook away: return what
+"""Your clip does not return the handle, so the hook can never be removed: return what
 `register_hook` returns.
 """
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

@@ -1,9 +1,11 @@
-"""Your hook clips and then keeps the result to itself. What is to go on has to be returned."""
+"""Your hook clips the gradient, but does not return the result. Return the tensor that is to be
+passed on.
+"""
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Your hook is on x, so it turns round what comes from all other uses as well. Leave it with a
-copy that lies on this path alone.
+"""Your hook is on x, so it reverses the gradients of all other uses as well. Register it on a copy
+that lies on this path alone.
 """
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

@@ -1,11 +1,9 @@
-"""You make the whole gradient smaller so that its largest number fits. Wanted is each number by
-itself, cut off at the limit.
-"""
+"""You scale the whole gradient down until its largest number fits. Clip each number by itself."""
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

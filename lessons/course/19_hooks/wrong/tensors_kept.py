@@ -1,9 +1,9 @@
-"""You keep the gradient itself, a tensor. Wanted is a list of its numbers: `gradient.tolist()`."""
+"""You keep the gradient itself, a tensor. Keep a list of its numbers: `gradient.tolist()`."""
 
 # Hooks: one way to write it.
 #
-# Each hook has a name of its own, because it is made by a call of its own.
-# And none of them writes into what it is handed.
+# Each hook has its own name, because a call of its own makes it. And no hook
+# writes into the gradient that it receives.
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""gradcheck raises, and the raise is the answer. Softplus has x.exp() above and below."""
+"""gradcheck raises an error, which serves as the answer. Softplus divides x.exp() by 1 + x.exp()."""
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""Nothing but the definition: the table by pushes against the table by backward. The sums of
-each Function are written in another order.
+"""It uses only the definition: it compares the table from pushes with the table from backward. The
+formulas of each Function are written in another order.
 """
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""You push all numbers of x at once. Push one at a time, or you cannot tell who moved the
+"""You push all numbers of x at once. Push one at a time, or you cannot tell which one moved the
 result.
 """
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""Between a push of -h and one of +h lie 2·h. You divide by h."""
+"""You divide by h, but the distance between a push of -h and a push of +h is 2·h."""
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,11 +1,9 @@
-"""Your table lies on its side. A row belongs to a result, and has one number for each number of
-x.
-"""
+"""Your table is transposed. A row belongs to a result and has one number for each number of x."""
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

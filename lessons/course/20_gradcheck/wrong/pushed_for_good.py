@@ -1,9 +1,9 @@
-"""You push x itself, and leave it where it is. Whoever handed it to you has another x now."""
+"""You push x itself and leave it changed. The caller has a different x now."""
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""gradcheck raises at the first wrong backward. Say `raise_exception=False`, and it answers
-False.
+"""gradcheck raises an error at the first wrong backward. Say `raise_exception=False`, and it
+returns False.
 """
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,9 +1,9 @@
-"""Sigmoid was right. Its slope is z · (1 - z), made of its own result."""
+"""Sigmoid was right. Its derivative is z · (1 - z), computed from its own result."""
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,11 +1,11 @@
-"""You check the sum of the results. A backward may be right for the sum and wrong for each: hand
-f itself to gradcheck.
+"""You check the sum of the results. A backward may be right for the sum and wrong for each result:
+pass f itself to gradcheck.
 """
 
 # Finding a wrong backward: one way to write it.
 #
-# Softplus had forgotten what came in. Center had forgotten that every number
-# takes part in the mean: a gradient that comes in at one goes out to all.
+# Softplus forgot the gradient that arrives. Center forgot that every number
+# takes part in the mean: the gradient of each result goes to all numbers.
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""Only what is positive is ever given to the root: it is picked out, and its roots are put into a tensor of zeros. And
-the engine has a safe `logsumexp` of its own.
+"""Only the positive numbers go into the root: they are picked out, and their roots are put into a
+tensor of zeros. And the engine has a safe `logsumexp` of its own.
 """
 
 import microtape as mt

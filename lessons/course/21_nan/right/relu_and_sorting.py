@@ -1,5 +1,5 @@
-"""What is not positive is replaced by number, not chosen by `where`: `masked_fill`, twice. The largest number is taken
-from the sorted ones. And a search with a regular expression finds the name.
+"""`masked_fill`, used twice, replaces the numbers that are not positive. The largest number comes
+from sorting. A regular expression finds the name.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""A tiny number in place of 0 has a root with a slope that is not infinite, but enormous, and the result is not 0
-either.
+"""You replace 0 by a tiny number. The derivative of its root is not infinite, but enormous, and the
+result is not 0 either.
 """
 
 import warnings

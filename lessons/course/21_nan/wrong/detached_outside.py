@@ -1,5 +1,5 @@
-"""m is on the tape where it is added, and off it where it is taken away. The two must cancel out: both on the tape, or
-both off.
+"""m is on the tape where you add it, but off the tape where you subtract it. Its two gradients must
+cancel out: keep both on the tape, or both off.
 """
 
 import warnings

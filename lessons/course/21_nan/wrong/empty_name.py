@@ -1,4 +1,4 @@
-"""Where there is no culprit, the answer is None. You give an empty name."""
+"""If there is no culprit, return None. You return an empty name."""
 
 import warnings
 

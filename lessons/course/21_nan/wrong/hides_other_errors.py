@@ -1,4 +1,4 @@
-"""Where the error is another one, you hide it: `raise` what is not an anomaly."""
+"""You hide errors that have another reason: `raise` every error that is not an anomaly."""
 
 import warnings
 

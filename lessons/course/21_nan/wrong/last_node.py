@@ -1,4 +1,4 @@
-"""You look at what went in and came out of `function`, and name its last node. The NaN was born further back."""
+"""You name the last node of `function`. The NaN was born in an earlier operation."""
 
 import warnings
 

@@ -1,4 +1,6 @@
-"""You take the mean out. With one large number among small ones, an exponent is still so large that it overflows."""
+"""You subtract the mean. With one large number among small ones, an exponent is still so large that
+it overflows. Subtract the largest number.
+"""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""You replace NaN after the root. In the value that helps, on the way back it does not."""
+"""You replace NaN after the root. That helps forward, but not backward."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""You take m out of every exponent, but do not add it again at the end."""
+"""You subtract m from every exponent, but do not add it again at the end."""
 
 import warnings
 

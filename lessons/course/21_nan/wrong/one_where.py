@@ -1,5 +1,5 @@
-"""One `where` is not enough: the slope of the root is computed for every element, chosen or not, and 0 · ∞ is NaN.
-Keep the number away from the root.
+"""One `where` is not enough: the derivative of the root is computed for every element, chosen or
+not, and 0 · ∞ is NaN. Keep the number away from the root.
 """
 
 import warnings

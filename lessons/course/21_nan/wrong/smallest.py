@@ -1,4 +1,6 @@
-"""You take the smallest number out. Then the exponents of the others are positive, and overflow all the same."""
+"""You subtract the smallest number. Then the exponents of the others are positive and overflow all
+the same. Subtract the largest number.
+"""
 
 import warnings
 

@@ -1,5 +1,5 @@
-"""The formula as it stands: for large numbers it overflows, for small ones it is the logarithm of 0. Take the largest
-number out first.
+"""You use the formula as it stands. For large numbers it overflows; for small numbers it is the
+logarithm of 0. Subtract the largest number first.
 """
 
 import warnings

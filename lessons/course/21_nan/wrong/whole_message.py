@@ -1,4 +1,4 @@
-"""You return the whole message. The name stands between its first two quotes."""
+"""You return the whole message. The name is between its first two quotes."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Nobody is looking: without anomaly mode a NaN is not an error."""
+"""You do not switch anomaly mode on: without it a NaN is not an error."""
 
 import warnings
 

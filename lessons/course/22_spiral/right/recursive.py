@@ -1,5 +1,5 @@
-"""The first layer, then the scores of the others from there. The cross-entropy is written out: minus the mean of what
-log_softmax says of the right class.
+"""The first layer, then recursively the scores of the other layers. The cross-entropy is written
+out: minus the mean log_softmax of the right class.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""The gradients of all steps so far are added up, because nobody sets them to None (lesson 8)."""
+"""You never set the gradients to None, so those of all steps so far add up (lesson 8)."""
 
 import microtape as mt
 import microtape.nn.functional as F

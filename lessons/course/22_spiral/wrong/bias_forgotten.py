@@ -1,4 +1,4 @@
-"""The bias is not added."""
+"""You do not add the bias."""
 
 import microtape as mt
 import microtape.nn.functional as F

@@ -1,5 +1,5 @@
-"""f goes after the last layer as well. tanh leaves the scores between -1 and 1, and the classifier can never be sure of
-anything.
+"""You apply f after the last layer as well. tanh keeps the scores between -1 and 1, so the
+classifier can never be sure of anything.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""You set the gradients to None after the step. Then the first step has what was left over from before, and afterwards
-there is nothing to look at.
+"""You set the gradients to None after the step. Then the first step includes a gradient left over
+from before, and after training `sizes` finds none.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""You keep the losses as tensors, and with each of them its whole graph stays in memory. `.item()` makes a number of
-it.
+"""You keep the losses as tensors, and with each of them its whole graph stays in memory. `.item()`
+turns it into a number.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""You compute new tensors and let go of the old ones, so nobody has been trained: change them in place, `-=` under
-`no_grad`.
+"""You compute new tensors, so the tensors in `layers` are not trained: change them in place, with
+`-=` under `no_grad`.
 """
 
 import microtape as mt

@@ -1,4 +1,6 @@
-"""f is never called, and layers with nothing bent between them are no more than one layer."""
+"""You never call f, and layers with nothing nonlinear between them can do no more than a single
+layer.
+"""
 
 import microtape as mt
 import microtape.nn.functional as F

@@ -1,4 +1,4 @@
-"""You take the whole gradient. It is to be multiplied by the rate."""
+"""You subtract the whole gradient. Multiply it by the rate."""
 
 import microtape as mt
 import microtape.nn.functional as F

@@ -1,4 +1,6 @@
-"""The descent is recorded as well, and a leaf that requires a gradient may not be written to: `with mt.no_grad():`."""
+"""Your descent is recorded as well, and writing into a leaf that requires a gradient is an error:
+use `with mt.no_grad():`.
+"""
 
 import microtape as mt
 import microtape.nn.functional as F

@@ -1,5 +1,5 @@
-"""The mean of the gradient itself can be 0 where the gradient is large: positive and negative cancel out. Take absolute
-values first.
+"""The mean of the gradient itself can be 0 although the gradient is large: positive and negative
+numbers cancel out. Take absolute values first.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""A weight that has no gradient has None there, and None has no size."""
+"""The `.grad` of a weight may be None, and None has no size: return 0.0 for it."""
 
 import microtape as mt
 import microtape.nn.functional as F

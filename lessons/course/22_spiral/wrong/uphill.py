@@ -1,4 +1,4 @@
-"""You add the gradient, so the loss grows. Down is minus."""
+"""You add the gradient, so the loss grows. Subtract it."""
 
 import microtape as mt
 import microtape.nn.functional as F

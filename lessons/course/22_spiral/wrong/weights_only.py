@@ -1,4 +1,4 @@
-"""Only the weights learn. The biases are parameters too."""
+"""You train only the weights. The biases are parameters too."""
 
 import microtape as mt
 import microtape.nn.functional as F

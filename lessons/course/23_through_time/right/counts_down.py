@@ -1,4 +1,4 @@
-"""A sum that grows number by number, and a counter of the letters since the last cut."""
+"""The sum grows number by number, and a counter counts the letters since the last cut."""
 
 import math
 

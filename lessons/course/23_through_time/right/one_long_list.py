@@ -1,4 +1,6 @@
-"""All gradients really are put into one long list, whose norm is the length. And `read` takes the letters in pieces."""
+"""All gradients are joined into one long list, whose norm is the length. And `read` takes the
+letters in chunks.
+"""
 
 import microtape as mt
 

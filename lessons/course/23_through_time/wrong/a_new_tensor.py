@@ -1,4 +1,6 @@
-"""You put a new tensor into `.grad`. Whoever holds the old one does not see it clipped: multiply in place, `mul_`."""
+"""You put a new tensor into `.grad`. Code that holds the old tensor does not see the clipped one:
+multiply in place, with `mul_`.
+"""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""You make every gradient `most` long, also those that were shorter. A small gradient says that the end is near:
-leave it as it is.
+"""You scale the gradients to the length `most` even if they were shorter. A short gradient says
+that the minimum is near: leave it as it is.
 """
 
 import microtape as mt

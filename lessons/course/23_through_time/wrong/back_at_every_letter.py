@@ -1,4 +1,4 @@
-"""You go back after every letter, not after `every` letters."""
+"""You call backward after every single letter, not once in `every` letters."""
 
 import microtape as mt
 

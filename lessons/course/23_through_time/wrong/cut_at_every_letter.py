@@ -1,4 +1,4 @@
-"""You cut after every letter, so backward sees only the last one. Cut where you have gone back."""
+"""You cut after every letter, so backward sees only the last one. Cut only after a backward."""
 
 import microtape as mt
 

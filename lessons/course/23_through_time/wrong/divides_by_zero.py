@@ -1,4 +1,4 @@
-"""Where all gradients are 0, so is the length, and you divide by it."""
+"""If all gradients are 0, so is the length, and you divide by it."""
 
 import microtape as mt
 

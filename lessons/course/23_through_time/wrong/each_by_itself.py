@@ -1,5 +1,5 @@
-"""You clip each gradient by its own length. That turns the direction: measure all of them together, and use
-one factor.
+"""You clip each gradient by its own length. That changes the direction: measure all of them
+together, and use one factor.
 """
 
 import microtape as mt

@@ -1,4 +1,6 @@
-"""You never cut, so the second backward comes upon a graph that the first has freed. Go on with `h.detach()`."""
+"""You never cut, so the second backward visits nodes that the first has freed. Go on with
+`h.detach()`.
+"""
 
 import microtape as mt
 

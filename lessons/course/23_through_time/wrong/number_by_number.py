@@ -1,4 +1,4 @@
-"""You cut off every number at `most`. That turns the direction: one factor for all of them."""
+"""You clip every number at `most`. That changes the direction: use one factor for all of them."""
 
 import microtape as mt
 

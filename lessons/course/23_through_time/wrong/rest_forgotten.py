@@ -1,4 +1,4 @@
-"""The letters after the last full piece are read, but nobody goes back over them."""
+"""You read the letters after the last full chunk, but never call backward for them."""
 
 import microtape as mt
 

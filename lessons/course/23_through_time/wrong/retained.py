@@ -1,5 +1,5 @@
-"""You keep the graph rather than cut it: every backward goes all the way to the start, and the memory grows with the
-text. Go on with `h.detach()`.
+"""You retain the graph instead of cutting it: every backward goes all the way to the start, and the
+memory grows with the text. Go on with `h.detach()`.
 """
 
 import microtape as mt

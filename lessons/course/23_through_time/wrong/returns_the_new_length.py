@@ -1,4 +1,4 @@
-"""Return the length as it was *before*: it is what one wants to see in a log."""
+"""Return the length *before* the clipping: that is the number worth logging."""
 
 import microtape as mt
 

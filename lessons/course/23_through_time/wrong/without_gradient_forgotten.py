@@ -1,4 +1,4 @@
-"""A parameter that was not used has None for a gradient, and None has no numbers. Leave it out."""
+"""The `.grad` of a parameter that was not used is None, and None has no numbers. Leave it out."""
 
 import microtape as mt
 

@@ -1,4 +1,6 @@
-"""`mt.autograd.backward` in place of the method: it is the same. And x is asked for its gradient in one breath."""
+"""`mt.autograd.backward` takes the place of the method, with the same effect. And one expression
+makes the new x.
+"""
 
 import microtape as mt
 

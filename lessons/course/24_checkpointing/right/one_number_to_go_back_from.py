@@ -1,5 +1,5 @@
-"""The sum of result · grad_output has grad_output as its gradient with respect to the result, so going back from that
-one number is the same. It costs a product and a sum more.
+"""The sum of result · grad_output has grad_output as its gradient with respect to the result, so
+backward from that single number does the same. It costs one more product and one more sum.
 """
 
 import microtape as mt

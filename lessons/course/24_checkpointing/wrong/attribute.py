@@ -1,5 +1,5 @@
-"""You keep x as an attribute, so nobody notices when it is overwritten before backward comes. Use
-`ctx.save_for_backward(x)`.
+"""You keep x as an attribute, so the engine cannot notice when it is overwritten before backward.
+Use `ctx.save_for_backward(x)`.
 """
 
 import microtape as mt

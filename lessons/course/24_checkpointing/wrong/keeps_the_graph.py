@@ -1,5 +1,5 @@
-"""You run the part recorded in forward already, and keep its result. Then everything is in memory, as without a
-checkpoint. Run it again in backward instead.
+"""You already record the part in forward and keep its result. Then everything is in memory, as
+without a checkpoint. Run the part again in backward instead.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""Your inner backward does not stop where the part begins: it runs on to the leaves of the program, and then the
-outer one comes to them again. Go back from an x of your own, `x.detach().requires_grad_()`.
+"""Your inner backward does not stop where the part begins: it goes on to the leaves of the program,
+and then the outer backward reaches them again. Make a new leaf, `x.detach().requires_grad_()`.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""Nothing is recorded inside of a backward either, so there is nothing to go back over. Run the part
-under `mt.enable_grad()`.
+"""Nothing is recorded inside a backward either, so there is no graph for your inner backward. Run
+the part under `mt.enable_grad()`.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""The inner backward starts from ones. It must start from the gradient that came in: grad_output."""
+"""The inner backward starts from ones. It must start from the gradient that arrives: grad_output."""
 
 import microtape as mt
 

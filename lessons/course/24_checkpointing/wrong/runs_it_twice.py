@@ -1,4 +1,4 @@
-"""Your backward runs the part twice. That is what a checkpoint pays with, so pay once."""
+"""Your backward runs the part twice. Every run costs time, and one is enough."""
 
 import microtape as mt
 

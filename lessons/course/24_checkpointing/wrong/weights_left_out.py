@@ -1,5 +1,5 @@
-"""x gets its gradient, but the weight that the part uses gets none: `grad` hands back what it is asked for, and leaves
-every `.grad` alone. Use `backward`.
+"""x gets its gradient, but the weight that the part uses gets none: `grad` only returns what you
+ask for and leaves every `.grad` alone. Use `backward`.
 """
 
 import microtape as mt

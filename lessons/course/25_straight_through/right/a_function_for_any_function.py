@@ -1,5 +1,5 @@
-"""`straight_through` as a Function too: forward calls what it is given, and backward hands on what comes in. That
-function is no tensor, so its gradient is None.
+"""`straight_through` is a Function too: forward calls the given function, and backward passes the
+gradient on. The given function is not a tensor, so its gradient is None.
 """
 
 import microtape as mt

@@ -1,5 +1,5 @@
-"""Yes and no, as 1 and 0, times the gradient: no choosing in backward. And the line with `detach` begins with
-the function: its value, and a difference of 0 through which backward goes.
+"""backward multiplies the gradient by a mask of 1 and 0 instead of choosing. And the line with
+`detach` begins with the value of the function; backward goes through a difference of 0.
 """
 
 import microtape as mt

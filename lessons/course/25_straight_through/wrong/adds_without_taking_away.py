@@ -1,4 +1,6 @@
-"""Forward gives x + function(x). Take x away again inside of `detach`, where backward does not see it."""
+"""Your forward returns x + function(x). Subtract x again inside `detach`, where backward does not
+see it.
+"""
 
 import microtape as mt
 

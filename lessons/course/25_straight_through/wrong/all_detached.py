@@ -1,4 +1,4 @@
-"""You detach everything, so no gradient comes back at all. One `x` must stay outside of `detach`."""
+"""You detach everything, so no gradient reaches x. One `x` must stay outside `detach`."""
 
 import microtape as mt
 

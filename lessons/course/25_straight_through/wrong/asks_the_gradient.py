@@ -1,4 +1,4 @@
-"""You ask whether the *gradient* is small. It is x that must be between -1 and 1."""
+"""You check whether the *gradient* is small. Check whether x is between -1 and 1."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""Your backward gives the true slope of a sign, which is 0. That is what the lie is for: hand
-on what comes in.
+"""Your backward returns the true derivative of the sign, which is 0. Tell the lie instead: pass the
+gradient on.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""You return where it goes through, and not what: the gradient that comes in is missing."""
+"""You return the mask itself. Multiply it by the gradient that arrives."""
 
 import microtape as mt
 

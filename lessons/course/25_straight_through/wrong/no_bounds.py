@@ -1,4 +1,4 @@
-"""You hand everything on, however far out x is. Beyond -1 and 1, a push further out is to be 0."""
+"""You pass every gradient on, however large x is. Where x is beyond -1 and 1, return 0."""
 
 import microtape as mt
 

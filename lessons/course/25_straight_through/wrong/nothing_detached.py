@@ -1,5 +1,5 @@
-"""Nothing is detached in `straight_through`, so backward sees all three terms, and the two `x` cancel out there
-too. Only the first may be seen.
+"""Nothing is detached in `straight_through`, so backward sees all three terms, and there too the
+two `x` cancel out. Backward may see only the first.
 """
 
 import microtape as mt

@@ -1,4 +1,6 @@
-"""The sign of 0 is to be 1 here. `x.sign()` gives 0, and a weight of 0 would be no weight at all."""
+"""The sign of 0 must be 1 here. `x.sign()` gives 0, and a weight of 0 would switch the connection
+off.
+"""
 
 import microtape as mt
 

@@ -1,15 +1,15 @@
-"""Each result waits until all who use it have been visited: they are counted first. It is what the engine does, and
-it needs neither a tape nor numbers.
+"""Each result waits until all results that use it have been visited; backward counts those first.
+The engine does the same, and it needs neither a tape nor numbers.
 """
 
 import numpy as np
 
 
 class Tensor:
-    def __init__(self, value, *ways):
+    def __init__(self, value, *edges):
         self.value = np.array(value, float)
         self.grad = None
-        self.ways = ways
+        self.edges = edges
 
     def __add__(self, other):
         return Tensor(self.value + other.value, (self, np.copy), (other, np.copy))
@@ -18,13 +18,13 @@ class Tensor:
         return Tensor(self.value * other.value, (self, lambda g: other.value * g), (other, lambda g: self.value * g))
 
     def __matmul__(self, other):
-        ways = (self, lambda g: g.dot(other.value.T)), (other, lambda g: self.value.T.dot(g))
-        return Tensor(self.value.dot(other.value), *ways)
+        edges = (self, lambda g: g.dot(other.value.T)), (other, lambda g: self.value.T.dot(g))
+        return Tensor(self.value.dot(other.value), *edges)
 
     def tanh(self):
         result = Tensor(np.tanh(self.value))
         slope = 1.0 - np.square(result.value)
-        result.ways = ((self, lambda g: slope * g),)
+        result.edges = ((self, lambda g: slope * g),)
         return result
 
     def sum(self):
@@ -35,10 +35,10 @@ class Tensor:
         while ready:
             result = ready.pop()
             gradient = arrived.pop(id(result))
-            if not result.ways:
+            if not result.edges:
                 result.grad = gradient if result.grad is None else result.grad + gradient
-            for operand, way in result.ways:
-                term = unbroadcast(way(gradient), operand.value.shape)
+            for operand, vjp in result.edges:
+                term = unbroadcast(vjp(gradient), operand.value.shape)
                 arrived[id(operand)] = arrived.get(id(operand), 0.0) + term
                 users[id(operand)] -= 1
                 if users[id(operand)] == 0:
@@ -48,7 +48,7 @@ class Tensor:
 def count_users(result):
     users, waiting = {id(result): 0}, [result]
     while waiting:
-        for operand, _ in waiting.pop().ways:
+        for operand, _ in waiting.pop().edges:
             if id(operand) not in users:
                 users[id(operand)] = 0
                 waiting.append(operand)

@@ -1,5 +1,5 @@
-"""One tape for the whole program, as in lesson 1: a list of rows, read from the end. No numbers and no sorting, but
-nothing is ever let go.
+"""One tape for the whole program, as in lesson 1: a list of rows, read from the end. It needs no
+numbers and no sorting, but nothing is ever freed.
 """
 
 import numpy as np

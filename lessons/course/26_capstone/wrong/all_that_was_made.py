@@ -1,5 +1,5 @@
-"""You go back over everything that was ever made, and give gradients to tensors that the result did not come
-from. Those keep None.
+"""You visit every tensor that was ever made, and give gradients to tensors that the result does not
+depend on. Their `.grad` should stay None.
 """
 
 import itertools
@@ -11,26 +11,26 @@ made = []
 
 
 class Tensor:
-    def __init__(self, value, ways=()):
+    def __init__(self, value, edges=()):
         made.append(self)
         self.value = np.asarray(value, dtype=float)
         self.grad = None
-        self.ways = ways  # of an operand, and of a gradient back to it
+        self.edges = edges  # pairs of an operand and its VJP
         self.number = next(numbers)
 
     def __add__(self, other):
-        ways = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, ways)
+        edges = [(self, lambda g: g), (other, lambda g: g)]
+        return Tensor(self.value + other.value, edges)
 
     def __mul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, ways)
+        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
+        return Tensor(x * y, edges)
 
     def __matmul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, ways)
+        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
+        return Tensor(x @ y, edges)
 
     def tanh(self):
         t = np.tanh(self.value)
@@ -38,23 +38,23 @@ class Tensor:
 
     def sum(self):
         x = self.value
-        way = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [way])
+        edge = (self, lambda g: np.broadcast_to(g, x.shape))
+        return Tensor(x.sum(), [edge])
 
     def backward(self):
         gradients = {self: np.ones_like(self.value)}
         for result in history(self):
             gradient = gradients.pop(result, np.zeros_like(result.value))
-            if not result.ways:
+            if not result.edges:
                 before = 0 if result.grad is None else result.grad
                 result.grad = before + gradient
-            for operand, way in result.ways:
-                term = unbroadcast(way(gradient), operand.value.shape)
+            for operand, vjp in result.edges:
+                term = unbroadcast(vjp(gradient), operand.value.shape)
                 gradients[operand] = gradients.get(operand, 0) + term
 
 
 def history(result):
-    """All that was made up to the result, the last one first."""
+    """Everything that was made up to the result, the last one first."""
     return made[made.index(result) :: -1]
 
 

@@ -1,4 +1,4 @@
-"""A second backward throws away what `.grad` had. It accumulates until somebody sets it to None."""
+"""A second backward overwrites `.grad`. It accumulates until it is set to None."""
 
 import itertools
 
@@ -8,25 +8,25 @@ numbers = itertools.count()
 
 
 class Tensor:
-    def __init__(self, value, ways=()):
+    def __init__(self, value, edges=()):
         self.value = np.asarray(value, dtype=float)
         self.grad = None
-        self.ways = ways  # of an operand, and of a gradient back to it
+        self.edges = edges  # pairs of an operand and its VJP
         self.number = next(numbers)
 
     def __add__(self, other):
-        ways = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, ways)
+        edges = [(self, lambda g: g), (other, lambda g: g)]
+        return Tensor(self.value + other.value, edges)
 
     def __mul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, ways)
+        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
+        return Tensor(x * y, edges)
 
     def __matmul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, ways)
+        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
+        return Tensor(x @ y, edges)
 
     def tanh(self):
         t = np.tanh(self.value)
@@ -34,25 +34,25 @@ class Tensor:
 
     def sum(self):
         x = self.value
-        way = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [way])
+        edge = (self, lambda g: np.broadcast_to(g, x.shape))
+        return Tensor(x.sum(), [edge])
 
     def backward(self):
         gradients = {self: np.ones_like(self.value)}
         for result in history(self):
             gradient = gradients.pop(result)
-            if not result.ways:
+            if not result.edges:
                 result.grad = gradient
-            for operand, way in result.ways:
-                term = unbroadcast(way(gradient), operand.value.shape)
+            for operand, vjp in result.edges:
+                term = unbroadcast(vjp(gradient), operand.value.shape)
                 gradients[operand] = gradients.get(operand, 0) + term
 
 
 def history(result):
-    """The result and all that it came from, the last one first."""
+    """The result and everything it depends on, the last one first."""
     found, waiting = {result}, [result]
     while waiting:
-        operands = {operand for operand, _ in waiting.pop().ways}
+        operands = {operand for operand, _ in waiting.pop().edges}
         waiting += operands - found
         found |= operands
     return sorted(found, key=lambda one: one.number, reverse=True)

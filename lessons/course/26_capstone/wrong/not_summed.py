@@ -1,5 +1,5 @@
-"""The gradient has the shape of the result, not of the operand. What was stretched on the way
-forward is summed on the way back: unbroadcast.
+"""Your gradient has the shape of the result, not of the operand. What forward stretches, backward
+sums: call unbroadcast.
 """
 
 import itertools
@@ -10,25 +10,25 @@ numbers = itertools.count()
 
 
 class Tensor:
-    def __init__(self, value, ways=()):
+    def __init__(self, value, edges=()):
         self.value = np.asarray(value, dtype=float)
         self.grad = None
-        self.ways = ways  # of an operand, and of a gradient back to it
+        self.edges = edges  # pairs of an operand and its VJP
         self.number = next(numbers)
 
     def __add__(self, other):
-        ways = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, ways)
+        edges = [(self, lambda g: g), (other, lambda g: g)]
+        return Tensor(self.value + other.value, edges)
 
     def __mul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, ways)
+        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
+        return Tensor(x * y, edges)
 
     def __matmul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, ways)
+        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
+        return Tensor(x @ y, edges)
 
     def tanh(self):
         t = np.tanh(self.value)
@@ -36,26 +36,26 @@ class Tensor:
 
     def sum(self):
         x = self.value
-        way = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [way])
+        edge = (self, lambda g: np.broadcast_to(g, x.shape))
+        return Tensor(x.sum(), [edge])
 
     def backward(self):
         gradients = {self: np.ones_like(self.value)}
         for result in history(self):
             gradient = gradients.pop(result)
-            if not result.ways:
+            if not result.edges:
                 before = 0 if result.grad is None else result.grad
                 result.grad = before + gradient
-            for operand, way in result.ways:
-                term = way(gradient)
+            for operand, vjp in result.edges:
+                term = vjp(gradient)
                 gradients[operand] = gradients.get(operand, 0) + term
 
 
 def history(result):
-    """The result and all that it came from, the last one first."""
+    """The result and everything it depends on, the last one first."""
     found, waiting = {result}, [result]
     while waiting:
-        operands = {operand for operand, _ in waiting.pop().ways}
+        operands = {operand for operand, _ in waiting.pop().edges}
         waiting += operands - found
         found |= operands
     return sorted(found, key=lambda one: one.number, reverse=True)

@@ -1,5 +1,5 @@
-"""Your backward calls itself, once for each row on the way to a leaf, and Python allows about a thousand of
-those. Use a loop, with a list of what is still to be visited.
+"""Your backward calls itself once for each row on the way to a leaf, and Python allows about a
+thousand nested calls. Use a loop, with a list of the results that are still to be visited.
 """
 
 import itertools
@@ -10,25 +10,25 @@ numbers = itertools.count()
 
 
 class Tensor:
-    def __init__(self, value, ways=()):
+    def __init__(self, value, edges=()):
         self.value = np.asarray(value, dtype=float)
         self.grad = None
-        self.ways = ways  # of an operand, and of a gradient back to it
+        self.edges = edges  # pairs of an operand and its VJP
         self.number = next(numbers)
 
     def __add__(self, other):
-        ways = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, ways)
+        edges = [(self, lambda g: g), (other, lambda g: g)]
+        return Tensor(self.value + other.value, edges)
 
     def __mul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, ways)
+        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
+        return Tensor(x * y, edges)
 
     def __matmul__(self, other):
         x, y = self.value, other.value
-        ways = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, ways)
+        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
+        return Tensor(x @ y, edges)
 
     def tanh(self):
         t = np.tanh(self.value)
@@ -36,27 +36,27 @@ class Tensor:
 
     def sum(self):
         x = self.value
-        way = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [way])
+        edge = (self, lambda g: np.broadcast_to(g, x.shape))
+        return Tensor(x.sum(), [edge])
 
     def backward(self):
         gradients = {self: np.ones_like(self.value)}
         for result in history(self):
             gradient = gradients.pop(result)
-            if not result.ways:
+            if not result.edges:
                 before = 0 if result.grad is None else result.grad
                 result.grad = before + gradient
-            for operand, way in result.ways:
-                term = unbroadcast(way(gradient), operand.value.shape)
+            for operand, vjp in result.edges:
+                term = unbroadcast(vjp(gradient), operand.value.shape)
                 gradients[operand] = gradients.get(operand, 0) + term
 
 
 def history(result):
-    """The result and all that it came from, the last one first."""
+    """The result and everything it depends on, the last one first."""
     found = []
 
     def visit(one):
-        for operand, _ in one.ways:
+        for operand, _ in one.edges:
             if operand not in found:
                 visit(operand)
         found.append(one)

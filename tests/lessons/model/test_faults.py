@@ -96,6 +96,7 @@ def recordings(request):
     return record_program(wrong.program, wrong.passes, fault=wrong.fault), record_program(wrong.program, wrong.passes)
 
 
+@pytest.mark.sampled(3)
 def test_the_first_wrong_step_is_the_only_right_answer(recordings):
     found = first_wrong(*recordings)
     places = [(i, j) for i, one in enumerate(recordings[0].passes) for j in range(len(one.steps))]
@@ -120,6 +121,7 @@ class TestParting:
         (wrong,) = (one for one in exercise.wrong_answers if one.name == name)
         return parting(record_check(exercise, one, wrong.path), record_check(exercise, one, exercise.solution))
 
+    @pytest.mark.slow
     def test_a_gradient_that_is_not_summed_or_not_given(self):
         lesson = COURSE.find("first_function").exercise
         names = [wrong.name for wrong in lesson.wrong_answers]

@@ -10,6 +10,7 @@ from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
 COURSE = load_course()
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("lesson", COURSE, ids=[lesson.folder.name for lesson in COURSE])
 def test_every_proof_holds(lesson):
     """One test a lesson: what its proofs look at is found out once, also where several processes share the tests."""

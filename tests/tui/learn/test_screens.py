@@ -185,6 +185,7 @@ class TestViews:
         async with LearnApp(Course((lesson,)), workspace, lesson=lesson).run_test(size=SMALL) as pilot:
             assert "…  ✓ solved  ✓ fault found" in title(pilot)
 
+    @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_beside_the_text_every_column_of_the_tape_is_in_sight(self, lesson):
         rows = Rows(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)

@@ -57,6 +57,7 @@ async def test_a_click_beside_a_row_sets_a_breakpoint_and_takes_it_away():
         await until(pilot, lambda: "◆" not in row(pilot.app, 2)[:2])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("keys", [("right", "enter"), ("right", "a"), ("y",), ("o",), ("s",), ("b", "enter", "B"),
                                   ("f1",), ("question_mark",), ("P", "right")])  # fmt: skip
 async def test_a_page_is_left_by_a_click_on_esc_or_beside_it(keys):

@@ -90,6 +90,7 @@ def test_texts_are_filled_up_with_spaces_that_do_not_break() -> None:
     assert not any(text.endswith(" ") for text in grads)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", [diamond, failing, double, nan, lambda: chain(80)])
 def test_boxes_that_are_kept_from_one_picture_to_the_next_are_as_they_should_be(
     program: Callable[[], Recording],
@@ -240,6 +241,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     assert data_of(html)["chapters"][0]["title"].startswith("</script><script>alert(1)")
 
 
+@pytest.mark.slow
 @needs_graphviz
 def test_200_steps_of_large_arrays_fit_in_5_megabytes() -> None:
     with mt.record() as recorder:

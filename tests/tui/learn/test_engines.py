@@ -228,6 +228,7 @@ class TestSolutions:
 
 
 class TestAscii:
+    @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", COURSE, ids=[lesson.name for lesson in COURSE])
     def test_the_text_of_every_lesson_has_a_twin_without_unicode(self, lesson, capfd):
         assert main(["learn", lesson.name, "--ascii"]) == Exit.OK

@@ -30,11 +30,12 @@ def course(tmp_path):
 
 
 class TestVerify:
+    @pytest.mark.slow
     def test_the_example_of_the_documentation_holds(self, capfd):
         assert main(["learn", "verify", str(EXAMPLE)]) == Exit.OK
         assert capfd.readouterr().out.startswith("1 lesson: every claim holds")
 
-    @pytest.mark.sampled(6)
+    @pytest.mark.sampled(10)
     @pytest.mark.parametrize(
         ("file", "old", "new", "said"),
         [

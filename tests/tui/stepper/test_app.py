@@ -246,6 +246,7 @@ async def test_the_current_row_stays_in_view_all_the_way_up_and_down():
             assert row(pilot.app, pilot.app.screen.cursor.focus)
 
 
+@pytest.mark.slow
 async def test_stepping_shows_the_same_as_arriving():
     """Only changed rows are repainted; what is on the screen is what painting everything would show."""
     recording = handmade.chain(60, 5)

@@ -90,6 +90,7 @@ def check(app, recording, step):
     assert recording.label(node.id) in sentence(app)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_trace_tells_every_step(tapes, name):
     recording = microtape.load(tapes(name))
@@ -99,6 +100,7 @@ def test_the_trace_tells_every_step(tapes, name):
     assert ("failed at step" in text) == (name in FAILING)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_json_is_json(tapes, name, capfd):
     assert main(["trace", tapes(name), "--json"]) == 0

@@ -1,7 +1,43 @@
+import gc
 import signal
+from collections import Counter
+
+import pytest
+from hypothesis import settings
+
+COLLECTOR = gc.get_threshold()
+
+settings.register_profile("quick", max_examples=20)
+settings.register_profile("full", max_examples=150)  # .ci/run: --hypothesis-profile full
+settings.register_profile("long", max_examples=2_000)  # .ci/long
+settings.load_profile("quick")
 
 
 def pytest_configure():
     """Heed Ctrl-C: a shell that runs tests in the background has them ignore it, and what they start inherits that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m is heeded
+def pytest_collection_modifyitems(items):
+    """Of a test that is `sampled(n)`, mark all cases slow but the first and every n-th after it."""
+    seen = Counter()
+    for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % sampled.args[0]:
+                item.add_marker("slow")
+            seen[test] += 1
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown():
+    """Undo what the stepper does to the garbage collector, which is meant for a process of its own.
+
+    Frozen objects are never collected, and `gc.get_freeze_count` visits each of them whenever a recording is made,
+    saved or loaded: after some hundred steppers that took a second.
+    """
+    gc.unfreeze()
+    gc.set_threshold(*COLLECTOR)
+    gc.enable()

@@ -1,14 +1,15 @@
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 
 def pytest_collection_modifyitems(items):
     """Mark the tests of this folder. Without torch they are skipped, or fail if MICROTAPE_REQUIRE_TORCH=1."""
-    here = os.path.dirname(__file__)
+    here = Path(__file__).parent
     for item in items:
-        if str(item.path).startswith(here):
+        if here in item.path.parents:
             item.add_marker(pytest.mark.parity)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import microtape as mt
 
+pytestmark = pytest.mark.parity
 CHANCES = [0.0, 0.3, 0.5, 1.0]
 
 

@@ -12,6 +12,7 @@ needs_valgrind = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_valgrind
 def test_the_engine_takes_no_more_instructions_than_stored():
     expected = instructions.stored()

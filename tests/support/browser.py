@@ -14,10 +14,13 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
@@ -32,9 +35,15 @@ os.dup2(ends[0], 3), os.dup2(ends[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 
-needs_browser = pytest.mark.skipif(
+_skipped_without = pytest.mark.skipif(
     not os.environ.get("MICROTAPE_NO_SKIP") and not CHROMIUM, reason="Chromium is not installed"
 )
+
+
+def needs_browser(test: F) -> F:
+    """Mark a test slow, and skip it where there is no Chromium, unless MICROTAPE_NO_SKIP is set."""
+    marked: F = pytest.mark.slow(_skipped_without(test))
+    return marked
 
 
 class Browser:

@@ -12,7 +12,7 @@ from viz.basics.options import DETAILS
 from viz.drawing import draw
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
 def test_any_content_of_a_file_is_drawn_or_refused(recording: Recording) -> None:
     check_integrity(recording)

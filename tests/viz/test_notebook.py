@@ -56,6 +56,7 @@ def shown(output: Any) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.slow
 @needs_graphviz
 def test_a_notebook_shows_a_picture(outputs: list[Any]) -> None:
     data = shown(outputs[4])
@@ -63,6 +64,7 @@ def test_a_notebook_shows_a_picture(outputs: list[Any]) -> None:
     assert "loss = sum(%" in data["text/plain"]
 
 
+@pytest.mark.slow
 @needs_graphviz
 def test_a_recording_is_a_film_once_viz_is_imported(outputs: list[Any]) -> None:
     assert shown(outputs[2]).keys() == {"text/plain"}  # the engine knows nothing of films

@@ -151,12 +151,14 @@ class TestUnderAttack:
         ("import os; os.closerange(3, 256)", "your code ended its process"),
     )
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(("attack", "message"), ATTACKS, ids=[attack for attack, _ in ATTACKS])
     def test_in_the_file_itself(self, say, attack, message):
         said = say(f"{attack}\ndef double(x):\n    return 2 * x\n")
         assert said.startswith("✗ Your file cannot be run.\n")
         assert message in said
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(("attack", "message"), ATTACKS, ids=[attack for attack, _ in ATTACKS])
     def test_in_a_function(self, say, attack, message):
         body = "\n".join("    " + line for line in attack.splitlines())
@@ -187,6 +189,7 @@ class TestUnderAttack:
         said = say("import os, signal\ndef double(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n")
         assert "your code crashed its process (SIGSEGV)" in said
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize("stream", ["1", "2", "3", "4", "5"])
     def test_a_fake_report(self, say, stream):
         fake = '{"word": "", "event": "observed", "name": "three", "value": 6}\\n{"event": "end"}\\n'
@@ -214,6 +217,7 @@ class TestUnderAttack:
         )
         assert "Solved." in said
 
+    @pytest.mark.sampled(4)
     @POSIX
     @pytest.mark.parametrize("start", ["os.fork()", "os.system('true')", "subprocess.run(['true'])"])
     @pytest.mark.parametrize("endlessly", ["    while True: {}\n", "    for _ in range(3): {}\n"])
@@ -227,6 +231,7 @@ class TestUnderAttack:
         said = say(f"import os\ndef double(x):\n    {whom}\n    return 2 * x\n")
         assert "line 3: PermissionError: an exercise may not send signals to other processes" in said
 
+    @pytest.mark.slow
     @POSIX
     @pytest.mark.parametrize("last", ["return 2 * x", "time.sleep(60)"])
     def test_processes_that_it_still_managed_to_start_are_killed_with_it(self, say, tmp_path, last):
@@ -249,6 +254,7 @@ class TestUnderAttack:
         said = say("def double(x):\n    return bytearray(1 << 30) if x == 3 else double(x)\n")
         assert "your code asked for more memory than an exercise may have" in said
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(
         "closing", ["sys.stdout.close()", "os.close(1)", "sys.stdout = None", "os.dup2(2, 1); os.close(2)"]
     )
@@ -257,6 +263,7 @@ class TestUnderAttack:
         said = say(f"import os, sys\n{closing}\ndef double(x):\n    return 7\n")
         assert "    your code gave  7\n    expected        6" in said
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(
         "attack",
         [
@@ -277,6 +284,7 @@ class TestUnderAttack:
         assert said.startswith("✗ double(3)\n    your code gave  7\n")
         assert said.endswith("Your file printed:\n    Solved.\n    ✓ double(3)")
 
+    @pytest.mark.slow
     def test_after_every_attack_the_next_file_is_checked_as_usual(self, exercise, tmp_path):
         bad, good = tmp_path / "bad.py", tmp_path / "good.py"
         bad.write_text("import os; os._exit(3)\n")

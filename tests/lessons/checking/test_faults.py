@@ -97,6 +97,7 @@ def recordings(request):
     return record_program(wrong.program, wrong.passes, fault=wrong.fault), record_program(wrong.program, wrong.passes)
 
 
+@pytest.mark.sampled(3)
 def test_the_first_wrong_step_is_the_only_right_answer(recordings):
     found = first_wrong_step(*recordings)
     places = [(i, j) for i, one in enumerate(recordings[0].passes) for j in range(len(one.steps))]
@@ -126,6 +127,7 @@ class TestTheFirstDifferentStep:
         expected = record_check(exercise, one, exercise.solution)
         return first_different_step(record_check(exercise, one, wrong.path), expected)
 
+    @pytest.mark.slow
     def test_a_gradient_that_is_not_summed_or_not_given(self):
         lesson = COURSE.find("first_function").exercise
         names = [wrong.name for wrong in lesson.wrong_answers]

@@ -81,6 +81,7 @@ class TestSurvivors:
         narrow = 'def two(exercise):\n    """double(2)"""\n    return exercise.double(2)\n'
         assert "`2 + x` for `2 * x`" in self.survivors(tmp_path, check=narrow)
 
+    @pytest.mark.slow
     def test_a_mutant_that_agrees_on_random_input_is_right(self, tmp_path):
         longer = SOLUTION.replace("return 2 * x", "return x * 2 if x is None else 2 * x")
         lets_pass = self.survivors(tmp_path / "one", solution=longer)
@@ -93,6 +94,7 @@ class TestSurvivors:
         at_random = "\n\ndef at_random(exercise, random):\n    return exercise.double(random.normal())\n"
         assert "`2 + x` for `2 * x`" in self.survivors(tmp_path, check=narrow + at_random)
 
+    @pytest.mark.slow
     def test_an_endless_mutant_does_not_affect_the_others(self, tmp_path, monkeypatch):
         monkeypatch.setattr("lessons.proving.evidence.MUTANT_SECONDS", 0.5)
         loop = "    while i != 2:\n        total += x\n        i += 1\n"

@@ -464,7 +464,6 @@ class Programs(RuleBasedStateMachine):
 
 TestPrograms = Programs.TestCase
 TestPrograms.settings = settings(
-    max_examples=150,
     stateful_step_count=25,
     deadline=None,
     derandomize=True,

@@ -52,7 +52,7 @@ STEPS = [
 ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(
     steps=st.lists(st.integers(0, len(STEPS) - 1), min_size=1, max_size=6),
     cuts=st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), max_size=3),

@@ -96,7 +96,7 @@ WRITES = [
 ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(st.lists(st.integers(0, len(WRITES) - 1), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_written_tensors_and_their_views_have_the_right_tangents(writes, starts_dual, recorded):
     def run(x):

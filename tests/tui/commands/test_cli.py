@@ -143,6 +143,7 @@ def test_a_script_that_fails_in_backward_is_shown_up_to_there(here, capfd):
     assert "tui" not in err, "the traceback is the script's alone"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("command", ["step", "trace", "draw", "record"])
 @pytest.mark.parametrize(
     ("text", "code", "word"),

@@ -53,10 +53,12 @@ class TestCommands:
         assert "It overwrites" in capfd.readouterr().out
         assert workspace.progress.of("fan_out").fault_found
 
+    @pytest.mark.slow
     def test_a_step_of_another_pass(self, capfd):
         assert main(["learn", "engine", "grad_accumulates", "2.2"]) == Exit.OK
         assert "It overwrites .grad" in capfd.readouterr().out
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("words", "said"),
         [
@@ -69,6 +71,7 @@ class TestCommands:
         assert main(["learn", "engine", *words]) == Exit.BAD_INPUT
         assert said in capfd.readouterr().err
 
+    @pytest.mark.slow
     def test_check_says_where_it_parts_and_step_shows_it(self, workspace, capfd):
         make(workspace, LINEAR, "bias_forgotten" if has(LINEAR, "bias_forgotten") else wrong_backward(LINEAR))
         assert main(["learn", "check", "first_function"]) == Exit.NOT_SOLVED
@@ -80,6 +83,7 @@ class TestCommands:
         assert "LinearBackward" in out
         assert "Step 1 of" in out
 
+    @pytest.mark.slow
     def test_where_the_first_check_calls_no_backward_a_later_one_shows_it(self, workspace, capfd):
         make(workspace, COURSE.find("in_place"), "not_marked")
         assert main(["learn", "check", "in_place"]) == Exit.NOT_SOLVED
@@ -87,6 +91,7 @@ class TestCommands:
         assert "In the check 'The gradient at [1, -2, 3] of the sum of y itself" in out
         assert "mul runs; in the solution SquareInPlace runs (your code may just be written differently)." in out
 
+    @pytest.mark.slow
     def test_an_engine_of_ones_own_is_shown_the_real_one(self, workspace, capfd):
         make(workspace, COURSE.find("capstone"), "overwrites")
         assert main(["learn", "check", "capstone"]) == Exit.NOT_SOLVED
@@ -110,6 +115,7 @@ def wrong_backward(lesson):
 
 
 class TestKeys:
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("lesson", WRONG, ids=[lesson.name for lesson in WRONG])
     async def test_w_opens_the_wrong_engine_and_m_marks_the_first_wrong_step(self, workspace, lesson):
         app = LearnApp(COURSE, workspace, lesson=lesson)
@@ -139,6 +145,7 @@ class TestKeys:
             await until(pilot, lambda: isinstance(pilot.app.screen, LessonScreen))
             assert "fault found" in pilot.app.screen.query_one("#title").render().plain
 
+    @pytest.mark.slow
     async def test_d_opens_ones_own_run_where_it_parts(self, workspace):
         make(workspace, LINEAR, wrong_backward(LINEAR))
         async with LearnApp(COURSE, workspace, lesson=LINEAR).run_test(size=(120, 40)) as pilot:
@@ -202,6 +209,7 @@ class TestSearch:
 
 
 class TestSolutions:
+    @pytest.mark.slow
     async def test_a_teacher_can_hide_them(self, workspace):
         app = LearnApp(COURSE, workspace, lesson=FAN_OUT, solutions=False)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -220,6 +228,7 @@ class TestSolutions:
 
 
 class TestAscii:
+    @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", COURSE, ids=[lesson.name for lesson in COURSE])
     def test_the_text_of_every_lesson_has_a_twin_without_unicode(self, lesson, capfd):
         assert main(["learn", lesson.name, "--ascii"]) == Exit.OK

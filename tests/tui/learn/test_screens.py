@@ -185,6 +185,7 @@ class TestViews:
         async with LearnApp(Course((lesson,)), workspace, lesson=lesson).run_test(size=SMALL) as pilot:
             assert "…  ✓ solved  ✓ fault found" in title(pilot)
 
+    @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_beside_the_text_every_column_of_the_tape_is_in_sight(self, lesson):
         rows = Rows(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)
@@ -325,6 +326,7 @@ class TestTheProgram:
             assert isinstance(pilot.app.screen, LessonScreen)
             assert step(pilot) == 3
 
+    @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_every_question_of_every_lesson_comes_up(self, lesson):
         questions, asked = Questions(lesson.predictions), 0
@@ -356,6 +358,7 @@ class TestTheExercise:
             await until(pilot, lambda: "✓ solved" in title(pilot))
         assert workspace.progress.of(FIRST.name).attempts == 2
 
+    @pytest.mark.slow
     async def test_on_a_small_terminal_the_diagnosis_is_in_sight(self, workspace):
         lesson = REAL.find("fan_out")
         (wrong,) = (one for one in lesson.exercise.wrong_answers if one.name == "overwrites")
@@ -429,6 +432,7 @@ class TestTheExercise:
             assert pilot.app.focused is pilot.app.screen.query_one(TextArea)
             assert "pass" in workspace.exercise(FIRST).read_text()
 
+    @pytest.mark.slow
     async def test_who_is_editing_is_told_to_stop_before_the_keys_of_the_lesson(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("e", *"return", "space", *"2", "asterisk", "x", "ctrl+s")

@@ -30,10 +30,12 @@ def course(tmp_path):
 
 
 class TestVerify:
+    @pytest.mark.slow
     def test_the_example_of_the_documentation_holds(self, capfd):
         assert main(["learn", "verify", str(EXAMPLE)]) == Exit.OK
         assert capfd.readouterr().out.startswith("1 lesson: every claim holds")
 
+    @pytest.mark.sampled(10)
     @pytest.mark.parametrize(
         ("file", "old", "new", "said"),
         [
@@ -69,6 +71,7 @@ class TestVerify:
         assert "Traceback" not in answer.out + answer.err
         assert "to mend" in answer.err
 
+    @pytest.mark.slow
     def test_a_later_word_is_told(self, course, capfd):
         shutil.copytree(course / "01_mean", course / "02_again")
         second = course / "02_again" / "lesson.md"
@@ -140,6 +143,7 @@ class TestGrading:
             ["A gradient of 1, and the numbers 2 and 4"], ["as shipped"],
         ]  # fmt: skip
 
+    @pytest.mark.slow
     def test_as_json(self, handed_in, capfd):
         assert self.grade(handed_in, "--json") == Exit.OK
         ann, bob, cem, dan, eva = json.loads(capfd.readouterr().out)
@@ -160,6 +164,7 @@ class TestGrading:
         assert "✓  ann" in out
         assert "1 of 2 solve their exercise" in out
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name != "posix", reason="needs links")
     def test_links_are_not_followed(self, handed_in, capfd):
         (handed_in / "zoe").mkdir()
@@ -167,12 +172,14 @@ class TestGrading:
         assert self.grade(handed_in) == Exit.OK
         assert "zoe" not in capfd.readouterr().out
 
+    @pytest.mark.slow
     def test_who_has_handed_in_nothing_for_a_lesson_is_named(self, handed_in, capfd):
         (handed_in / "zoe").mkdir()
         assert self.grade(handed_in, "mean", "--json") == Exit.OK
         zoe = json.loads(capfd.readouterr().out)[-1]
         assert (zoe["learner"], zoe["passed"], zoe["problem"]) == ("zoe", False, "no file")
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name != "posix", reason="needs such names")
     def test_a_name_does_not_speak_to_the_terminal(self, handed_in, capfd):
         (handed_in / "ann").rename(handed_in / "ann\x1b[2J\n✓  mallory")

@@ -22,6 +22,7 @@ def said(pilot):
     return "\n".join(static.render().plain for static in pilot.app.screen.query("#said > Static"))
 
 
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize(
     ("lesson", "size"),
     [(lesson, (120, 40)) for lesson in COURSE] + [(max(COURSE, key=lambda lesson: len(lesson.title)), (80, 24))],

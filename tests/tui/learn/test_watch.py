@@ -48,6 +48,7 @@ def save(workspace, lesson, path):
     return deed
 
 
+@pytest.mark.slow
 def test_it_checks_at_once_and_again_after_a_save_and_stays_until_n(workspace, play, capfd):
     play(
         save(workspace, FIRST, FIRST.exercise.wrong_answers[0].path),
@@ -65,6 +66,7 @@ def test_it_checks_at_once_and_again_after_a_save_and_stays_until_n(workspace, p
     assert workspace.progress.of(FIRST.name).attempts == 3
 
 
+@pytest.mark.slow
 def test_without_a_save_nothing_is_checked_again(workspace, play, capfd):
     play(nothing, nothing, "c")
     assert main(["learn", "watch", "2"]) == Exit.OK
@@ -84,6 +86,7 @@ def test_a_hint_and_the_steps(workspace, play, capfd):
     assert "LinearBackward" in out
 
 
+@pytest.mark.slow
 def test_after_the_last_lesson_there_is_none(play, capfd):
     play("n")
     assert main(["learn", "watch", "26"]) == Exit.OK

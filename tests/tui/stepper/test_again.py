@@ -46,6 +46,7 @@ def stand(recording, name):
     return StepCursor.open(recording).goto(name)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "change", "node", "said"),
     [

@@ -237,6 +237,7 @@ async def test_resizing_keeps_the_current_row_in_view():
             assert row(pilot.app, 150).startswith("▶")
 
 
+@pytest.mark.slow
 async def test_the_current_row_stays_in_view_all_the_way_up_and_down():
     recording = handmade.chain(30)
     async with stepper(recording).run_test(size=SMALL) as pilot:
@@ -245,6 +246,7 @@ async def test_the_current_row_stays_in_view_all_the_way_up_and_down():
             assert row(pilot.app, pilot.app.screen.cursor.focus)
 
 
+@pytest.mark.slow
 async def test_stepping_shows_the_same_as_arriving():
     """Only changed rows are repainted; what is on the screen is what painting everything would show."""
     recording = handmade.chain(60, 5)
@@ -291,6 +293,7 @@ async def test_names_that_would_control_the_terminal_are_written_out():
         assert "[bold]markup[/]" in whole
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("theme", ["dark", "light", "colourblind", "ansi", "ansi-light"])
 async def test_every_theme_shows_the_same_text_and_marks(theme):
     async with stepper(handmade.failing(), theme=theme).run_test(size=LARGE) as pilot:

@@ -23,6 +23,7 @@ from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("keys", "about"), [((), "tape"), (("1",), "node"), (("4",), "engine"), (("5",), "watch")])
 async def test_f1_explains_what_has_the_focus(keys, about):
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
@@ -151,6 +152,7 @@ def everything(app):
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("name", "size"), [*((one, SMALL) for one in EVERYWHERE), ("the stepper", LARGE), ("why", LARGE), ("help", LARGE)]
 )
@@ -230,6 +232,7 @@ def test_keys_are_called_what_people_call_them(key, name, in_ascii):
     assert (key_name(key), key_name(key, ascii=True)) == (name, in_ascii)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize("keys", [("right", "enter"), ("b", "enter", "B"), ("y",), ("s",), ("s", "down", "c"), ("o",)])
 async def test_what_is_chosen_in_a_list_is_marked_softly_and_stays_legible(theme, keys):
@@ -261,6 +264,7 @@ async def test_nothing_moves_by_itself():
         assert tape.scroll_offset.y == tape.scroll_target_y
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("theme", ["light", "colourblind", "ansi", "ansi-light"])
 async def test_a_theme_is_chosen_from_the_palette_and_steps_on(theme):
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:

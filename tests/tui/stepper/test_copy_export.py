@@ -127,6 +127,7 @@ async def test_o_writes_the_picture_of_this_moment_under_a_good_name(here):
         assert [path.name for path in here.iterdir()] == ["diamond-step2.dot"], "nothing unfinished is left"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("downs", "name", "begins"),
     [
@@ -177,6 +178,7 @@ async def test_enter_again_overwrites(here):
         assert (here / "diamond-step0.txt").read_text() != "mine"
 
 
+@pytest.mark.slow
 async def test_one_line_says_why_it_cannot(here):
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.press("o", *["backspace"] * 30, *"no/graph.svg", "enter")

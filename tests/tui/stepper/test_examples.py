@@ -38,6 +38,7 @@ def test_there_are_examples():
     assert {"diamond", "mlp", "rnn", "gradient_penalty"} <= set(NAMES)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 async def test_the_stepper_shows_what_was_recorded_and_the_same_on_the_way_back(tapes, name):
     recording = microtape.load(tapes(name))
@@ -89,6 +90,7 @@ def check(app, recording, step):
     assert recording.label(node.id) in sentence(app)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_trace_tells_every_step(tapes, name):
     recording = microtape.load(tapes(name))
@@ -98,6 +100,7 @@ def test_the_trace_tells_every_step(tapes, name):
     assert ("failed at step" in text) == (name in FAILING)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_json_is_json(tapes, name, capfd):
     assert main(["trace", tapes(name), "--json"]) == 0
@@ -107,6 +110,7 @@ def test_the_json_is_json(tapes, name, capfd):
     ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_picture_is_drawn_at_the_stepper_s_moment(tapes, name):
     recording = microtape.load(tapes(name))

@@ -71,6 +71,7 @@ def rnn(tmp_path_factory):
     return microtape.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "size", "seed"),
     [("twice", (160, 48), 1), ("failing", (84, 60), 2), ("chain", (80, 24), 3), ("rnn", (140, 50), 4)],

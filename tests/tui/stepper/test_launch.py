@@ -74,6 +74,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(
     "code",

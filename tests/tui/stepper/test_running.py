@@ -152,6 +152,7 @@ async def test_breakpoints_go_along_to_another_pass():
         assert "pass 2 of 2" in shown(pilot.app, "Heading")
 
 
+@pytest.mark.slow
 async def test_space_plays_to_the_end_and_a_step_stops_it():
     async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
         await pilot.press(*["plus"] * 4, "space")
@@ -257,6 +258,7 @@ async def test_in_a_long_recording_a_condition_is_evaluated_beside(monkeypatch):
 PLACES = [("3", "node"), ("mul", "op"), (":5", "line"), ("x", "leaf"), ("grad == 21", "condition")]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("text", "kind"), PLACES)
 async def test_every_kind_of_breakpoint_stops_shows_on_the_timeline_and_goes(text, kind):
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:

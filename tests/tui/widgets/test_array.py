@@ -64,6 +64,7 @@ async def test_odd_shapes_are_shown_too(value):
         assert here(pilot.app)
 
 
+@pytest.mark.slow
 async def test_a_large_array_is_scrolled_to_the_chosen_element():
     value = np.arange(400 * 300).reshape(400, 300)
     async with Viewer(("value", value)).run_test(size=SMALL) as pilot:

@@ -57,6 +57,7 @@ async def test_a_click_beside_a_row_sets_a_breakpoint_and_takes_it_away():
         await until(pilot, lambda: "◆" not in row(pilot.app, 2)[:2])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("keys", [("right", "enter"), ("right", "a"), ("y",), ("o",), ("s",), ("b", "enter", "B"),
                                   ("f1",), ("question_mark",), ("P", "right")])  # fmt: skip
 async def test_a_page_is_left_by_a_click_on_esc_or_beside_it(keys):
@@ -123,6 +124,7 @@ async def test_a_click_on_a_lines_number_sets_a_breakpoint_and_takes_it_away():
         await until(pilot, lambda: "◆" not in shown(pilot.app, "#source"))
 
 
+@pytest.mark.slow
 async def test_setting_a_breakpoint_on_a_far_line_leaves_the_place_that_was_scrolled_to():
     recording = load(Path(tui.__file__).parent / "recordings" / "mlp.tape")
     async with stepper(recording).run_test(size=SMALL) as pilot:

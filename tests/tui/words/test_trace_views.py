@@ -50,6 +50,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_each_view_is_there_as_text_in_ascii_and_as_json(view, trace):
     assert trace(handmade.twice(), "--pass", "1-2", *view).strip()

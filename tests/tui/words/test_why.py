@@ -158,6 +158,7 @@ loss.backward()
 """
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -254,6 +255,7 @@ loss.backward()
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "cause", "line"),
     [

@@ -90,6 +90,7 @@ def test_texts_are_padded_with_no_break_spaces() -> None:
     assert not any(text.endswith(" ") for text in grads)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", [diamond, failing, double, nan, lambda: chain(80)])
 def test_reused_boxes_equal_newly_built_ones(
     program: Callable[[], Recording],
@@ -240,6 +241,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     assert data_of(html)["chapters"][0]["title"].startswith("</script><script>alert(1)")
 
 
+@pytest.mark.slow
 @needs_graphviz
 def test_200_steps_of_large_arrays_fit_in_5_megabytes() -> None:
     with mt.record() as recorder:

@@ -343,6 +343,7 @@ def test_arrows_of_a_fold_are_counted() -> None:
     assert [arrow.text for arrow in graph.arrows if (arrow.tail, arrow.head) == (weight.id, box.id)] == ["×39"]
 
 
+@pytest.mark.slow
 def test_a_graph_of_30000_nodes_folds_to_few_boxes_in_seconds() -> None:
     repeated = record(lambda: rnn(15_000))
     assert len(repeated.nodes) > 30_000

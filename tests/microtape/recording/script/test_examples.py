@@ -46,6 +46,7 @@ def test_an_example_is_short_and_starts_with_its_import(name: str) -> None:
     assert len(lines) <= 60
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_is_recorded(name: str, tmp_path: Path) -> None:
     recording = recorded(name, tmp_path)

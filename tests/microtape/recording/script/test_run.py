@@ -86,6 +86,7 @@ def test_the_grad_calls_before_the_first_backward_are_there(record: Record) -> N
     assert passes(recording) == [(1, "grad"), (2, "grad"), (3, "backward")]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("chosen", "recorded", "forwards"),
     [("1", [1], 1), ("2", [2], 2), ("3-4", [3, 4], 4), ("all", [1, 2, 3, 4, 5], 5)],
@@ -280,6 +281,7 @@ def test_a_script_that_handles_the_error_of_its_backward(record: Record, capfd: 
     assert [one.error.type for one in recording.passes if one.error] == ["ModifiedInPlaceError"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [

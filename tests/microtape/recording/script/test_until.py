@@ -96,6 +96,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(program):
         record_script(program(), out="run.tape", until="nan", passes="2")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("command", [["trace"], ["draw", "-o", "graph.dot"], ["film", "-o", "run.html"], ["record"]])
 def test_every_command_takes_it(program, command, capfd):
     assert main([*command, program(), "--until", "nan"]) == Exit.OK

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
 from tui.widgets.brush import Brush
-from tui.widgets.pieces import Piece, Text
+from tui.widgets.styled_text import StyledLine, TextSegment
 from tui.words.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "
@@ -57,14 +57,15 @@ class Heading(Widget):
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
         more = [shown(one, ascii=self._ascii) for one in (self.found, self.working) if one]
         says = playing + predicts + "".join(f"{one}   " for one in more)
-        what = (piece._replace(text=shown(piece.text, ascii=self._ascii)) for piece in _what(self.cursor))
-        left = brush.strip((Piece(" "), *what))
-        warns = (Piece(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
-        count = brush.strip((*warns, Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
+        what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor))
+        left = brush.strip((TextSegment(" "), *what))
+        warns = (TextSegment(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
+        counts = TextSegment(says, "$text-accent"), TextSegment(_count(self.cursor), "bold"), TextSegment(" ")
+        count = brush.strip((*warns, *counts))
         room = width - count.cell_length - 1
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"
-            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((Piece(cut),))])
+            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((TextSegment(cut),))])
         return Strip.join([left.adjust_cell_length(room + 1, brush.style("")), count]).crop(0, width)
 
 
@@ -134,7 +135,7 @@ class TimeBar(Widget):
         return min(max(share, 4), self._room - 4)
 
     def _cells(self, cursor: StepCursor) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """Both bars as pieces of text with their styles."""
+        """Both bars as stretches of text with their styles."""
         operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
         share = self._share(cursor)
         forward, backward = self._marks(cursor, share)
@@ -143,16 +144,16 @@ class TimeBar(Widget):
 
         def bar(done: int, count: int, width: int, colour: str, marks: Mapping[int, str]) -> list[tuple[str, str]]:
             filled = round(width * done / count) if count else 0
-            pieces: list[tuple[str, str]] = []
+            segments: list[tuple[str, str]] = []
             for at in range(width):
                 ground = (full, colour) if at < filled else (empty, "$text-disabled")
                 name = marks.get(at)
                 glyph, style = ground if name is None else (glyphs[name], STYLES.get(name, ground[1]))
-                if pieces and pieces[-1][1] == style:
-                    pieces[-1] = (pieces[-1][0] + glyph, style)
+                if segments and segments[-1][1] == style:
+                    segments[-1] = (segments[-1][0] + glyph, style)
                 else:
-                    pieces.append((glyph, style))
-            return pieces
+                    segments.append((glyph, style))
+            return segments
 
         before = bar(min(cursor.position, operations), operations, share, "$text-secondary", forward)
         return before, bar(cursor.steps_done, steps, self._room - share, "$text-accent", backward)
@@ -182,14 +183,14 @@ class TimeBar(Widget):
         return bars
 
 
-def _what(cursor: StepCursor) -> Text:
-    one, gap = cursor.timeline.pass_, Piece("  ")
-    title = Piece(cursor.recording.title, "bold")
+def _what(cursor: StepCursor) -> StyledLine:
+    one, gap = cursor.timeline.pass_, TextSegment("  ")
+    title = TextSegment(cursor.recording.title, "bold")
     if one is None:
-        return title, gap, Piece("backward was never called")
-    which = Piece(pass_number(cursor.recording, cursor.timeline.pass_index))
-    call = Piece(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
-    failed = (gap, Piece(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
+        return title, gap, TextSegment("backward was never called")
+    which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))
+    call = TextSegment(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
+    failed = (gap, TextSegment(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
     return title, gap, which, *failed, gap, call
 
 

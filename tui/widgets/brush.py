@@ -1,4 +1,4 @@
-"""Drawing text in pieces of one style each, for widgets that draw their lines themselves."""
+"""Draws styled text as Textual strips, for widgets that render their own lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from tui.widgets.pieces import Text
+from tui.widgets.styled_text import StyledLine
 
 
 class Brush:
@@ -29,10 +29,10 @@ class Brush:
             style = self._styles[name] = (self._widget.visual_style + Style.parse(name)).rich_style
         return style
 
-    def strip(self, text: Text) -> Strip:
+    def strip(self, text: StyledLine) -> Strip:
         """The text in colours, as wide as it is."""
-        return Strip([Segment(piece.text, self.style(piece.style)) for piece in text])
+        return Strip([Segment(segment.text, self.style(segment.style)) for segment in text])
 
-    def line(self, text: Text, width: int) -> Strip:
+    def line(self, text: StyledLine, width: int) -> Strip:
         """The text in colours, cut or filled to a width."""
         return self.strip(text).adjust_cell_length(width, self.style(""))

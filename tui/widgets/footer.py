@@ -33,11 +33,11 @@ class Footer(Widget):
             del keys[len(keys) // 2]
         roomy = sum(len(shown) + len(does) + 3 for _, shown, does in keys) <= self.size.width
         looks = "bold $footer-key-foreground on $footer-key-background"
-        pieces: list[Content] = []
+        segments: list[Content] = []
         for key, shown, does in keys:
             one = Content.assemble((f" {shown} ", looks), f"{does} " if roomy else does)
-            pieces.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
-        return Content.assemble(*pieces)
+            segments.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
+        return Content.assemble(*segments)
 
     def _follow(self, screen: Screen[object]) -> None:
         known: dict[str, tuple[str, str, str]] = {}  # by action: the first key that is bound to it

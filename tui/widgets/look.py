@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.theme import BUILTIN_THEMES, Theme
 
 from tui.shell.spans import Line, Role, shown
-from tui.widgets.pieces import Piece, Text, joined
+from tui.widgets.styled_text import StyledLine, TextSegment, joined
 
 DARK = Theme(
     name="microtape-dark",
@@ -102,6 +102,6 @@ def content(spans: Line, *, ascii: bool = False) -> Content:
     return Content.assemble(*((shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans))
 
 
-def styled(spans: Line, *, ascii: bool = False) -> Text:
+def styled(spans: Line, *, ascii: bool = False) -> StyledLine:
     """The same for a pane."""
-    return joined(Piece(shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans)
+    return joined(TextSegment(shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans)

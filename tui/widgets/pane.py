@@ -14,8 +14,8 @@ from textual.strip import Strip
 from tui.time.cursor import StepCursor
 from tui.widgets.brush import Brush
 from tui.widgets.line_view import LineView
-from tui.widgets.pieces import Text, plain, wrap
 from tui.widgets.pointing import moment_at
+from tui.widgets.styled_text import StyledLine, plain, wrap
 
 
 class Pane(LineView):
@@ -37,17 +37,17 @@ class Pane(LineView):
         super().__init__(id=id)
         self.ascii = ascii
         self.border_title = title
-        self._wrapped: list[tuple[Text, list[Text]]] = []  # each line with its rows
-        self._rows: list[Text] = []
+        self._wrapped: list[tuple[StyledLine, list[StyledLine]]] = []  # each line with its rows
+        self._rows: list[StyledLine] = []
         self._starts: list[int] = []
-        self._strips: dict[int, tuple[Text, Strip]] = {}  # what was drawn for a row, and from what
+        self._strips: dict[int, tuple[StyledLine, Strip]] = {}  # what was drawn for a row, and from what
         self._brush = Brush(self)
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """The pane's text at a moment."""
         raise NotImplementedError
 
-    def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
+    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """What is to happen at a click on a column of a row, of the line with that index."""
         moment = moment_at(cursor, row, column)
         return None if moment is None else self.Chosen(moment)
@@ -101,7 +101,7 @@ class Pane(LineView):
         if settle:
             self.settle()
 
-    def _wrap(self, lines: list[Text]) -> None:
+    def _wrap(self, lines: list[StyledLine]) -> None:
         """Break the lines into rows. One that was there before, as most of a program is, keeps the rows that it had."""
         before = self._wrapped
         width = self.text_width

@@ -7,7 +7,7 @@ from textual.message import Message
 from tui.time.cursor import StepCursor
 from tui.widgets.look import styled
 from tui.widgets.pane import Pane
-from tui.widgets.pieces import Text
+from tui.widgets.styled_text import StyledLine
 from tui.words.describe import LABEL, Describer
 from tui.words.sentence import sentence
 
@@ -19,7 +19,7 @@ class NodePane(Pane):
 
     HANGING = LABEL
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `Describer.node`."""
         return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).node()]
 
@@ -27,11 +27,11 @@ class NodePane(Pane):
 class LeavesPane(Pane):
     """Every leaf's `.grad` so far."""
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `Describer.leaves`."""
         return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
 
-    def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
+    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """To the step of the leaf that the line is about."""
         leaf = cursor.timeline.collectors[line : line + 1]
         nodes = [node for node in cursor.timeline.rows if cursor.timeline.node(node).variable in leaf]
@@ -44,7 +44,7 @@ class EnginePane(Pane):
 
     HANGING = LABEL
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `Describer.engine`."""
         return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).engine()]
 
@@ -52,7 +52,7 @@ class EnginePane(Pane):
 class SentencePane(Pane):
     """What this step did, and why."""
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `sentence`."""
         return [styled(sentence(cursor), ascii=self.ascii)]
 

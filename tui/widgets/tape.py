@@ -151,13 +151,13 @@ class TapeView(LineView, can_focus=True):
         strip = self._strips.get(row)
         if strip is None:
             entry = self._listing.entries[row]
-            pieces = (
+            segments = (
                 self._draw(row, entry, self._cells, self.cursor)
                 if isinstance(entry, int)
                 else self._draw_run(row, entry, self._cells.columns, self.cursor)
             )
-            strip = Strip([Segment(text, style) for text, style in pieces if text]).simplify()
-            strip = self._strips[row] = strip.adjust_cell_length(self.size.width, pieces[-1][1])
+            strip = Strip([Segment(text, style) for text, style in segments if text]).simplify()
+            strip = self._strips[row] = strip.adjust_cell_length(self.size.width, segments[-1][1])
         return strip
 
     def on_click(self, event: Click) -> None:

@@ -13,7 +13,7 @@ from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
 from tui.widgets.look import styled
 from tui.widgets.pane import Pane
-from tui.widgets.pieces import Text
+from tui.widgets.styled_text import StyledLine
 from tui.words.marks import where
 from tui.words.sentence import title
 
@@ -33,7 +33,7 @@ class WatchPane(Pane):
         """Something was set or taken away."""
         self.show()
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `watched`."""
         every = self.breakpoints.every if self.breakpoints is not None else ()
         return [styled(one, ascii=self.ascii) for one in watched(cursor, every, self.text_width)]

@@ -23,6 +23,12 @@ from tui.widgets.tape import TapeView
 class BoxView(LineView, can_focus=True):
     """Boxes and lines; the current node in the middle of the view."""
 
+    EXPLAINED = (
+        "The graph. A box is a node, a line is a value on its way from what computed it to what uses it; "
+        "gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the "
+        "neighbourhood of the current node. Click a box to go to its step; < and > scroll."
+    )
+
     DEFAULT_CSS = """
     BoxView {
         & > .boxes--plain { color: $text-muted; }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual.events import Click, Resize
 from textual.geometry import Size
@@ -19,24 +20,26 @@ from tui.widgets.styled_text import StyledLine, plain, wrap
 
 
 class Pane(LineView):
-    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. It knows nothing of what it shows."""
+    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. Its share of the height is in a subclass's style."""
 
     DEFAULT_CSS = "Pane { padding: 0 1; }"
 
-    HANGING = 0  # by how much the rest of a wrapped line is indented
+    NAME: ClassVar[str]  # its id, its title and its tab
+    EXPLAINED: ClassVar[str]  # what F1 says about it; `{action}` is the key of an action
+    HANGING: ClassVar[int] = 0  # by how much the rest of a wrapped line is indented
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
 
     @dataclass
     class Chosen(Message):
-        """What has its place at a moment was clicked."""
+        """Something that belongs to a moment was clicked."""
 
         moment: int
 
-    def __init__(self, title: str, id: str, *, ascii: bool = False) -> None:
-        super().__init__(id=id)
+    def __init__(self, id: str = "", *, ascii: bool = False) -> None:
+        super().__init__(id=id or self.NAME)
         self.ascii = ascii
-        self.border_title = title
+        self.border_title = self.NAME
         self._wrapped: list[tuple[StyledLine, list[StyledLine]]] = []  # each line with its rows
         self._rows: list[StyledLine] = []
         self._starts: list[int] = []
@@ -47,13 +50,18 @@ class Pane(LineView):
         """The pane's text at a moment."""
         raise NotImplementedError
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has nothing to show, and gives its room to the other panes."""
+        return False
+
     def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
-        """What is to happen at a click on a column of a row, of the line with that index."""
+        """The message for a click on a column of a row, which belongs to the line with that index."""
         moment = moment_at(cursor, row, column)
         return None if moment is None else self.Chosen(moment)
 
     def on_click(self, event: Click) -> None:
-        """Go to what was clicked, where it has a place in time."""
+        """Go to the moment of what was clicked, if it has one."""
         row = event.y - self.gutter.top + self.scroll_offset.y
         if self.cursor is None or not self.gutter.top <= event.y or not 0 <= row < len(self._rows):
             return
@@ -63,12 +71,12 @@ class Pane(LineView):
             self.post_message(message)
 
     def settle(self) -> None:
-        """Scroll to what matters in the text just shown: here, to its top."""
+        """Scroll to what matters in the new text: here, to its top."""
         if self.scroll_offset.y:
             self.scroll_to(y=0, animate=False, force=True)
 
     def row_of(self, line: int) -> int:
-        """In which row a line of `lines` begins."""
+        """The row in which a line of `lines` begins."""
         return self._starts[line] if line < len(self._starts) else 0
 
     def watch_cursor(self) -> None:
@@ -102,7 +110,7 @@ class Pane(LineView):
             self.settle()
 
     def _wrap(self, lines: list[StyledLine]) -> None:
-        """Break the lines into rows. One that was there before, as most of a program is, keeps the rows that it had."""
+        """Break the lines into rows. A line that has not changed, as most of a program's, keeps its rows."""
         before = self._wrapped
         width = self.text_width
         self._wrapped = [
@@ -116,12 +124,12 @@ class Pane(LineView):
 
     @property
     def text(self) -> str:
-        """Everything that it says at this moment, unwrapped."""
+        """All of its text at this moment, unwrapped."""
         return "\n".join(plain(line).rstrip() for line in self.lines(self.cursor)) if self.cursor is not None else ""
 
     @property
     def text_width(self) -> int:
-        """Characters to a line, beside the scrollbar."""
+        """Characters of a line, without the scrollbar."""
         return max(self.size.width - 1, 1)
 
     def render_line(self, y: int) -> Strip:

@@ -1,4 +1,7 @@
-"""The panes beside the tape: the current node, the leaves, the engine, and the sentence below them all."""
+"""The table of panes, three of them, and the sentence below them all.
+
+To add a pane, write its class, with its name, its explanation and its share of the height, and put it into `PANES`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,24 @@ from textual.message import Message
 from tui.time.cursor import StepCursor
 from tui.widgets.look import styled
 from tui.widgets.pane import Pane
+from tui.widgets.source_pane import SourcePane
 from tui.widgets.styled_text import StyledLine
+from tui.widgets.watch_pane import WatchPane
 from tui.words.describe import LABEL, Describer
 from tui.words.sentence import sentence
 
-PANES = ("node", "source", "leaves", "engine", "watch")  # in the order of their keys
-
 
 class NodePane(Pane):
-    """The current node: its rule, what came in, what it had kept, what it sent to whom."""
+    """The current node: its rule, the gradient it received, what it had kept, and what it sent to which node."""
 
+    DEFAULT_CSS = "NodePane { height: 19fr; }"
+    NAME = "node"
+    EXPLAINED = (
+        "The node whose step this is. rule: what it computes, and its derivatives. came in: the gradient it "
+        "took out of its buffer. kept: what its forward saved for now, with its version, which an in-place "
+        "write would change. sends: the rule with this step's numbers, to whom, and the sum that is there "
+        "then. {array} shows the numbers as a table; click a node's name to go to its step."
+    )
     HANGING = LABEL
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
@@ -27,12 +38,20 @@ class NodePane(Pane):
 class LeavesPane(Pane):
     """Every leaf's `.grad` so far."""
 
+    DEFAULT_CSS = "LeavesPane { height: 8fr; }"
+    NAME = "leaves"
+    EXPLAINED = (
+        "The tensors that backward is for. .grad stays what it was until every term has come and the leaf's "
+        "own step (AccumulateGrad) adds the sum to it: none yet, 1 of 3 terms, complete. Click one to go to "
+        "that step."
+    )
+
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `Describer.leaves`."""
         return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
 
     def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
-        """To the step of the leaf that the line is about."""
+        """Go to the step of the leaf that the line is about."""
         leaf = cursor.timeline.collectors[line : line + 1]
         nodes = [node for node in cursor.timeline.rows if cursor.timeline.node(node).variable in leaf]
         moment = cursor.next_of(nodes)
@@ -40,8 +59,14 @@ class LeavesPane(Pane):
 
 
 class EnginePane(Pane):
-    """The ready queue, and what waits for more."""
+    """The ready queue, and the nodes that wait for more terms."""
 
+    DEFAULT_CSS = "EnginePane { height: 6fr; }"
+    NAME = "engine"
+    EXPLAINED = (
+        "What backward knows. ready: nodes that wait for nothing more, the next one first; leaves first, then "
+        "the one that was recorded last. waiting: nodes with something in their buffer that need more terms."
+    )
     HANGING = LABEL
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
@@ -50,7 +75,14 @@ class EnginePane(Pane):
 
 
 class SentencePane(Pane):
-    """What this step did, and why."""
+    """What this step did, and why. It is below the panes, and is none of them."""
+
+    NAME = "sentence"
+    EXPLAINED = "What this step did and why, in words, with its numbers."
+
+    def __init__(self, id: str = "", *, ascii: bool = False) -> None:
+        super().__init__(id, ascii=ascii)
+        self.border_title = ""
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `sentence`."""
@@ -60,3 +92,7 @@ class SentencePane(Pane):
     def overflows(self) -> bool:
         """Whether there is more to read than there is room."""
         return self.virtual_size.height > self.size.height
+
+
+PANES: tuple[type[Pane], ...] = (NodePane, SourcePane, LeavesPane, EnginePane, WatchPane)
+"""In the order of the screen, of Tab and of the digits that show them."""

@@ -26,6 +26,13 @@ ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "compu
 class SourcePane(Pane):
     """The file of the current operation, scrolled to it. Where a step failed, every line that matters is marked."""
 
+    DEFAULT_CSS = "SourcePane { height: 11fr; }"
+    NAME = "source"
+    EXPLAINED = (
+        "Your program. The part that this node computed is marked; where a step failed, the lines that saved "
+        "and that overwrote a value are marked too. Click a line to go to its next step, its number to stop "
+        "there, ◆. {edit} opens the line in your editor."
+    )
     HANGING = 8
 
     stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint
@@ -36,8 +43,8 @@ class SourcePane(Pane):
 
         text: str  # that names the line, with its file where there are several
 
-    def __init__(self, id: str, *, ascii: bool = False) -> None:
-        super().__init__("source", id, ascii=ascii)
+    def __init__(self, id: str = "", *, ascii: bool = False) -> None:
+        super().__init__(id, ascii=ascii)
         self._programs: dict[str, tuple[list[StyledLine], list[StyledLine]]] = {}  # by its text: coloured; and numbered
         self._file = ""
         self._line = 1

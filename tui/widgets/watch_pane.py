@@ -23,8 +23,15 @@ MANY = 6  # nodes of one watch
 
 
 class WatchPane(Pane):
-    """What `w` and `b` have set. It is there while something is set."""
+    """The watches and breakpoints. It is there while something is set."""
 
+    DEFAULT_CSS = "WatchPane { height: 9fr; }"
+    NAME = "watch"
+    EXPLAINED = (
+        "What you watch, as it is now, and the steps at which it changes; below, your breakpoints and where "
+        "they stop. {ask('watch')} and {ask('break at')} set them, the same again takes "
+        "them away, {stops} lists them all."
+    )
     HANGING = LABEL
 
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
@@ -33,10 +40,18 @@ class WatchPane(Pane):
         """Something was set or taken away."""
         self.show()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is set."""
+        return not self._every
+
+    @property
+    def _every(self) -> tuple[Breakpoint, ...]:
+        return self.breakpoints.every if self.breakpoints is not None else ()
+
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `watched`."""
-        every = self.breakpoints.every if self.breakpoints is not None else ()
-        return [styled(one, ascii=self.ascii) for one in watched(cursor, every, self.text_width)]
+        return [styled(one, ascii=self.ascii) for one in watched(cursor, self._every, self.text_width)]
 
 
 def watched(cursor: StepCursor, every: tuple[Breakpoint, ...], width: int) -> Iterator[Line]:

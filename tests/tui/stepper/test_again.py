@@ -134,7 +134,7 @@ def editing(monkeypatch):
 
         monkeypatch.setenv("EDITOR", "vim")
         monkeypatch.delenv("VISUAL", raising=False)
-        monkeypatch.setattr("tui.stepper.stepper.recording_again.run_in_terminal", run)
+        monkeypatch.setattr("tui.stepper.parts.rerecorder.run_in_terminal", run)
         monkeypatch.setattr("textual.app.App.suspend", lambda self: contextlib.nullcontext())
         return opened
 

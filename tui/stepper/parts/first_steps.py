@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tui.stepper.parts.part import Part, Stepper
+from tui.time.cursor import StepCursor
+
 HINTS = (
     "This is a program's tape: what it computed, row by row; %3 is row 3. Backward goes up it, from the result to "
     "the leaves. Press {move(1)} for its first step.",
@@ -13,6 +16,15 @@ HINTS = (
 """After so many steps of backward; `{action}` is its key."""
 
 
-def hint_after(steps: int) -> str:
-    """What to say after so many steps; nothing once one knows the way."""
-    return HINTS[steps] if steps < len(HINTS) else ""
+class FirstSteps(Part[Stepper]):
+    """Shows the hints once each, to a newcomer alone."""
+
+    def __init__(self, stepper: Stepper, *, wanted: bool) -> None:
+        super().__init__(stepper)
+        self._wanted = wanted
+
+    def follow(self, old: StepCursor | None, new: StepCursor) -> None:
+        """Show the hint of this step; after the last one, no more."""
+        if self._wanted:
+            self._wanted = new.steps_done < len(HINTS)
+            self.stepper.say_above(self.stepper.key_names.spell(HINTS[new.steps_done]) if self._wanted else "")

@@ -1,4 +1,4 @@
-"""The two lines at the top: which recording and pass this is, and where in its time we are."""
+"""The two lines at the top: which recording and pass this is, and which moment of it is shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Heading(Widget):
     cursor: reactive[StepCursor | None] = reactive(None)
     speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
     score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
-    working: reactive[str] = reactive("")  # at what
+    working: reactive[str] = reactive("")  # at which work
     found: reactive[str] = reactive("")  # while searching: which match this is, of how many
     warning: reactive[str] = reactive("")  # of NaN and infinities
 
@@ -48,7 +48,7 @@ class Heading(Widget):
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        """One line, the count on the right; drawn here, since it is another one at every step."""
+        """The line, with the count on the right. It is drawn here because it changes at every step."""
         width, brush = self.size.width, self._brush
         if self.cursor is None or y:
             return brush.line((), width)
@@ -70,9 +70,9 @@ class Heading(Widget):
 
 
 class TimeBar(Widget):
-    """A line as long as the pass: the program's operations, then the steps of backward, filled as far as we are.
+    """A line for the whole pass: the program's operations, then the steps of backward, filled up to this moment.
 
-    Marks stand where something is to be seen, and a click goes there.
+    Marks show leaves, NaN, stops and failures. A click goes to the moment under the mouse.
     """
 
     ALLOW_SELECT = False
@@ -95,12 +95,12 @@ class TimeBar(Widget):
         self._known: tuple[object, tuple[Mapping[int, str], Mapping[int, str]]] | None = None
 
     def watch_cursor(self) -> None:
-        """Repaint where a cell changes: in a long pass most steps change none."""
+        """Repaint if a cell has changed: in a long pass, most steps change none."""
         if self._line != self._drawn:
             self.refresh()
 
     def render(self) -> Content:
-        """Two bars side by side, each as wide as its share."""
+        """Two bars side by side, each with its share of the width."""
         self._drawn = self._line
         return Content.assemble(*self._drawn)
 
@@ -129,7 +129,7 @@ class TimeBar(Widget):
         return self.size.width - len(FORWARD) - len(BACKWARD) - 1
 
     def _share(self, cursor: StepCursor) -> int:
-        """How many cells the forward part has."""
+        """The cells of the forward part."""
         operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
         share = round(self._room * operations / (operations + steps)) if operations + steps else self._room // 2
         return min(max(share, 4), self._room - 4)
@@ -159,7 +159,7 @@ class TimeBar(Widget):
         return before, bar(cursor.steps_done, steps, self._room - share, "$text-accent", backward)
 
     def _marks(self, cursor: StepCursor, share: int) -> tuple[Mapping[int, str], Mapping[int, str]]:
-        """Which mark stands in which cell of either bar. Worked out once: it asks every step of the pass."""
+        """The mark of each marked cell of both bars. They are remembered, because finding them visits every step."""
         key = (id(cursor.timeline), self.stops, self.not_finite, self.size.width)
         if self._known is not None and self._known[0] == key:
             return self._known[1]
@@ -175,7 +175,7 @@ class TimeBar(Widget):
             ("stop", self.stops),
             ("failed", failed),
         ):
-            for moment in moments:  # what matters most comes last
+            for moment in moments:  # the most important mark of a cell comes last
                 late = moment > operations
                 first, count, width = (operations, steps, self._room - share) if late else (0, operations, share)
                 bars[late][min(max(round(width * (moment - first) / max(count, 1)) - 1, 0), width - 1)] = name

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from tui.shell.key_names import KeyNames
 from tui.shell.spans import shown
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.tape import ASCII_GLYPHS, GLYPHS
+from tui.widgets.tape_rows import ASCII_GLYPHS, GLYPHS
 
 WIDTH, KEY = 96, 11  # most characters of a line, and those of its left column
 Row: TypeAlias = tuple[tuple[str, ...], str]

@@ -1,4 +1,4 @@
-"""A pane of text, drawn line by line: a step repaints the rows that changed and never lays the screen out anew."""
+"""A pane of text, drawn line by line: a step repaints the rows that changed and lays nothing out again."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Pane(LineView):
         self.show()
 
     def on_resize(self, event: Resize) -> None:
-        """Wrap the text anew."""
+        """Wrap the text to the new width."""
         self._wrapped.clear()
         self._strips.clear()
         self.show()
@@ -96,14 +96,14 @@ class Pane(LineView):
         super().notify_style_update()
 
     def show(self, *, settle: bool = True) -> None:
-        """Ask for the lines again and repaint the rows that are different."""
+        """Get the lines again, and repaint the rows that have changed."""
         (width, height), top = self.size, self.scroll_offset.y
         if self.cursor is None or not self.is_mounted or not width:
             return
         old = self._rows
         self._wrap(self.lines(self.cursor))
         new = self._rows
-        # What fits is as good as a page: the scrollbar need not be drawn anew.
+        # A text that fits counts as a full page, so that its scrollbar is not drawn again.
         self.virtual_size = Size(width, max(len(new), height))
         self.refresh_rows(row for row in range(top, top + height) if old[row : row + 1] != new[row : row + 1])
         if settle:
@@ -133,7 +133,7 @@ class Pane(LineView):
         return max(self.size.width - 1, 1)
 
     def render_line(self, y: int) -> Strip:
-        """One row, from memory where it was drawn before."""
+        """One row, from the cache where it has been drawn before."""
         row = y + self.scroll_offset.y
         text = self._rows[row] if row < len(self._rows) else ()
         known = self._strips.get(row)

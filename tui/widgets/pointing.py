@@ -1,4 +1,4 @@
-"""What a click into a text is about: a node's number or name, `loss (%16)`, or a step that is named, `step 5`."""
+"""What was clicked in a text: a node's number or name, `loss (%16)`, or a step, `step 5`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMED = (STYLES["name"], STYLES["leaf"])
 
 
 def moment_at(cursor: StepCursor, row: StyledLine, column: int) -> int | None:
-    """The moment that a row of text is about at a column, None where it is about none."""
+    """The moment that is named in a row of text at a column; None if there is none."""
     text = plain(row)
     if step := _at(STEP, text, column):
         start, last = len(cursor.timeline.forward), cursor.timeline.last

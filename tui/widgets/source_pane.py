@@ -16,7 +16,7 @@ from tui.time.cursor import StepCursor
 from tui.time.source import place_of
 from tui.widgets.pane import Pane
 from tui.widgets.styled_text import StyledLine, TextSegment, joined, plain, restyled
-from tui.widgets.tape import ASCII_GLYPHS, GLYPHS
+from tui.widgets.tape_rows import ASCII_GLYPHS, GLYPHS
 
 CURRENT = "bold on $accent-muted"
 FAULT = "bold on $error-muted"
@@ -24,7 +24,7 @@ ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "compu
 
 
 class SourcePane(Pane):
-    """The file of the current operation, scrolled to it. Where a step failed, every line that matters is marked."""
+    """The file of the current operation, scrolled to it. If a step failed, all lines that explain it are marked."""
 
     DEFAULT_CSS = "SourcePane { height: 11fr; }"
     NAME = "source"
@@ -41,7 +41,7 @@ class SourcePane(Pane):
     class Marked(Message):
         """The margin of a line was clicked, where breakpoints are marked."""
 
-        text: str  # that names the line, with its file where there are several
+        text: str  # names the line, with its file if there are several files
 
     def __init__(self, id: str = "", *, ascii: bool = False) -> None:
         super().__init__(id, ascii=ascii)
@@ -50,11 +50,11 @@ class SourcePane(Pane):
         self._line = 1
 
     def watch_stops(self) -> None:
-        """A breakpoint was set or taken away, perhaps on a line that was scrolled to."""
+        """Show the breakpoints, without scrolling away from the line that was clicked."""
         self.show(settle=False)
 
     def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
-        """To the next step of an operation on the line; in its margin, a breakpoint."""
+        """Go to the next step of an operation on the line; set a breakpoint in its margin."""
         nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
         if nodes and column <= len(str(len(self._wrapped))) + 1:
             file = self._file if len(cursor.recording.sources) > 1 else ""
@@ -63,7 +63,7 @@ class SourcePane(Pane):
         return None if moment is None else self.Chosen(moment)
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """The whole file, numbered and coloured, with the places of this moment marked."""
+        """The whole file, numbered and highlighted, with the places of this moment marked."""
         place, faults = place_of(cursor), _faults(cursor)
         file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
         code = cursor.recording.sources.get(file, "")
@@ -88,9 +88,9 @@ class SourcePane(Pane):
         return text
 
     def _program(self, code: str) -> tuple[list[StyledLine], list[StyledLine]]:
-        """A program's lines, coloured; and the same with numbers, as they are where nothing is marked."""
+        """A program's lines, highlighted; and the same lines with their numbers, for those without a mark."""
         known = self._programs.get(code)
-        if known is None:  # it may be another text than before: the program can be recorded again
+        if known is None:  # the text can change, as the program can be recorded again
             coloured = _highlighted("\n".join(code.splitlines()))
             numbered = [self._numbered(i, line, len(coloured), None, "") for i, line in enumerate(coloured, 1)]
             known = self._programs[code] = coloured, numbered
@@ -116,13 +116,13 @@ class SourcePane(Pane):
 
 
 def _lines_of(cursor: StepCursor, node: int, file: str) -> range:
-    """The lines of a file that a node's expression stands in; none where it is in another one."""
+    """The lines of a file that a node's expression is on; none if it is in another file."""
     place = cursor.timeline.node(node).place
     return range(place.line, place.end_line + 1) if place is not None and place.file == file else range(0)
 
 
 def _highlighted(code: str) -> list[StyledLine]:
-    """The program's lines, coloured."""
+    """The program's lines, highlighted."""
     rows = highlight(code, language="python").split("\n", allow_blank=True)
     return [joined(TextSegment(text, style) for text, style in _runs(row)) for row in rows]
 
@@ -143,7 +143,7 @@ def _faults(cursor: StepCursor) -> tuple[tuple[str, Place], ...]:
 
 
 def _mark(text: list[StyledLine], place: Place, style: str) -> None:
-    """Mark the characters of a place, which may go over several lines."""
+    """Mark the characters of a place, which may span several lines."""
     for number in range(place.line, min(place.end_line, len(text)) + 1):
         line = plain(text[number - 1])
         begin = place.column if number == place.line else len(line) - len(line.lstrip())

@@ -1,4 +1,4 @@
-"""The watch pane: what is watched, as it is at this moment, and when it changes; below it, the breakpoints."""
+"""The watch pane: the watched tensors at this moment and when they change; below them, the breakpoints."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tui.widgets.styled_text import StyledLine
 from tui.words.marks import where
 from tui.words.sentence import title
 
-LABEL = 9  # the column of words on the left, as in the other panes
-BEFORE, AFTER = 3, 5  # moments of change that are named
-MANY = 6  # nodes of one watch
+LABEL = 9  # the width of the labels on the left, as in the other panes
+BEFORE, AFTER = 3, 5  # how many moments of change are listed
+MANY = 6  # how many nodes of one watch are listed
 
 
 class WatchPane(Pane):
@@ -37,7 +37,7 @@ class WatchPane(Pane):
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
 
     def watch_breakpoints(self) -> None:
-        """Something was set or taken away."""
+        """A breakpoint or a watch was set or removed."""
         self.show()
 
     @property
@@ -55,7 +55,7 @@ class WatchPane(Pane):
 
 
 def watched(cursor: StepCursor, every: tuple[Breakpoint, ...], width: int) -> Iterator[Line]:
-    """The watches with their values and gradients, then the breakpoints with where they stop."""
+    """The watches with their values and gradients, then the breakpoints with the steps at which they stop."""
     for one in (one for one in every if one.kind == "watch"):
         for node in sorted(one.nodes)[:MANY]:
             yield from _node(cursor, node, width)
@@ -90,7 +90,7 @@ def _node(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
 
 
 def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
-    """`step 2, 5, now at 7, 9`: the moments next to the present one; how many there are, where they are many."""
+    """`step 2, now, step 5, step 7`: the moments around the present one, and their number if some are left out."""
     if not one.is_known:
         return line(Span("looking ...", "dim"))
     if not one.moments:

@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
 from tui.learn.ask import Questions
+from tui.stepper.parts.key_declarations import attach
 from tui.stepper.parts.movement import Movement
-from tui.stepper.parts.part import attach
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 from tui.widgets.bars import TimeBar

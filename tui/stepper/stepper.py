@@ -29,10 +29,11 @@ from tui.stepper.parts.explanations import Explanations
 from tui.stepper.parts.first_steps import FirstSteps
 from tui.stepper.parts.folding import Folding
 from tui.stepper.parts.help_pages import HelpPages
+from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
 from tui.stepper.parts.movement import Movement, Questions
 from tui.stepper.parts.not_finite import NotFinite
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
-from tui.stepper.parts.part import Key, Part, attach, bindings, keys_of
+from tui.stepper.parts.part import Part
 from tui.stepper.parts.pass_chooser import PassChooser
 from tui.stepper.parts.playback import Playback
 from tui.stepper.parts.prediction import Prediction
@@ -241,7 +242,7 @@ class StepperScreen(Screen[None]):
         self.panes.show_wanted()
 
     def on_resize(self, event: Resize) -> None:
-        """Arrange everything anew."""
+        """Fit the screen into the new size."""
         self.arrangement.fit(event.size)
 
     def on_tape_view_listed(self) -> None:

@@ -46,7 +46,7 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
         """One row each."""
         with Vertical() as box:
             box.border_title = "breakpoints and watches"
-            box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d takes away"), ("escape", "Esc"))
+            box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d removes"), ("escape", "Esc"))
             yield OptionList(*(Option(self._row(one)) for one in self._left.every))
 
     def on_mount(self) -> None:

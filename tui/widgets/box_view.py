@@ -24,8 +24,8 @@ class BoxView(LineView, can_focus=True):
     """Boxes and lines; the current node in the middle of the view."""
 
     EXPLAINED = (
-        "The graph. A box is a node, a line is a value on its way from what computed it to what uses it; "
-        "gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the "
+        "The graph. A box is a node, a line is a value on its way from the operation that computed it to one that uses "
+        "it; gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the "
         "neighbourhood of the current node. Click a box to go to its step; < and > scroll."
     )
 

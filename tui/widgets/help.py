@@ -28,7 +28,7 @@ FIXED = (
 MARKS = (
     ("▶", "current", "the node that ran just now"),
     ("▷", "next", "the node that will run first"),
-    ("+", "delivered", "has just been handed a gradient"),
+    ("+", "delivered", "has just received a gradient"),
     ("✗", "failed", "backward failed here"),
     ("◆", "stop", "a breakpoint, beside its row and on the line of time; there ! is a NaN, ┷ a leaf"),
     ("●", "", "an operation; the line below it is its value, down to where it is used"),
@@ -40,8 +40,8 @@ MARKS = (
 )
 PREFACE = (
     "You see one backward pass. Above, the tape: your operations in the order in which they ran. "
-    "Backward rewinds it, from the last operation up to your leaves, and hands gradients along. "
-    "Bright is past, dim is yet to come."
+    "Backward rewinds it, from the last operation up to your leaves, and passes gradients on. "
+    "Bright rows have run, dim ones have not."
 )
 
 

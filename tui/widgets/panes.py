@@ -23,10 +23,10 @@ class NodePane(Pane):
     DEFAULT_CSS = "NodePane { height: 19fr; }"
     NAME = "node"
     EXPLAINED = (
-        "The node whose step this is. rule: what it computes, and its derivatives. came in: the gradient it "
-        "took out of its buffer. kept: what its forward saved for now, with its version, which an in-place "
-        "write would change. sends: the rule with this step's numbers, to whom, and the sum that is there "
-        "then. {array} shows the numbers as a table; click a node's name to go to its step."
+        "The node that this step evaluates. rule: what it computes, and its derivatives. came in: the gradient "
+        "from its buffer. kept: what forward saved for backward, with its version, which an in-place "
+        "write would change. sends: the rule with this step's numbers, the receiver, and its sum "
+        "so far. {array} shows the numbers as a table; click a node's name to go to its step."
     )
     HANGING = LABEL
 
@@ -41,7 +41,7 @@ class LeavesPane(Pane):
     DEFAULT_CSS = "LeavesPane { height: 8fr; }"
     NAME = "leaves"
     EXPLAINED = (
-        "The tensors that backward is for. .grad stays what it was until every term has come and the leaf's "
+        "The tensors whose gradients backward computes. .grad changes only once every term has arrived and the leaf's "
         "own step (AccumulateGrad) adds the sum to it: none yet, 1 of 3 terms, complete. Click one to go to "
         "that step."
     )
@@ -64,8 +64,8 @@ class EnginePane(Pane):
     DEFAULT_CSS = "EnginePane { height: 6fr; }"
     NAME = "engine"
     EXPLAINED = (
-        "What backward knows. ready: nodes that wait for nothing more, the next one first; leaves first, then "
-        "the one that was recorded last. waiting: nodes with something in their buffer that need more terms."
+        "The state of the engine. ready: nodes whose terms have all arrived, the next one first; leaves first, then "
+        "the node that was recorded last. waiting: nodes with some terms in their buffer that need more."
     )
     HANGING = LABEL
 

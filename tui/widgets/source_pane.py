@@ -29,8 +29,8 @@ class SourcePane(Pane):
     DEFAULT_CSS = "SourcePane { height: 11fr; }"
     NAME = "source"
     EXPLAINED = (
-        "Your program. The part that this node computed is marked; where a step failed, the lines that saved "
-        "and that overwrote a value are marked too. Click a line to go to its next step, its number to stop "
+        "Your program. The expression that this node computed is marked; where a step failed, so are the lines that "
+        "saved and that overwrote a value. Click a line to go to its next step, its number to stop "
         "there, ◆. {edit} opens the line in your editor."
     )
     HANGING = 8

@@ -35,11 +35,12 @@ class TapeView(LineView, can_focus=True):
     """The tape of a cursor's pass, with the current row in view."""
 
     EXPLAINED = (
-        "The tape. One row a node, in the order in which your program ran; backward goes up. The lines on the "
-        "left are values that are still needed: from the operation that makes one down to its last use. "
-        "Bright rows are past, dim ones are to come. A value stands there once it was computed, a gradient as "
-        "soon as its first term has come: 6 (1/2) is the sum of one of two terms. An array that is too long for its "
-        "column is told by mean ± standard deviation. Click a row to go to its step, left of it to stop there, ◆."
+        "The tape. One row per node, in the order in which your program ran; backward goes up. The lines on the "
+        "left are values that are still needed, each from the operation that computes it down to its last use. "
+        "Bright rows have run, dim ones have not. A value is shown once it is computed, a gradient as "
+        "soon as its first term has arrived: 6 (1/2) is the sum of one of two terms. An array that is too long for "
+        "its column is shown as its mean ± standard deviation. Click a row to go to its step, left of it to "
+        "stop there, ◆."
     )
 
     DEFAULT_CSS = """

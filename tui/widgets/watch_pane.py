@@ -28,9 +28,9 @@ class WatchPane(Pane):
     DEFAULT_CSS = "WatchPane { height: 9fr; }"
     NAME = "watch"
     EXPLAINED = (
-        "What you watch, as it is now, and the steps at which it changes; below, your breakpoints and where "
-        "they stop. {ask('watch')} and {ask('break at')} set them, the same again takes "
-        "them away, {stops} lists them all."
+        "The tensors you watch, as they are now, and the steps at which they change; below, your breakpoints and "
+        "the steps at which they stop. {ask('watch')} and {ask('break at')} set them, or remove "
+        "them when repeated; {stops} lists them all."
     )
     HANGING = LABEL
 

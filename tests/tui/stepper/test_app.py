@@ -207,7 +207,7 @@ async def test_help_explains_keys_and_marks_and_closes():
         await pilot.press("question_mark")
         text = " ".join(static.render().plain for static in pilot.app.screen.query("Static"))
         assert "one step back" in text
-        assert "has just been handed a gradient" in text
+        assert "has just received a gradient" in text
         await pilot.press("escape", "right")
         assert bar(pilot.app) == "step 1 of 5"
 

@@ -16,7 +16,7 @@ from tests.tui.stepper.test_copy_export import notices
 from tui.shell.key_names import key_name
 from tui.shell.keys import actions_of
 from tui.stepper.parts.arrangement import SMALLEST
-from tui.stepper.parts.part import help_rows
+from tui.stepper.parts.key_declarations import help_rows
 from tui.stepper.stepper import KEYS, StepperScreen
 from tui.widgets.help import HelpScreen
 from tui.widgets.line_view import LineView
@@ -194,9 +194,9 @@ async def test_help_and_footer_name_the_keys_that_there_are(size):
         lines = [str(one.render()) for one in pilot.app.screen.query("Static")][1].splitlines()
         assert "j ^n       one step on" in lines
         assert any(line.startswith("← h        one step back; nothing is un-run") for line in lines)
-        assert any("none? u asks for any" in line for line in lines)
+        assert any("or none; u explains any" in line for line in lines)
         assert any(line.startswith("no key     edit this line") for line in lines)
-        assert any("at a speed that ⇧↑ and - change" in line for line in lines)
+        assert any("⇧↑ and - change the speed" in line for line in lines)
 
 
 def test_every_action_of_a_key_is_in_the_help():

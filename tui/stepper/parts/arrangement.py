@@ -6,7 +6,8 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.tape import TapeView
 
 SMALLEST = (60, 18)  # columns and lines of a terminal

@@ -11,7 +11,7 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.time.cursor import StepCursor
 
 AT_ONCE = 10_000  # rows of a tape for which nothing takes long
-PAUSE = 0.3  # seconds until work begins that nobody has asked for: the first paint comes first
+PAUSE = 0.3  # seconds before work begins that the user has not asked for: the first paint comes first
 THREAD = "microtape-background"  # the name of each thread
 
 
@@ -24,10 +24,10 @@ class Background(Part[Stepper]):
         self._wanted: object | None = None  # the work that the user waits for
 
     def prepared(self, what: str, prepare: Callable[[], object], then: Callable[[], object]) -> bool:
-        """Prepare something, which must be remembered where it will be looked for. Returns whether it is ready.
+        """Compute something that its functions cache, before it is needed. Returns whether that is done.
 
-        In a short tape it is ready at once. In a long one, `then` is called when it is; not if another pass is shown by
-        then, if the user has stopped it, or if they have asked for something else.
+        In a short tape it is done at once. In a long one a thread does it, and `then` is called afterwards; but not if
+        another pass is shown by that time, if the user has stopped it, or if they have asked for something else.
         """
         self.stop()
         if len(self.cursor.timeline.rows) <= AT_ONCE:

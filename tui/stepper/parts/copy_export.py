@@ -5,7 +5,8 @@ from __future__ import annotations
 from tui.shell.clipboard import copy
 from tui.stepper.copy_screen import CopyScreen
 from tui.stepper.export_screen import ExportScreen
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, NodePane
 from tui.words.copying import MOST_LEAVES, Piece, pieces

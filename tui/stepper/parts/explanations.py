@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from tui.stepper.parts.key_declarations import answers, key
 from tui.stepper.parts.movement import Movement
-from tui.stepper.parts.part import Part, Stepper, answers, key
+from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.why_screen import WhyScreen
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
@@ -15,7 +16,7 @@ from tui.words.why import Subject, refer, subject
 
 
 class Explanations(Part[Stepper]):
-    """Opens the pages that explain; from those one can go to the steps that they name."""
+    """Opens the pages that explain. They lead to the steps that they name."""
 
     def __init__(self, stepper: Stepper, movement: Movement) -> None:
         super().__init__(stepper)
@@ -23,7 +24,7 @@ class Explanations(Part[Stepper]):
 
     @key(
         "enter", "why", footer=3,
-        help="why has this node this gradient, or none? {ask('why of')} asks for any: W1[0, 3]",
+        help="why this node has this gradient, or none; {ask('why of')} explains any: W1[0, 3]",
     )  # fmt: skip
     def why(self) -> None:
         """Explain the current node's gradient."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tui.stepper.parts.background import Background
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.tape import TapeView
 
 FOLD = "fold what repeats, or unfold it; open the nearest fold (a click does, too)"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.stepper.parts.part import Key, Part, Stepper, help_rows, key
+from tui.stepper.parts.key_declarations import Key, help_rows, key
+from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.help import HelpScreen
 
 

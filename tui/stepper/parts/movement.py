@@ -8,7 +8,8 @@ from typing import Literal, Protocol
 
 from textual.screen import Screen
 
-from tui.stepper.parts.part import CursorHost, Part, answers, key
+from tui.stepper.parts.key_declarations import answers, key
+from tui.stepper.parts.part import CursorHost, Part
 from tui.time.cursor import StepCursor
 from tui.widgets.prompt import Purpose
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from tui.stepper.parts.background import PAUSE, Background
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.time.breakpoints import not_finite
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
@@ -54,7 +55,7 @@ class NotFinite(Part[Stepper]):
     def next_nan(self) -> None:
         """Go to the first moment that computes a NaN or an infinity; from there to the next, around the end."""
         if self.moments is None:
-            self.say("The numbers are still being looked at.", 3)
+            self.say("Still looking for NaN and infinity.", 3)
         elif not self.moments:
             self.say("No NaN and no infinity in this pass.", 3)
         else:

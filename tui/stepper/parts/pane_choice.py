@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from textual.widgets import Static
 
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
 

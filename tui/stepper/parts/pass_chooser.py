@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tui.stepper.parts.background import Background
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
 from tui.words.passes import Pair, compare
 

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from textual.timer import Timer
 
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
 
@@ -29,7 +30,7 @@ class Playback(Part[Stepper]):
 
     @key(
         "space", "play", footer=5,
-        help="play, at a speed that {faster(1)} and {faster(-1)} change; any stop ends it",
+        help="play to the next stop; {faster(1)} and {faster(-1)} change the speed",
     )  # fmt: skip
     def play(self) -> None:
         """Step on by itself, or stop."""

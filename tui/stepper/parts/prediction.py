@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.predict_screen import PredictScreen, question_about
 from tui.time.cursor import StepCursor
 
@@ -18,8 +19,8 @@ class Prediction(Part[Stepper]):
         self._asked: StepCursor | None = None  # the moment whose question has been asked
 
     @key(
-        "P", "predict each step, or no longer",
-        help="predict: you are asked before each step, and a score is kept; again: no longer",
+        "P", "predict each step, or stop predicting",
+        help="predict: a question before each step, and a score; again to end it",
     )  # fmt: skip
     def predict(self) -> None:
         """Begin to ask before every step of backward, or stop asking."""
@@ -28,7 +29,7 @@ class Prediction(Part[Stepper]):
         self.stepper.changed()
         self.cursor = replace(self.cursor, hides_next=self.score is not None)
         if before is None:
-            self.say(f"Predict: before each step you are asked about it. {self.stepper.key('predict')} ends it.", 4)
+            self.say(f"Predict: a question comes before each step. {self.stepper.key('predict')} ends it.", 4)
         elif before[1]:
             self.say(f"{before[0]} of {before[1]} predictions were right.", 6)
 

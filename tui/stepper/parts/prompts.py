@@ -10,7 +10,8 @@ from typing import Any
 from microtape.recording.script.condition import ExpressionError
 from tui.stepper.parts.arrangement import Arrangement
 from tui.stepper.parts.background import Background
-from tui.stepper.parts.part import Answer, Part, Stepper, answers_of
+from tui.stepper.parts.key_declarations import Answer, answers_of
+from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.prompt import Prompt
 
 

@@ -18,7 +18,8 @@ from microtape.recording.model.model import Recording
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 from tui.shell.opening import Origin, load_all
-from tui.stepper.parts.part import Part, Stepper, key
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
 from tui.time.same_place import same_place
 from tui.time.source import place_of
 
@@ -64,7 +65,8 @@ class Rerecorder(Part[Stepper]):
             return
         path = self._origin.source(place.file)
         if not path.is_file():
-            why = "This is a recording, and its program is not beside it" if self._origin.is_recording else "It is gone"
+            is_recording = self._origin.is_recording
+            why = "This is a recording; its program is not in the same folder" if is_recording else "It is gone"
             self.say(f"{why}: {home(path)}")
             return
         command = editor_command(path, place.line)
@@ -83,7 +85,7 @@ class Rerecorder(Part[Stepper]):
             self.say(problem, severity="warning")
         elif self._origin.is_recording:
             if _text(path) != before:
-                self.say("Saved. This is a recording: it stays as it is until you record the program anew.")
+                self.say("Saved. This is a recording: it stays as it is until you record the program again.")
         elif _text(path) != self._known(place.file):
             self._record()
 
@@ -118,7 +120,7 @@ class Rerecorder(Part[Stepper]):
         self.stepper.run_worker(partial(self._run, self._origin), thread=True)
 
     def _tell(self) -> None:
-        """Say how long the program has been running. How long it will run nobody knows."""
+        """Say how long the program has been running; how long it will run is unknown."""
         if self._origin is not None:
             seconds = round(monotonic() - self._since)
             took = f": {seconds} s" if seconds else " ..."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from microtape.recording.script.condition import Condition
 from tui.stepper.parts.background import Background
-from tui.stepper.parts.part import Part, Stepper, answers, key
+from tui.stepper.parts.key_declarations import answers, key
+from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.stops_screen import StopsScreen
 from tui.time.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held
 from tui.time.cursor import StepCursor
@@ -46,7 +47,7 @@ class Stops(Part[Stepper]):
 
     @answers(
         Purpose("break at", "Enter: this node; or mul, w1, :7, grad.max() > 10", may_be_empty=True),
-        "b", "set or take away a breakpoint", help=SET,
+        "b", "set or remove a breakpoint", help=SET,
     )  # fmt: skip
     def break_at(self, text: str) -> None:
         """Set or remove a breakpoint; see `toggle`."""
@@ -73,13 +74,13 @@ class Stops(Part[Stepper]):
         before = self.breakpoints
         self.breakpoints = before.toggle(self.cursor, text, kind, evaluate=_is_short(self.cursor))
         if len(self.breakpoints.every) < len(before.every):
-            self.say(f"{_word(kind)} at {text.strip()} is gone", 3)
+            self.say(f"removed the {_word(kind)} at {text.strip()}", 3)
             return
         new = self.breakpoints.every[-1]
         if new.is_known:
             self._announce(new)
         else:
-            self.say(f"looking where {new.text} holds ...", 3)
+            self.say(f"evaluating {new.text} at every step ...", 3)
             self._background.start(self._evaluate, self.cursor, self.breakpoints.unknown)
 
     def _announce(self, new: Breakpoint) -> None:
@@ -101,7 +102,7 @@ class Stops(Part[Stepper]):
 
     @key(
         "B", "list breakpoints and watches",
-        help="list breakpoints and watches: go to one, take one away; pane {show_pane('watch')} shows them",
+        help="list breakpoints and watches: go to one, remove one; pane {show_pane('watch')} shows them",
     )  # fmt: skip
     def stops(self) -> None:
         """List breakpoints and watches, to go to one or to remove one."""

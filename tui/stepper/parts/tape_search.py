@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from tui.stepper.parts.part import Part, Stepper, answers, key
+from tui.stepper.parts.key_declarations import answers, key
+from tui.stepper.parts.part import Part, Stepper
 from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes, matches
 from tui.widgets.prompt import Purpose
@@ -41,7 +42,7 @@ class TapeSearch(Part[Stepper]):
             LookupError: there is none; the message is for the user.
         """
         if not matches(self.cursor, text):
-            raise LookupError(f"{text.strip()!r} is nowhere in this pass")
+            raise LookupError(f"{text.strip()!r} is not in this pass")
         self._text = text
         self.find_next(1)
 
@@ -51,11 +52,11 @@ class TapeSearch(Part[Stepper]):
         """Go to the next match of the last search, around the end; or to the one before."""
         if not self._text:
             asks = self.stepper.key("ask('find')")
-            self.say(f"Nothing was looked for yet: {asks} asks.", 3)
+            self.say(f"There is no search yet: {asks} begins one.", 3)
             return
         found, position = matches(self.cursor, self._text), self.cursor.position
         if not found:
-            self.say(f"{self._text!r} is nowhere in this pass.", 3)
+            self.say(f"{self._text!r} is not in this pass.", 3)
             return
         at = (bisect_right(found, position) if by > 0 else bisect_left(found, position) - 1) % len(found)
         self.cursor = self.cursor.to_moment(found[at])
@@ -64,7 +65,7 @@ class TapeSearch(Part[Stepper]):
     @answers(
         Purpose("filter", "show only rows with this: mul, w1, :7, 24×3; Enter: all", may_be_empty=True),
         "f", "show only some rows", doing="searching", prepare=found_nodes,
-        help="show only the rows in which a text is found; {escape} shows all again",
+        help="show only the rows with a text; {escape} shows all again",
     )  # fmt: skip
     def filter(self, text: str) -> None:
         """Show only the rows in which a text is found; all of them for an empty text.

@@ -19,7 +19,7 @@ def with_nan():
 def test_it_looks_after_the_first_paint_and_warns():
     stepper, part = made(with_nan())
     part.next_nan()
-    assert stepper.notices == ["The numbers are still being looked at."]
+    assert stepper.notices == ["Still looking for NaN and infinity."]
     assert (part.moments, part.warning) == (None, "")
     stepper.timers[0].callback()
     assert part.warning == "NaN or Inf: <next_nan>"

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
+from tui.stepper.parts.key_declarations import keys_of
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
-from tui.stepper.parts.part import keys_of
 from tui.widgets.panes import PANES
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.support import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
-from tui.stepper.parts.part import Part, answers
+from tui.stepper.parts.key_declarations import answers
+from tui.stepper.parts.part import Part
 from tui.stepper.parts.prompts import Prompts
 from tui.widgets.prompt import Purpose
 

@@ -24,7 +24,7 @@ def test_a_breakpoint_is_set_shown_and_removed():
     assert stepper.notices == ["breakpoint at add: stops 2 times; <run(1)> runs on, <run(-1)> back"]
     stops.break_at("add")
     assert (stops.moments, stops.nodes) == ((), frozenset())
-    assert stepper.notices[-1] == "breakpoint at add is gone"
+    assert stepper.notices[-1] == "removed the breakpoint at add"
 
 
 def test_an_empty_text_means_the_current_node():
@@ -51,7 +51,7 @@ def test_in_a_long_recording_a_condition_is_evaluated_in_the_background(monkeypa
     stops.break_at("grad == 21")
     assert stops.moments == (8,)
     assert [one.split(" ...")[0] for one in stepper.notices] == [
-        "looking where grad == 21 holds",
+        "evaluating grad == 21 at every step",
         "breakpoint at grad == 21: stops once; <run(1)> runs on, <run(-1)> back",
     ]
 

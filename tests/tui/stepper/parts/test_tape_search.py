@@ -47,9 +47,9 @@ def test_any_other_moment_is_no_match(made):
 def test_what_is_nowhere_is_refused_and_the_search_before_goes_on(made):
     stepper, search, _ = made
     search.find_next(1)
-    assert stepper.notices == ["Nothing was looked for yet: <ask('find')> asks."]
+    assert stepper.notices == ["There is no search yet: <ask('find')> begins one."]
     search.find("add")
-    with pytest.raises(LookupError, match="'conv' is nowhere in this pass"):
+    with pytest.raises(LookupError, match="'conv' is not in this pass"):
         search.find("conv")
     search.find_next(1)
     assert search.found == "add: 1 of 1"

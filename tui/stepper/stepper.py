@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
 from textual import on
@@ -88,7 +89,7 @@ class StepperScreen(Screen[None]):
 
     BLANK = True  # as of a CoveredContainer
 
-    CSS_PATH = "stepper.tcss"
+    CSS_PATH = Path(__file__).with_name("stepper.tcss")  # a subclass elsewhere has the same style
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]

@@ -1,9 +1,9 @@
 """Python's cyclic garbage collector, while recordings are made, saved, loaded and shown.
 
 A recording is hundreds of thousands of small tuples that stay, with no cycle among them. The collector looks through
-them again and again as they come, which takes longer than making them. Whatever is decided about the collector is
-decided here. (NB: `tui.commands.cli` sets a threshold itself, because importing this package takes longer than what it
-saves there.)
+them again and again as they come, which takes longer than making them. Whatever switches the
+collector off, on, or past what stays does so here. (NB: the command line, and the process that records a script, set a
+threshold of their own when they start.)
 """
 
 from __future__ import annotations

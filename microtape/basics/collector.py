@@ -1,7 +1,9 @@
-"""Python's cyclic collector, while recordings are made, saved and loaded.
+"""Python's cyclic garbage collector, while recordings are made, saved, loaded and shown.
 
 A recording is hundreds of thousands of small tuples that stay, with no cycle among them. The collector looks through
-them again and again as they come, which takes longer than making them.
+them again and again as they come, which takes longer than making them. Whatever switches the
+collector off, on, or past what stays does so here. (NB: the command line, and the process that records a script, set a
+threshold of their own when they start.)
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import threading
 from collections.abc import Iterator
 
 SELDOM = (50_000, 20, 50)  # three times as quick on a long chain of operations as Python's (700, 10, 10)
+OFTEN = (1_000, 10, 10)  # little at a time: collecting what ten jumps of the stepper leave takes longer than a paint
 
 
 @contextlib.contextmanager
@@ -25,6 +28,31 @@ def paused() -> Iterator[None]:
         if enabled:
             _settle()
             gc.enable()
+
+
+@contextlib.contextmanager
+def permanent() -> Iterator[None]:
+    """No collection inside, and what is made inside is never looked through: it stays as long as the process."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def often() -> Iterator[None]:
+    """Frequent short collections inside, where a long one would keep a user waiting."""
+    before = gc.get_threshold()
+    gc.set_threshold(*OFTEN)
+    try:
+        yield
+    finally:
+        if gc.get_threshold() == OFTEN:
+            gc.set_threshold(*before)
 
 
 def _settle() -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from lessons.model.lesson import Prediction
 from lessons.model.predict import right_answer
 from tui.learn.text import fit
-from tui.stepper.predict import PredictScreen, Question
+from tui.stepper.predict_screen import PredictScreen, Question
 from tui.time.cursor import StepCursor
 
 
@@ -34,6 +34,9 @@ class Questions:
         right = right_answer(cursor.recording, question, ascii=self._ascii)
         ask, because = (fit(text, ascii=self._ascii) for text in (question.ask, question.because))
         return PredictScreen(Question(ask, right, because))
+
+    def answered(self, right: bool | None) -> None:
+        """Nothing is counted here: a question of a lesson is asked once, whatever the answer."""
 
     def without_answers(self, cursor: StepCursor) -> StepCursor:
         """The same moment; where it is yet to be asked what runs next, it is not shown."""

@@ -75,7 +75,7 @@ class FaultStepper(StepperScreen):
         if right:
             self._found()
             self.say_above("Found. q goes back to the lesson.")
-        self.app.push_screen(SaidScreen(fit(text, ascii=self._ascii), good=right))
+        self.app.push_screen(SaidScreen(fit(text, ascii=self.ascii), good=right))
 
 
 class SaidScreen(ModalScreen[None]):

@@ -1,4 +1,4 @@
-"""A lesson's program beside its text: the tape, the source and what this step did. The full stepper is a key away."""
+"""A lesson's program beside its text: the tape, the source and what this step did; and the full stepper on it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
 from tui.learn.ask import Questions
+from tui.stepper.parts.key_declarations import attach
+from tui.stepper.parts.movement import Movement
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 from tui.widgets.bars import TimeBar
 from tui.widgets.panes import SentencePane
 from tui.widgets.source_pane import SourcePane
 from tui.widgets.tape import TapeView
+
+
+class LessonMovement(Movement):
+    """Moves as the stepper does, and from the end of a pass to the next one."""
+
+    def moved(self, moments: int) -> StepCursor:
+        """The moment that a step leads to."""
+        return onward(self.cursor) if moments > 0 else backward(self.cursor)
 
 
 class ProgramView(Vertical):
@@ -33,16 +43,18 @@ class ProgramView(Vertical):
     def __init__(self, questions: Questions, *, ascii: bool = False) -> None:
         super().__init__(id="program")
         self.questions = questions
+        self.movement = LessonMovement(self, (questions,))
         self._ascii = ascii
+        attach(self, self.movement)
 
     def compose(self) -> ComposeResult:
-        """The tape, the source, the sentence; until there is a recording, a word about that."""
+        """The tape, the source and the sentence; until there is a recording, a text that says so."""
         cursor, ascii = ProgramView.cursor, self._ascii
         yield Static("Recording the program ...", id="recording")
         yield TimeBar(ascii=ascii).data_bind(cursor)
         yield TapeView("lesson-tape", ascii=ascii).data_bind(cursor)
         yield SourcePane("lesson-source", ascii=ascii).data_bind(cursor)
-        yield SentencePane("", "lesson-sentence", ascii=ascii).data_bind(cursor)
+        yield SentencePane("lesson-sentence", ascii=ascii).data_bind(cursor)
 
     def show_recording(self, recording: Recording) -> None:
         """Begin where backward is called."""
@@ -51,38 +63,28 @@ class ProgramView(Vertical):
         self.add_class("-recorded")
 
     def say(self, text: str) -> None:
-        """A word in place of a recording."""
+        """Show a text in place of a recording."""
         self.query_one("#recording", Static).update(text)
 
     def move(self, moments: int) -> None:
-        """Step on or back; before some steps, questions; after the end of a pass, the next one."""
-        cursor = self.cursor
-        if cursor is None:
-            return
-        question = self.questions.before_step(cursor) if moments > 0 else None
-        if question is not None:
-            self.app.push_screen(question, lambda _: self.move(moments))
-        else:
-            self.cursor = onward(cursor) if moments > 0 else backward(cursor)
+        """Step on or back; before some steps, after a question."""
+        if self.cursor is not None:
+            self.movement.move(moments)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of time wait for a recording."""
+        return self.cursor is not None or action not in ("home", "end")
+
+    def stop_playing(self) -> None:
+        """Do nothing: this stepper does not play."""
 
     def validate_cursor(self, cursor: StepCursor | None) -> StepCursor | None:
         """No answer is shown before its question."""
         return None if cursor is None else self.questions.without_answers(cursor)
 
-    def action_home(self) -> None:
-        """To where backward was called, then to before the program."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.home()
-
-    def action_end(self) -> None:
-        """To the end of the pass."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.end()
-
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
         """A row was clicked."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.goto_node(message.node)
+        self.movement.go_to_node(message.node)
 
 
 def onward(cursor: StepCursor) -> StepCursor:
@@ -100,18 +102,11 @@ class LessonStepper(StepperScreen):
     """The full stepper on a lesson's program, at the place where the small one is."""
 
     def __init__(self, cursor: StepCursor, questions: Questions, *, ascii: bool = False) -> None:
-        super().__init__(cursor.recording, ascii=ascii)
+        super().__init__(cursor.recording, ascii=ascii, questions=questions)
         self._opening = cursor
         self._questions = questions
 
     def validate_cursor(self, cursor: StepCursor | None) -> StepCursor | None:
         """No answer is shown before its question."""
-        return cursor if cursor is None or self.score is not None else self._questions.without_answers(cursor)
-
-    def action_move(self, moments: int) -> None:
-        """Step on, after an answer where there is a question."""
-        question = self._questions.before_step(self.cursor) if self.cursor is not None and moments > 0 else None
-        if question is not None:
-            self.app.push_screen(question, lambda _: self.action_move(moments))
-        else:
-            super().action_move(moments)
+        is_predicting = self.prediction.score is not None
+        return cursor if cursor is None or is_predicting else self._questions.without_answers(cursor)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from microtape.basics.collector import permanent
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
@@ -111,15 +111,9 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
 
 
 def load_all(path: str) -> Recording:
-    """Load without the garbage collector: all of a recording stays, and it would be looked through again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    """Load a recording that is kept until the process ends."""
+    with permanent():
         return load(path)
-    finally:
-        gc.freeze()
-        if was_on:
-            gc.enable()
 
 
 def check(ended: ScriptRun) -> None:

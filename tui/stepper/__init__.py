@@ -1,4 +1,4 @@
-"""The stepper's screen, its pages and the app.
+"""The stepper: its app, its screen, the parts that the screen is composed of, and the pages that open over it.
 
 Imports `tui.widgets` and what is below it.
 """

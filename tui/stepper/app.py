@@ -1,4 +1,4 @@
-"""The programs that run full-screen: what they share is here, what they show is in their screens."""
+"""The full-screen apps: what they share, and the stepper's own. What they show is in their screens."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tui.shell.key_names import key_name
 from tui.shell.keys import Keymap, rebind
 from tui.shell.remembered import Place, Remembered, key_of
 from tui.shell.spans import shown
+from tui.stepper.parts.background import AT_ONCE
 from tui.stepper.stepper import StepperOptions, StepperScreen
-from tui.widgets.background import AT_ONCE
 from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of, without
 
@@ -80,13 +80,13 @@ class MicrotapeApp(App[None]):
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="the name of a theme"))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
-        """What every key does, then what Textual offers. Its list of keys would be a second help page."""
+        """The commands of all keys, then Textual's own. Its list of keys is left out: there is a help page."""
         yield from commands_of(screen, ascii=self._ascii)
         yield from without(super().get_system_commands(screen), "Keys", "Screenshot", "Maximize", "Minimize")
 
 
 class StepperApp(MicrotapeApp):
-    """The stepper on one recording. With `remembers` it opens as it was left; a `notice` is shown once it has."""
+    """The stepper on one recording. With `remembers` it opens as it was left; a `notice` is shown after that."""
 
     def __init__(
         self,
@@ -104,15 +104,13 @@ class StepperApp(MicrotapeApp):
             self.theme = known.theme
         self._known, self._remembers, self._notice = known, remembers, notice
         self._opened_with = self.theme
-        options.setdefault("guides", remembers and not known.places)  # whoever comes for the first time
+        options.setdefault("guides", remembers and not known.places)  # the first time
         self._is_long, self._title = len(recording.nodes) > AT_ONCE, shown(recording.title)
         self._stepper = StepperScreen(recording, **options)
         rebind(self._stepper, keymap or {})
 
     def on_mount(self) -> None:
-        """Leaving the stepper is leaving the program. A long recording takes a while until it is on the screen, which
-        is empty by now.
-        """
+        """Open the stepper; closing it ends the program. While a long recording opens, the screen would be empty."""
         if self._is_long and self._driver is not None:
             self._driver.write(f"\x1b[2;3Hopening {self._title} ...")
         self.push_screen(self._stepper, lambda _: self.exit())
@@ -121,12 +119,12 @@ class StepperApp(MicrotapeApp):
             self.notify(self._notice, severity="warning", timeout=15, markup=False)
 
     def on_unmount(self) -> None:
-        """Remember how it was left."""
+        """Remember the place, the layout and the theme."""
         cursor = self._stepper.cursor
         if self._remembers and cursor is not None:
             place = Place(cursor.timeline.pass_index, cursor.position)
             places = self._known.at(key_of(cursor.recording), place)
             # Only what was chosen: what fitted this terminal need not fit the next one.
             theme = self.theme if self.theme != self._opened_with else self._known.theme
-            view = self._stepper.chosen_view or self._known.view
-            Remembered(theme, view, self._stepper.pane, places).save()
+            view = self._stepper.arrangement.chosen or self._known.view
+            Remembered(theme, view, self._stepper.panes.chosen, places).save()

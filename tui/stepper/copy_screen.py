@@ -48,7 +48,7 @@ class CopyScreen(Dialog[Piece | None]):
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
-        """What it is on the left, how it begins on the right."""
+        """The name of each piece on the left, the beginning of its text on the right."""
         width = min(max(len(piece.what) for piece in self._pieces), 36)
         with Vertical() as box:
             box.border_title = "copy"
@@ -58,7 +58,7 @@ class CopyScreen(Dialog[Piece | None]):
                 yield Static(f"{self._left_out:,} more leaves: go to one (g), and copy it there", classes="rest")
 
     def on_mount(self) -> None:
-        """The list takes the keys."""
+        """Give the list the focus."""
         self.query_one(OptionList).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -67,7 +67,7 @@ class CopyScreen(Dialog[Piece | None]):
         self.dismiss(self._pieces[event.option_index])
 
     def action_copy(self) -> None:
-        """y again: the first one, which is what `y` is for, or the one that was walked to."""
+        """Copy the highlighted piece; `y` twice copies the first one."""
         self.query_one(OptionList).action_select()
 
     def action_down(self) -> None:

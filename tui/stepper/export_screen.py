@@ -1,4 +1,4 @@
-"""The page that asks what to write, and under which name; and then writes it, showing how far it is."""
+"""The page that asks what to write under which name, writes it, and shows its progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tui.words.exporting import KINDS, Export, ExportError, Kind
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
-    """The user does not want it any more."""
+    """The user has cancelled."""
 
 
 class ExportScreen(Dialog[str | None]):
@@ -51,10 +51,10 @@ class ExportScreen(Dialog[str | None]):
         self._export = export
         self._given = ""  # the name that was proposed last
         self._confirmed: Path | None = None  # may be overwritten
-        self._stop: threading.Event | None = None  # set: the work that goes on is to end
+        self._stop: threading.Event | None = None  # set it to cancel the work in progress
 
     def compose(self) -> ComposeResult:
-        """What, under which name, and what there is to say about it."""
+        """The kinds of files, the name, and a message."""
         with Vertical() as box:
             box.border_title = "write to a file"
             box.border_subtitle = keys_below(("", "arrows choose"), ("enter", "Enter writes"), ("escape", "Esc"))
@@ -63,7 +63,7 @@ class ExportScreen(Dialog[str | None]):
             yield Static(id="said")
 
     def on_mount(self) -> None:
-        """The arrows choose, and everything else is typed into the name."""
+        """The arrow keys choose a kind; all other keys are typed into the name."""
         kinds = self.query_one(OptionList)
         kinds.can_focus = False
         kinds.highlighted = 0
@@ -74,13 +74,13 @@ class ExportScreen(Dialog[str | None]):
         return KINDS[self.query_one(OptionList).highlighted or 0]
 
     def action_choose(self, by: int) -> None:
-        """Another kind."""
+        """Choose another kind."""
         if self._stop is None:
             kinds = self.query_one(OptionList)
             kinds.highlighted = ((kinds.highlighted or 0) + by) % len(KINDS)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Propose a name; to one of the user's own only the suffix is fitted."""
+        """Propose a name. Of a name that the user has typed, change only the suffix."""
         event.stop()
         name, kind = self.query_one(Input), self._kind
         if name.value in ("", self._given):
@@ -91,11 +91,11 @@ class ExportScreen(Dialog[str | None]):
         self._say(f"{', '.join(kind.suffixes)}   in {home(Path.cwd())}")
 
     def on_input_changed(self) -> None:
-        """Another name has not been confirmed."""
+        """A changed name is no longer confirmed."""
         self._confirmed = None
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Write, unless a file would be lost by it."""
+        """Write the file. Ask first if that overwrites another one."""
         event.stop()
         if self._stop is not None:
             return
@@ -115,7 +115,7 @@ class ExportScreen(Dialog[str | None]):
         self._write(self._kind, path, self._stop)
 
     def action_stop(self) -> None:
-        """Stop what goes on; else close."""
+        """Cancel the work in progress; if there is none, close."""
         if self._stop is not None:
             self._stop.set()
         else:
@@ -123,7 +123,7 @@ class ExportScreen(Dialog[str | None]):
 
     @work(thread=True)
     def _write(self, kind: Kind, path: Path, stop: threading.Event) -> tuple[str, str]:
-        """What there is to say at the end, and its role."""
+        """Write the file. Returns the message at the end, and its role."""
 
         def progress(text: str) -> None:
             if stop.is_set():
@@ -139,7 +139,7 @@ class ExportScreen(Dialog[str | None]):
         return f"wrote {home(path.absolute())} ({path.stat().st_size / 1000:,.0f} kB)", "good"
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Close when it is written; else say why not."""
+        """Close once the file is written; otherwise say why it is not."""
         if event.state is WorkerState.SUCCESS and event.worker.result is not None:
             text, role = event.worker.result
             self._stop = None

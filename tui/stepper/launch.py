@@ -1,4 +1,4 @@
-"""From Python: `tui.step(loss)` opens the stepper on a tensor, a recording or a file."""
+"""The stepper from Python: `tui.step(loss)` opens it on a tensor, a recording or a file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.commands.cl
 
 
 def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
-    """Open the stepper, and come back when it is closed. Where there is no terminal, print the trace.
+    """Open the stepper, and return when it is closed. Without a terminal, print the trace.
 
-    The stepper is a process of its own, so it also works from a notebook's terminal or under a running event loop.
+    The stepper runs in a process of its own, so it also works from a notebook's terminal or under a running event loop.
 
     Args:
-        x: a Tensor (its `backward()` is called, recorded and shown, so `.grad` of its leaves is added to as ever),
+        x: a Tensor (its `backward()` is called, recorded and shown, which adds to `.grad` of its leaves as usual),
             a Recording, or the path of a `.tape` file.
 
     Raises:
@@ -52,13 +52,13 @@ def run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedP
 
 
 def command_line(*arguments: str) -> list[str]:
-    """The `microtape` command as a process is started with it, wherever the package lies."""
+    """The command line that runs `microtape`, wherever the package is installed."""
     root = str(Path(__file__).resolve().parents[2])
     return [sys.executable, "-P", "-c", COMMAND, root, *arguments]
 
 
 def has_terminal() -> bool:
-    """Whether somebody can see and answer: standard input and output are a terminal, or a browser is behind them."""
+    """Whether a user can see and type: standard input and output are a terminal, or a browser is behind them."""
     if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
         return True
     streams = (sys.stdin, sys.stdout)

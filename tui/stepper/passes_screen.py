@@ -38,7 +38,7 @@ STYLE = """
 
 
 class OnSight(Visual):
-    """A line of a list, worked out when it is seen: passes may have thousands of them."""
+    """A line of a list that is computed when it comes into view: passes may have thousands of lines."""
 
     def __init__(self, line: Callable[[], Content]) -> None:
         self._line = line
@@ -48,7 +48,7 @@ class OnSight(Visual):
         return self._line().render_strips(width, height, style, options)
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """All that there is."""
+        """The width of the list."""
         return container_width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
@@ -57,14 +57,14 @@ class OnSight(Visual):
 
 
 class PassChoice(NamedTuple):
-    """What was chosen from the list: a pass, to go to or to compare the current one with."""
+    """A pass that was chosen from the list, to go to or to compare with the current one."""
 
     position: int
     compares: bool
 
 
 class PassesScreen(Dialog[PassChoice | None]):
-    """Every pass: number, call, root, steps, what failed."""
+    """Lists every pass: its number, call, root, steps and failure."""
 
     FITTED = True
 
@@ -82,7 +82,7 @@ class PassesScreen(Dialog[PassChoice | None]):
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
-        """The headings, a line a pass."""
+        """The headings, and one line per pass."""
         columns, *rows = [
             content(one, ascii=self._ascii) for one in pass_lines(self._recording, min(self.app.size.width, 130) - 5)
         ]
@@ -116,7 +116,7 @@ class PassesScreen(Dialog[PassChoice | None]):
 
 
 class CompareScreen(Dialog[tuple[int, int] | None]):
-    """Two passes. Closes with the pass and the node to go to, or None."""
+    """Shows two passes. Closes with the pass and the node to go to, or None."""
 
     FITTED = True
 
@@ -134,7 +134,7 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
-        """Which two, the columns, a line for each leaf and operation."""
+        """The two passes, the headings, and a line for each leaf and operation."""
         width = min(self.app.size.width, 130) - 6
         names = min(max([len(plain(one.name)) for one in self._pairs], default=4), 24)
         room = max((width - names - 6) // 3, 12)
@@ -153,7 +153,7 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
             yield OptionList(*(Option(OnSight(partial(line, one))) for one in self._pairs))
 
     def on_mount(self) -> None:
-        """The list takes the keys."""
+        """Give the list the focus."""
         self.query_one(OptionList).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

@@ -1,103 +1,101 @@
-"""The stepper: a screen that holds a cursor, moves it when a key is pressed, and hands it to every view."""
+"""The stepper's screen: it holds a cursor, hands it to every view, and has the parts that its keys run."""
 
 from __future__ import annotations
 
-import gc
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import ClassVar, Literal, TypedDict
+from pathlib import Path
+from typing import Any, ClassVar, TypedDict
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
-from textual.content import Content
-from textual.reactive import reactive
+from textual.events import Resize
+from textual.reactive import Reactive, reactive
+from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
+from microtape.basics import collector
 from microtape.recording.model.model import Recording
-from tui.shell.keys import give_way
+from tui.shell.key_names import KeyNames
+from tui.shell.keys import actions_of, give_way
 from tui.shell.opening import Origin
 from tui.shell.remembered import Remembered, key_of
-from tui.shell.spans import shown
-from tui.stepper.arranging import VIEWS, WIDE
-from tui.stepper.asking import AskingScreen
-from tui.stepper.predict import PredictScreen, question_about
-from tui.stepper.running import PAUSE
+from tui.stepper.parts.arrangement import VIEWS, WIDE, Arrangement
+from tui.stepper.parts.background import PAUSE, Background
+from tui.stepper.parts.copy_export import CopyExport
+from tui.stepper.parts.explanations import Explanations
+from tui.stepper.parts.first_steps import FirstSteps
+from tui.stepper.parts.folding import Folding
+from tui.stepper.parts.help_pages import HelpPages
+from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
+from tui.stepper.parts.movement import Movement, Questions
+from tui.stepper.parts.not_finite import NotFinite
+from tui.stepper.parts.pane_choice import NAMES, PaneChoice
+from tui.stepper.parts.part import Part
+from tui.stepper.parts.pass_chooser import PassChooser
+from tui.stepper.parts.playback import Playback
+from tui.stepper.parts.prediction import Prediction
+from tui.stepper.parts.prompts import Prompts
+from tui.stepper.parts.rerecorder import Rerecorder
+from tui.stepper.parts.stops import Stops
+from tui.stepper.parts.tape_search import TapeSearch
 from tui.time.cursor import StepCursor
+from tui.widgets.banner import Banner
 from tui.widgets.bars import Heading, TimeBar
 from tui.widgets.box_view import BoxView
-from tui.widgets.first_steps import hint_after
 from tui.widgets.footer import Footer
 from tui.widgets.pane import Pane
-from tui.widgets.panes import PANES, EnginePane, LeavesPane, NodePane, SentencePane
+from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.prompt import Prompt
 from tui.widgets.source_pane import SourcePane
 from tui.widgets.tape import TapeView
 from tui.widgets.watch_pane import WatchPane
 
-LOOKS_FOR_GARBAGE = (1_000, 10, 10)  # often and little: what ten jumps leave behind takes longer than a paint
+KEYS = (
+    *keys_of(
+        Movement, Arrangement, Explanations, Stops, NotFinite, Playback, Prediction, TapeSearch, Folding, CopyExport,
+        Rerecorder, PassChooser, PaneChoice, HelpPages,
+    ),
+    Key("escape", "escape", "show all rows; stop recording"),
+    Key("app.command_palette", "ctrl+p", "menu", "all commands by their words, and themes", footer=7, priority=True),
+    Key("leave", "q", "quit", "quit", footer=9),
+)  # fmt: skip
+"""Every key, in the order of the help page. A part declares its own; here are those that belong to none."""
 
 
 class StepperOptions(TypedDict, total=False):
-    """How a stepper opens: on which pass, in ASCII, without telling what runs next; of which program, whether
-    to follow its changes; where what happens; with hints for a newcomer."""
+    """How a stepper opens."""
 
     pass_index: int
     ascii: bool
-    hides_next: bool
-    origin: Origin | None
-    watches: bool
-    until: str | None
-    guides: bool
+    hides_next: bool  # does not tell what runs next
+    origin: Origin | None  # of the recording, to record it again
+    watches: bool  # records again when the program changes
+    until: str | None  # opens at the first moment of this: `nan`, `error` or a condition
+    guides: bool  # shows a newcomer hints
 
 
-class Frame(Container):
-    """Holds views that cover all of it, so that it need not be drawn beneath them at every step."""
+class CoveredContainer(Container):
+    """Holds views that cover all of it. So it is not drawn beneath them at every step."""
 
     BLANK = True
 
 
-class StepperScreen(AskingScreen):
+class StepperScreen(Screen[None]):
     """Steps through the backward passes of one recording, both ways."""
 
-    BLANK = True  # as a Frame is
+    BLANK = True  # as of a CoveredContainer
 
-    CSS_PATH = "stepper.tcss"
+    CSS_PATH = Path(__file__).with_name("stepper.tcss")  # a subclass elsewhere has the same style
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "move(1)", "step"),
-        Binding("left,h", "move(-1)", "back"),
-        Binding("shift+right,L", "move_inside(1)", "step on inside of a step", show=False),
-        Binding("shift+left,H", "move_inside(-1)", "step back inside of a step", show=False),
-        Binding("home", "home", "to where backward was called", show=False),
-        Binding("end", "end", "to the end of the pass", show=False),
-        Binding("enter", "why", "why"),
-        Binding("g", "ask('go to')", "go to"),
-        Binding("b", "ask('break at')", "set or take away a breakpoint", show=False),
-        Binding("w", "ask('watch')", "watch a tensor or leaf", show=False),
-        Binding("B", "stops", "list breakpoints and watches", show=False),
-        Binding("c", "run(1)", "run to the next breakpoint", show=False),
-        Binding("C", "run(-1)", "run back to the breakpoint before", show=False),
-        Binding("exclamation_mark", "next_nan", "to the first NaN or infinity, and on", show=False),
-        Binding("v", "turn_view", "tape, boxes, both", show=False),
-        Binding("space", "play", "play"),
-        Binding("plus,equals_sign", "faster(1)", "play faster", show=False),
-        Binding("minus", "faster(-1)", "play slower", show=False),
-        Binding("P", "predict", "predict each step, or no longer", show=False),
-        *(
-            Binding(str(i), f"show_pane('{name}')", f"show the {name} pane", show=False)
-            for i, name in enumerate(PANES, 1)
-        ),
-        Binding("tab", "turn_focus(1)", "pane"),
-        Binding("shift+tab", "turn_focus(-1)", show=False),
-        Binding("ctrl+p", "app.command_palette", "menu", priority=True),
-        Binding("question_mark", "help", "help"),
-        Binding("q", "leave", "quit"),
-    ]
-
-    score: reactive[tuple[int, int] | None] = reactive(None, repaint=False)  # right and asked; None: not predicting
+    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+    focused = Reactive[Widget | None](None, repaint=False)  # Textual's own paints all of the screen
 
     def __init__(
         self,
@@ -110,75 +108,90 @@ class StepperScreen(AskingScreen):
         watches: bool = False,
         until: str | None = None,
         guides: bool = False,
+        questions: Questions | None = None,
     ) -> None:
-        super().__init__(ascii=ascii, origin=origin, watches=watches)
+        super().__init__()
+        self.ascii = ascii
         self._opening = replace(StepCursor.open(recording, pass_index), hides_next=hides_next)
         self._until = until
-        self._guides = guides
+        self._collector = ExitStack()  # the policy for the garbage collector while this screen is open
+
+        self.background = Background(self)
+        self.prediction = Prediction(self)
+        self.movement = Movement(self, (self.prediction,) if questions is None else (questions, self.prediction))
+        self.arrangement = Arrangement(self)
+        self.stops = Stops(self, self.background)
+        self.not_finite = NotFinite(self, self.background)
+        self.playback = Playback(self, self.stops)
+        self.search = TapeSearch(self)
+        self.rerecorder = Rerecorder(self, origin, watches=watches)
+        self.panes = PaneChoice(self)
+        self.parts: tuple[Part[Any], ...] = (
+            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.not_finite,
+            self.playback, self.search, self.rerecorder, self.panes, Explanations(self, self.movement),
+            Folding(self, self.background), CopyExport(self), PassChooser(self, self.background),
+            HelpPages(self, KEYS), FirstSteps(self, wanted=guides),
+        )  # fmt: skip
+        self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
+        for part in self.parts:
+            attach(self, part)
 
     def compose(self) -> ComposeResult:
         """The tape, the panes, the sentence, and a bar above and below."""
-        cursor, ascii = StepperScreen.cursor, self._ascii
-        yield Heading(ascii=ascii).data_bind(
-            cursor, StepperScreen.speed, StepperScreen.score, StepperScreen.found, StepperScreen.working,
-            StepperScreen.warning,
-        )  # fmt: skip
-        yield Static(id="banner")
-        yield TimeBar(ascii=ascii).data_bind(cursor, StepperScreen.stops, StepperScreen.not_finite)
-        with Frame(id="main"):
-            with Frame(id="left"):
-                yield TapeView("tape", ascii=ascii).data_bind(cursor=cursor, stops=StepperScreen.stop_nodes)
+        cursor, ascii = StepperScreen.cursor, self.ascii
+        yield Heading(ascii=ascii).data_bind(cursor)
+        yield Banner("banner", ascii=ascii)
+        yield TimeBar(ascii=ascii).data_bind(cursor)
+        with CoveredContainer(id="main"):
+            with CoveredContainer(id="left"):
+                yield TapeView("tape", ascii=ascii).data_bind(cursor)
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
-            with Frame(id="panes"):
+            with CoveredContainer(id="panes"):
                 tabs = Static(id="tabs")
                 tabs.auto_links = False  # they look like tabs
                 yield tabs
-                yield NodePane("node", "node", ascii=ascii).data_bind(cursor)
-                yield SourcePane("source", ascii=ascii).data_bind(cursor, stops=StepperScreen.stop_nodes)
-                yield LeavesPane("leaves", "leaves", ascii=ascii).data_bind(cursor)
-                yield EnginePane("engine", "engine", ascii=ascii).data_bind(cursor)
-                yield WatchPane("watch", "watch", ascii=ascii).data_bind(cursor, StepperScreen.breakpoints)
-        yield SentencePane("", "sentence", ascii=ascii).data_bind(cursor)
-        with Frame(id="bottom"):
+                for pane in PANES:
+                    yield pane(ascii=ascii).data_bind(cursor)
+        yield SentencePane(ascii=ascii).data_bind(cursor)
+        with CoveredContainer(id="bottom"):
             yield Prompt()
             yield Footer()
         yield Static(id="too-small")
 
     def on_mount(self) -> None:
-        """Open where the reader wants to begin. The garbage collector rests until what stays is there, and forgets it:
-        it would go through all of a long recording again and again, and steps would stutter.
+        """Open where the user wants to begin. Until the screen has settled no garbage is collected, because collecting
+        would go through all of a long recording again and again, and steps would stutter.
         """
-        gc.disable()
+        self._collector.enter_context(collector.permanent())
+        self.panes.choose(self.panes.chosen)
         self.cursor = self._opening
         if self._until is not None:
-            self.go_until(self._until)
-        self.choose_view(self.app.size.height)
-        self.share_out(self.app.size.width)  # before anything is laid out
+            self.stops.run_until(self._until)
+        self.arrangement.fit(self.app.size)  # before anything is laid out
         give_way(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
+        for part in self.parts:
+            part.mounted()
         self.call_after_refresh(self.set_timer, PAUSE, self._settle)
 
     def _settle(self) -> None:
-        if self.cursor is not None:
+        if self.cursor is not None and self.is_running:
             self.cursor.timeline.prepare()
-        gc.freeze()
-        gc.set_threshold(*LOOKS_FOR_GARBAGE)
-        gc.enable()
+            self._collector.close()
+            self._collector.enter_context(collector.often())
 
-    def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
-        """Tell a newcomer what there is to see."""
-        super().watch_cursor(old, new)
-        if self._guides and new is not None:
-            hint = hint_after(new.steps_done)
-            self.say_above(self.key_names.spell(hint))
-            self._guides = bool(hint)
+    def on_unmount(self) -> None:
+        """Leave the garbage collector as it was, however soon the screen is closed."""
+        self._collector.close()
+        for part in self.parts:
+            part.unmounted()
 
     def return_to(self, known: Remembered) -> None:
         """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""
         if known.view in VIEWS:
-            self.view = self.chosen_view = known.view
-        if known.pane in PANES:
-            self.pane = known.pane
+            self.arrangement.choose(known.view)
+        if known.pane in NAMES:
+            self.panes.choose(known.pane)
         cursor = self.cursor
         if cursor is None or self._until is not None or cursor != self._opening:
             return
@@ -191,85 +204,88 @@ class StepperScreen(AskingScreen):
             self.cursor = there
             self.notify(f"Back where you left. {self.key('home')} leads to the beginning.", timeout=4)
 
-    # What changes
+    # What the parts need
+
+    @property
+    def key_names(self) -> KeyNames:
+        """What the keys of all actions are called."""
+        return KeyNames(actions_of(self), ascii=self.ascii)
+
+    def key(self, action: str) -> str:
+        """What the key of an action is called."""
+        return self.key_names.first(action)
+
+    def stop_playing(self) -> None:
+        """Stand still, if the stepper plays."""
+        self.playback.stop()
 
     def say_above(self, text: str, *, bad: bool = False) -> None:
-        """A banner below the heading; an empty one goes away."""
-        banner = self.query_one("#banner", Static)
-        banner.display = bool(text)
-        banner.set_class(bad, "-bad")
-        banner.update(Content(shown(text, ascii=self._ascii)))
+        """Show a banner below the heading until an empty one takes it away."""
+        self.query_one(Banner).say(text, bad=bad)
 
-    # Moving in time
+    # What changes
 
-    def action_move(self, moments: int) -> None:
-        """Step on, or back; in predict mode, on after an answer."""
-        self.stop_playing()
-        cursor = self.cursor
-        question = question_about(cursor) if cursor is not None and moments > 0 and self.score is not None else None
+    def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
+        """Tell the parts. The views follow by themselves, as they are bound to the cursor."""
+        if new is not None:
+            for part in self.parts:
+                part.follow(old, new)
 
-        def go_on(right: bool | None) -> None:
-            if right is not None and self.score is not None:
-                self.score = (self.score[0] + right, self.score[1] + 1)
-            self._move(moments)
+    def changed(self) -> None:
+        """Hand the state of the parts to the widgets that show it."""
+        heading, bar = self.query_one(Heading), self.query_one(TimeBar)
+        heading.speed, heading.score = self.playback.speed, self.prediction.score
+        heading.found, heading.working = self.search.found, self.background.doing
+        heading.warning = self.not_finite.warning
+        bar.stops, bar.not_finite = self.stops.moments, self.not_finite.moments
+        self.query_one(TapeView).stops = self.query_one(SourcePane).stops = self.stops.nodes
+        self.query_one(WatchPane).breakpoints = self.stops.breakpoints
+        self.panes.show_wanted()
 
-        if question is None:
-            self._move(moments)
-        else:
-            self.app.clear_notifications()  # they would lie over the question
-            self.app.push_screen(PredictScreen(question), go_on)
+    def on_resize(self, event: Resize) -> None:
+        """Fit the screen into the new size."""
+        self.arrangement.fit(event.size)
 
-    def _move(self, moments: int) -> None:
-        if self.cursor is not None:
-            self.cursor = self.cursor.move(moments)
+    def on_tape_view_listed(self) -> None:
+        """The names in another pass have other lengths."""
+        self.arrangement.fit_width(self.size.width)
 
-    def action_predict(self) -> None:
-        """Ask before every step of backward, and keep a score; or no longer."""
-        self.stop_playing()
-        if self.cursor is None:
-            return
-        self.score, before = ((0, 0) if self.score is None else None), self.score
-        self.cursor = replace(self.cursor, hides_next=self.score is not None)
-        if before is None:
-            ends = self.key("predict")
-            self.notify(f"Predict: before each step you are asked about it. {ends} ends it.", timeout=4, markup=False)
-        elif before[1]:
-            self.notify(f"{before[0]} of {before[1]} predictions were right.", timeout=6)
+    # What the user does, besides what the parts' keys do
 
-    def action_move_inside(self, by: Literal[1, -1]) -> None:
-        """The next moment inside of a step, or the one before."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.move_inside(by)
+    def action_ask(self, purpose: str) -> None:
+        """Open the prompt."""
+        self.prompts.ask(purpose)
 
-    def action_home(self) -> None:
-        """To where backward was called, then to before the program."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.home()
+    async def on_prompt_answered(self, message: Prompt.Answered) -> None:
+        """A text was typed into the prompt."""
+        await self.prompts.answer(message.purpose, message.text)
 
-    def action_end(self) -> None:
-        """To the end of the pass."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.end()
+    async def on_prompt_closed(self) -> None:
+        """The prompt was closed without an answer."""
+        await self.prompts.closed()
 
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
-        """A row was clicked."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.goto_node(message.node)
+        """A row or a box was clicked."""
+        self.movement.go_to_node(message.node)
 
     def on_tape_view_marked(self, message: TapeView.Marked) -> None:
-        """The margin of a row was clicked: a breakpoint there, or no longer."""
-        self.toggle_stop(f"%{message.node}", "break")
+        """The margin of a row was clicked: set a breakpoint there, or remove it."""
+        self.stops.break_at(f"%{message.node}")
 
     def on_source_pane_marked(self, message: SourcePane.Marked) -> None:
         """The margin of a line was clicked."""
-        self.toggle_stop(message.text, "break")
+        self.stops.break_at(message.text)
 
     @on(TimeBar.Chosen)
     @on(Pane.Chosen)
     def _go_to_moment(self, message: TimeBar.Chosen | Pane.Chosen) -> None:
-        """The bar was clicked, or what a pane names."""
-        if self.cursor is not None:
-            self.cursor = self.cursor.to_moment(message.moment)
+        """The time bar was clicked, or a node or step that a pane names."""
+        self.movement.go_to_moment(message.moment)
+
+    def action_escape(self) -> None:
+        """Stop what runs in the background; else show all rows again; else stop the program that is being recorded."""
+        if not self.background.stop() and not self.search.show_all():
+            self.rerecorder.stop()
 
     def action_leave(self) -> None:
         """Back to where the stepper was opened from."""

@@ -1,4 +1,4 @@
-"""The list of breakpoints and watches: go to one, take one away."""
+"""The page that lists breakpoints and watches, to go to one or to remove one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tui.widgets.dialog import Dialog, keys_below
 
 
 class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
-    """Closes with those that are left, and the one to go to, if any."""
+    """Closes with the breakpoints that are left, and the one to go to, if any."""
 
     DEFAULT_CSS = """
     StopsScreen { align: center middle; }
@@ -46,11 +46,11 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
         """One row each."""
         with Vertical() as box:
             box.border_title = "breakpoints and watches"
-            box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d takes away"), ("escape", "Esc"))
+            box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d removes"), ("escape", "Esc"))
             yield OptionList(*(Option(self._row(one)) for one in self._left.every))
 
     def on_mount(self) -> None:
-        """The list takes the keys."""
+        """Give the list the focus."""
         self.query_one(OptionList).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -59,7 +59,7 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
         self.dismiss((self._left, self._left.every[event.option_index]))
 
     def action_remove(self) -> None:
-        """Take it away; close where it was the last."""
+        """Remove the highlighted one. Removing the last one closes the page."""
         rows = self.query_one(OptionList)
         if rows.highlighted is None:
             return

@@ -1,4 +1,4 @@
-"""The page that answers why: a gradient's terms, each of which leads further back, and a breadcrumb that leads out."""
+"""The page that explains a gradient: its terms, each of which can be followed towards the seed, and the way back."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tui.widgets.look import content
 from tui.words.missing import why_no_grad
 from tui.words.why import Subject, label, move, note, why
 
-MOST_TERMS = 200  # a weight that is used at every time step has thousands, which nobody reads as a list
+MOST_TERMS = 200  # a weight that is used at every time step has thousands, too many to read
 
 
 class WhyScreen(Dialog[int | None]):
-    """Answers for one subject at a time. Closes with the node to go to, or None to stay where the reader was."""
+    """Explains one gradient at a time. Closes with the node to go to, or None to stay."""
 
     DEFAULT_CSS = """
     WhyScreen { align: center middle; }
@@ -58,10 +58,10 @@ class WhyScreen(Dialog[int | None]):
         self._tensor = about if isinstance(about, int) else None
         self._trail: list[Subject] = [] if isinstance(about, int) else [about]
         self._ascii = ascii
-        self._answer: tuple[Line, ...] = ()  # all that is shown
+        self._answer: tuple[Line, ...] = ()  # all of its text, to copy
 
     def compose(self) -> ComposeResult:
-        """Where we came from, what is asked, its terms."""
+        """The way here, the gradient, its terms."""
         with Vertical() as box:
             box.border_title = "why"
             yield Static(id="crumbs")
@@ -69,7 +69,7 @@ class WhyScreen(Dialog[int | None]):
             yield OptionList()
 
     def on_mount(self) -> None:
-        """Answer."""
+        """Explain the first gradient."""
         self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -81,7 +81,7 @@ class WhyScreen(Dialog[int | None]):
             self._show()
 
     def action_back(self) -> None:
-        """To the gradient that we came from."""
+        """Go back to the gradient before; from the first one, close."""
         if len(self._trail) > 1:
             self._trail.pop()
             self._show()
@@ -89,7 +89,7 @@ class WhyScreen(Dialog[int | None]):
             self.dismiss(None)
 
     def action_element(self, axis: int, by: int) -> None:
-        """Another element of the same gradient."""
+        """Explain another element of the same gradient."""
         if self._trail:
             self._trail[-1] = move(self._cursor, self._trail[-1], axis, by)
             self._show()
@@ -103,7 +103,7 @@ class WhyScreen(Dialog[int | None]):
         self.notify(copy(self.app, "\n".join(plain(one) for one in self._answer), "the answer"), markup=False)
 
     def action_close(self) -> None:
-        """Back to the stepper, where it was."""
+        """Close without going anywhere."""
         self.dismiss(None)
 
     def _show(self) -> None:

@@ -1,4 +1,4 @@
-"""The parts of the screen: tape, boxes, panes, bars, dialogs.
+"""The widgets of the screen: tape, boxes, panes, bars, prompt, and the base of the pages over it.
 
 Imports `tui.words`, `tui.time` and `tui.shell`.
 """

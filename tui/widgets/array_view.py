@@ -1,4 +1,4 @@
-"""The array viewer: every number of a value or gradient, coloured around zero, a slice at a time."""
+"""The array viewer: every number of a value or gradient, coloured by sign and size, one slice at a time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)
 
 
 class Grid(ScrollView, can_focus=True, inherit_bindings=False):
-    """A matrix of numbers with a cell chosen. It draws the lines that are seen, so its size does not matter."""
+    """A matrix of numbers with a chosen cell. It draws only the visible lines, so the matrix may have any size."""
 
     DEFAULT_CSS = "Grid { height: 4; scrollbar-size: 1 1; }"
 
@@ -50,7 +50,7 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         self.numbers = True
 
     def show(self, matrix: npt.NDArray[Any], at: tuple[int, int], largest: float, *, numbers: bool) -> None:
-        """Draw this matrix, with the colours' scale and the chosen cell."""
+        """Draw this matrix with its chosen cell; `largest` has the strongest colour."""
         self.matrix, self.at, self.largest, self.numbers = matrix, at, largest, numbers
         rows, columns = matrix.shape
         self.virtual_size = Size(self.gutter_width + columns * self.cell_width, rows + 1)
@@ -80,12 +80,12 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def cell_width(self) -> int:
-        """Characters a cell takes."""
+        """The width of a cell, in characters."""
         return 10 if self.numbers else 2
 
     @property
     def gutter_width(self) -> int:
-        """Characters of the row numbers."""
+        """The width of the row numbers, in characters."""
         return len(str(max(self.matrix.shape[0] - 1, 0))) + 1
 
     def render_line(self, y: int) -> Strip:
@@ -110,7 +110,7 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(segments).crop_extend(0, self.size.width, ground)
 
     def _mark(self, x: Any) -> str:
-        """A cell of the map. What is not finite is written out; so is everything where there are no colours."""
+        """A cell of the map. It has text where the number is not finite, or where there are no colours."""
         if not math.isfinite(abs(x)):
             return "!!"
         return shade(x, self.largest) if self.app.no_color or self.app.native_ansi_color else "  "
@@ -124,7 +124,7 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def short(x: Any, width: int) -> str:
-    """The number with as many digits as fit, at most four; never a part of it."""
+    """The number with as many digits as fit, at most four; it is never cut."""
     texts = (format_number(x, digits) for digits in (4, 3, 2, 1))
     return next((text for text in texts if len(text) <= width), "…"[:width])
 
@@ -138,7 +138,7 @@ def shade(x: Any, largest: float) -> str:
 
 
 def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
-    """Blue below zero, red above, the stronger the farther; what is not finite stands out, and is a word besides."""
+    """Blue below zero, red above, stronger away from zero. NaN and infinity have a colour of their own."""
     size = abs(x)
     if not math.isfinite(size):
         return Style(bgcolor=Color.from_rgb(*NOT_FINITE), bold=True)
@@ -148,7 +148,7 @@ def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
 
 
 def heat_of_sixteen(x: Any, largest: float, *, dark: bool) -> Style:
-    """The same in the terminal's own colours, which cannot be mixed: in the digits, bold in the upper half."""
+    """The same in the terminal's own colours, which cannot be mixed: coloured digits, bold in the upper half."""
     size = abs(x)
     if not math.isfinite(size):
         return Style(color="magenta", bold=True, reverse=True)
@@ -159,7 +159,7 @@ def heat_of_sixteen(x: Any, largest: float, *, dark: bool) -> Style:
 
 
 class ArrayScreen(Dialog[tuple[int, ...] | None]):
-    """One array at a time of a moment's. Closes with the element to explain, or None."""
+    """Shows the arrays of a moment, one at a time. Closes with the index of the element to explain, or None."""
 
     DEFAULT_CSS = """
     ArrayScreen { align: center middle; }
@@ -195,7 +195,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         self._index: list[int] = []
 
     def compose(self) -> ComposeResult:
-        """Which array, what it is like, its numbers, the chosen one in full."""
+        """The names of the arrays, a summary, the numbers, and the chosen number in full."""
         with Vertical() as box:
             box.border_title = "array"
             box.border_subtitle = keys_below(
@@ -203,14 +203,14 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
                 ("tab", "Tab next"), ("y", "y copy"), ("enter", "Enter why"), ("escape", "Esc"),
             )  # fmt: skip
             names = Static(id="which")
-            names.auto_links = False  # what can be clicked there looks like what it is
+            names.auto_links = False  # they look like tabs
             yield names
             yield Static(id="about")
             yield Grid()
             yield Static(id="here")
 
     def on_mount(self) -> None:
-        """Show the first one."""
+        """Show the first array."""
         self._turn_to(self._which)
         self.query_one(Grid).focus()
 
@@ -219,19 +219,19 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         self._turn_to((self._which + by) % len(self._arrays))
 
     def action_numbers(self) -> None:
-        """Numbers, or colours alone."""
+        """Switch between numbers and a map of colours."""
         self._numbers = not self._numbers
         self._show()
 
     def action_walk(self, axis: int, by: int) -> None:
-        """Another element: along the last axis, or the one before."""
+        """Choose another element, along the last axis (-1) or the one before (-2)."""
         value = self._arrays[self._which][1]
         if -axis <= len(self._index) and value.shape[axis]:
             self._index[axis] = min(max(self._index[axis] + by, 0), value.shape[axis] - 1)
             self._show()
 
     def action_slice(self, by: int) -> None:
-        """Another slice of the last two axes: the axes before them are counted through."""
+        """Show another slice of the last two axes, in the order of the axes before them."""
         leading = self._arrays[self._which][1].shape[:-2]
         if leading and 0 not in leading:
             flat = int(np.ravel_multi_index(self._index[:-2], leading)) + by
@@ -240,13 +240,13 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
             self._show()
 
     def on_grid_chosen(self, message: Grid.Chosen) -> None:
-        """The element that was clicked."""
+        """Choose the element that was clicked."""
         if self._index and not isinstance(self._arrays[self._which][1], Summary):
             self._index[-2:] = [message.row, message.column][-min(len(self._index), 2) :]
             self._show()
 
     def action_turn_to(self, which: int) -> None:
-        """The array whose name was clicked."""
+        """Show the array whose name was clicked."""
         self._turn_to(which)
 
     def action_explain(self) -> None:
@@ -313,7 +313,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
 
 
 def as_matrix(value: npt.NDArray[Any], index: Sequence[int]) -> npt.NDArray[Any]:
-    """The slice of the last two axes that an index is in."""
+    """The slice of the last two axes that contains an index."""
     if value.ndim < 2:
         return value.reshape(1, -1)
     matrix: npt.NDArray[Any] = value[tuple(index[:-2])]

@@ -1,4 +1,4 @@
-"""The two lines at the top: which recording and pass this is, and where in its time we are."""
+"""The two lines at the top: which recording and pass this is, and which moment of it is shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
 from tui.widgets.brush import Brush
-from tui.widgets.pieces import Piece, Text
+from tui.widgets.styled_text import StyledLine, TextSegment
 from tui.words.trace import pass_number, pass_title, where
 
 FORWARD, BACKWARD = " forward ", " backward "
@@ -33,7 +33,7 @@ class Heading(Widget):
     cursor: reactive[StepCursor | None] = reactive(None)
     speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
     score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
-    working: reactive[str] = reactive("")  # at what
+    working: reactive[str] = reactive("")  # at which work
     found: reactive[str] = reactive("")  # while searching: which match this is, of how many
     warning: reactive[str] = reactive("")  # of NaN and infinities
 
@@ -48,7 +48,7 @@ class Heading(Widget):
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        """One line, the count on the right; drawn here, since it is another one at every step."""
+        """The line, with the count on the right. It is drawn here because it changes at every step."""
         width, brush = self.size.width, self._brush
         if self.cursor is None or y:
             return brush.line((), width)
@@ -57,21 +57,22 @@ class Heading(Widget):
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
         more = [shown(one, ascii=self._ascii) for one in (self.found, self.working) if one]
         says = playing + predicts + "".join(f"{one}   " for one in more)
-        what = (piece._replace(text=shown(piece.text, ascii=self._ascii)) for piece in _what(self.cursor))
-        left = brush.strip((Piece(" "), *what))
-        warns = (Piece(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
-        count = brush.strip((*warns, Piece(says, "$text-accent"), Piece(_count(self.cursor), "bold"), Piece(" ")))
+        what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor))
+        left = brush.strip((TextSegment(" "), *what))
+        warns = (TextSegment(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
+        counts = TextSegment(says, "$text-accent"), TextSegment(_count(self.cursor), "bold"), TextSegment(" ")
+        count = brush.strip((*warns, *counts))
         room = width - count.cell_length - 1
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"
-            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((Piece(cut),))])
+            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((TextSegment(cut),))])
         return Strip.join([left.adjust_cell_length(room + 1, brush.style("")), count]).crop(0, width)
 
 
 class TimeBar(Widget):
-    """A line as long as the pass: the program's operations, then the steps of backward, filled as far as we are.
+    """A line for the whole pass: the program's operations, then the steps of backward, filled up to this moment.
 
-    Marks stand where something is to be seen, and a click goes there.
+    Marks show leaves, NaN, stops and failures. A click goes to the moment under the mouse.
     """
 
     ALLOW_SELECT = False
@@ -94,12 +95,12 @@ class TimeBar(Widget):
         self._known: tuple[object, tuple[Mapping[int, str], Mapping[int, str]]] | None = None
 
     def watch_cursor(self) -> None:
-        """Repaint where a cell changes: in a long pass most steps change none."""
+        """Repaint if a cell has changed: in a long pass, most steps change none."""
         if self._line != self._drawn:
             self.refresh()
 
     def render(self) -> Content:
-        """Two bars side by side, each as wide as its share."""
+        """Two bars side by side, each with its share of the width."""
         self._drawn = self._line
         return Content.assemble(*self._drawn)
 
@@ -128,13 +129,13 @@ class TimeBar(Widget):
         return self.size.width - len(FORWARD) - len(BACKWARD) - 1
 
     def _share(self, cursor: StepCursor) -> int:
-        """How many cells the forward part has."""
+        """The cells of the forward part."""
         operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
         share = round(self._room * operations / (operations + steps)) if operations + steps else self._room // 2
         return min(max(share, 4), self._room - 4)
 
     def _cells(self, cursor: StepCursor) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """Both bars as pieces of text with their styles."""
+        """Both bars as stretches of text with their styles."""
         operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
         share = self._share(cursor)
         forward, backward = self._marks(cursor, share)
@@ -143,22 +144,22 @@ class TimeBar(Widget):
 
         def bar(done: int, count: int, width: int, colour: str, marks: Mapping[int, str]) -> list[tuple[str, str]]:
             filled = round(width * done / count) if count else 0
-            pieces: list[tuple[str, str]] = []
+            segments: list[tuple[str, str]] = []
             for at in range(width):
                 ground = (full, colour) if at < filled else (empty, "$text-disabled")
                 name = marks.get(at)
                 glyph, style = ground if name is None else (glyphs[name], STYLES.get(name, ground[1]))
-                if pieces and pieces[-1][1] == style:
-                    pieces[-1] = (pieces[-1][0] + glyph, style)
+                if segments and segments[-1][1] == style:
+                    segments[-1] = (segments[-1][0] + glyph, style)
                 else:
-                    pieces.append((glyph, style))
-            return pieces
+                    segments.append((glyph, style))
+            return segments
 
         before = bar(min(cursor.position, operations), operations, share, "$text-secondary", forward)
         return before, bar(cursor.steps_done, steps, self._room - share, "$text-accent", backward)
 
     def _marks(self, cursor: StepCursor, share: int) -> tuple[Mapping[int, str], Mapping[int, str]]:
-        """Which mark stands in which cell of either bar. Worked out once: it asks every step of the pass."""
+        """The mark of each marked cell of both bars. They are remembered, because finding them visits every step."""
         key = (id(cursor.timeline), self.stops, self.not_finite, self.size.width)
         if self._known is not None and self._known[0] == key:
             return self._known[1]
@@ -174,7 +175,7 @@ class TimeBar(Widget):
             ("stop", self.stops),
             ("failed", failed),
         ):
-            for moment in moments:  # what matters most comes last
+            for moment in moments:  # the most important mark of a cell comes last
                 late = moment > operations
                 first, count, width = (operations, steps, self._room - share) if late else (0, operations, share)
                 bars[late][min(max(round(width * (moment - first) / max(count, 1)) - 1, 0), width - 1)] = name
@@ -182,14 +183,14 @@ class TimeBar(Widget):
         return bars
 
 
-def _what(cursor: StepCursor) -> Text:
-    one, gap = cursor.timeline.pass_, Piece("  ")
-    title = Piece(cursor.recording.title, "bold")
+def _what(cursor: StepCursor) -> StyledLine:
+    one, gap = cursor.timeline.pass_, TextSegment("  ")
+    title = TextSegment(cursor.recording.title, "bold")
     if one is None:
-        return title, gap, Piece("backward was never called")
-    which = Piece(pass_number(cursor.recording, cursor.timeline.pass_index))
-    call = Piece(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
-    failed = (gap, Piece(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
+        return title, gap, TextSegment("backward was never called")
+    which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))
+    call = TextSegment(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
+    failed = (gap, TextSegment(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
     return title, gap, which, *failed, gap, call
 
 

@@ -23,6 +23,12 @@ from tui.widgets.tape import TapeView
 class BoxView(LineView, can_focus=True):
     """Boxes and lines; the current node in the middle of the view."""
 
+    EXPLAINED = (
+        "The graph. A box is a node, a line is a value on its way from the operation that computed it to one that uses "
+        "it; gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the "
+        "neighbourhood of the current node. Click a box to go to its step; < and > scroll."
+    )
+
     DEFAULT_CSS = """
     BoxView {
         & > .boxes--plain { color: $text-muted; }
@@ -64,7 +70,7 @@ class BoxView(LineView, can_focus=True):
         self.show()
 
     def show(self) -> None:
-        """Draw the present moment, unless nobody sees it."""
+        """Draw the present moment, unless the view is hidden."""
         new = self.cursor
         if new is None or not self.size.width:
             return
@@ -78,7 +84,7 @@ class BoxView(LineView, can_focus=True):
         self.refresh()
 
     def on_resize(self, event: Resize) -> None:
-        """It has come into sight, or has another size."""
+        """Draw again: the view was hidden, or has another size."""
         self.show()
 
     def on_click(self, event: Click) -> None:
@@ -109,7 +115,7 @@ class BoxView(LineView, can_focus=True):
         if right - left > page.width:
             left, right = box.x, box.x + box.width
         x = at.x if at.x <= left and right <= at.x + page.width else (left + right - page.width) // 2
-        # Backward goes up, so the room is left above.
+        # Backward goes up, so most of the room is left above.
         seen = at.y <= top and box.y + HEIGHT <= at.y + page.height
         y = at.y if seen else min(top, box.y + HEIGHT - 2 * page.height // 3)
         if (x, y) != (at.x, at.y):

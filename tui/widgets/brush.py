@@ -1,4 +1,4 @@
-"""Drawing text in pieces of one style each, for widgets that draw their lines themselves."""
+"""Draws styled text as Textual strips, for widgets that render their own lines."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from tui.widgets.pieces import Text
+from tui.widgets.styled_text import StyledLine
 
 
 class Brush:
-    """Draws on one widget. Styles are remembered because Textual works them out at every access."""
+    """Draws on one widget. Styles are cached, because Textual computes them at every access."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
@@ -23,16 +23,16 @@ class Brush:
         self._styles.clear()
 
     def style(self, name: str) -> RichStyle:
-        """What Textual makes of a style, upon the widget's own."""
+        """A style as Rich knows it, on top of the widget's own."""
         style = self._styles.get(name)
         if style is None:
             style = self._styles[name] = (self._widget.visual_style + Style.parse(name)).rich_style
         return style
 
-    def strip(self, text: Text) -> Strip:
-        """The text in colours, as wide as it is."""
-        return Strip([Segment(piece.text, self.style(piece.style)) for piece in text])
+    def strip(self, text: StyledLine) -> Strip:
+        """The styled text as a strip of its own width."""
+        return Strip([Segment(segment.text, self.style(segment.style)) for segment in text])
 
-    def line(self, text: Text, width: int) -> Strip:
-        """The text in colours, cut or filled to a width."""
+    def line(self, text: StyledLine, width: int) -> Strip:
+        """The styled text as a strip that is cut or filled to a width."""
         return self.strip(text).adjust_cell_length(width, self.style(""))

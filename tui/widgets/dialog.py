@@ -1,4 +1,4 @@
-"""A page over the stepper: what they share, so that a mouse alone gets in and out of all of them."""
+"""The base of the pages over the stepper. All of them can be used, and left, with the mouse alone."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result]):
-    """A modal page. A click beside it is Esc; the line below it names keys and can be clicked, see `keys_below`."""
+    """A modal page. A click beside it is Esc; the keys that its lower border names can be clicked, see `keys_below`."""
 
     FITTED: ClassVar[bool] = False  # whether its texts are cut to the width of the terminal
 
     LONGEST: ClassVar[int] = 1_000  # lines of a list
 
-    _width = 0  # that it was laid out for
+    _width = 0  # of the terminal when the page was laid out
 
     def fit_lists(self) -> None:
-        """End each list where its box ends: a list as high as the box would go on below it by what stands above."""
+        """End each list where its box ends: Textual leaves out the height of what is above the list."""
         for rows in self.query(OptionList):
             box = rows.parent
             if rows.display and isinstance(box, Widget) and box.children[-1] is rows:
@@ -31,7 +31,7 @@ class Dialog(ModalScreen[Result]):
                 self.call_after_refresh(rows.scroll_to_highlight)
 
     async def on_resize(self, event: Resize) -> None:
-        """Cut the texts anew, and choose the same row again."""
+        """Cut the texts to the new width, and choose the same row again."""
         self.call_after_refresh(self.fit_lists)
         known, self._width = self._width, event.size.width
         if not self.FITTED or known in (0, event.size.width):
@@ -49,14 +49,14 @@ class Dialog(ModalScreen[Result]):
             self.action_press("escape")
 
     def action_press(self, key: str) -> None:
-        """Do what a key does. The key comes from the app: one sent from here would go up no farther than to here."""
+        """Press a key. The app sends it, because a key that this page sends reaches only the page itself."""
         self.app.post_message(Key(key, None).set_sender(self.app))
 
 
 def keys_below(*keys: tuple[str, str]) -> str:
-    """`Enter goes there, Esc`, for the border below: a click on the words is as good as the key.
+    """`Enter goes there, Esc`, for the lower border. A click on the words presses the key.
 
     Args:
-        keys: each key as Textual calls it, empty where there is none, and the words.
+        keys: each key as Textual calls it, or an empty text for no key, and the words.
     """
     return ", ".join(f"[@click=screen.press('{key}')]{words}[/]" if key else words for key, words in keys)

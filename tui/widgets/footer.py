@@ -10,9 +10,9 @@ from textual.widget import Widget
 
 
 class Footer(Widget):
-    """The keys that are bound with `show`, and what they do; a click is as good as the key.
+    """The keys that are bound with `show`, and what they do. A click on a key presses it.
 
-    Textual's own has a widget for each key and makes all of them anew at every change of focus, which lays the whole
+    Textual's own footer has a widget for each key and replaces them all at every change of focus, which lays the whole
     screen out three times.
     """
 
@@ -22,22 +22,22 @@ class Footer(Widget):
     keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())  # key, how it is shown, what it does
 
     def on_mount(self) -> None:
-        """Follow what is bound."""
-        self.auto_links = False  # these are no links to look at
+        """Follow the bindings of the screen."""
+        self.auto_links = False  # they do not look like links
         self.screen.bindings_updated_signal.subscribe(self, self._follow)
 
     def render(self) -> Content:
-        """One line, with less between the keys, and then without those in the middle, where there is no room."""
+        """One line. Where room is short, there is less space between the keys; then keys in the middle are left out."""
         keys = list(self.keys)
         while len(keys) > 2 and sum(len(shown) + len(does) + 2 for _, shown, does in keys) > self.size.width:
             del keys[len(keys) // 2]
         roomy = sum(len(shown) + len(does) + 3 for _, shown, does in keys) <= self.size.width
         looks = "bold $footer-key-foreground on $footer-key-background"
-        pieces: list[Content] = []
+        segments: list[Content] = []
         for key, shown, does in keys:
             one = Content.assemble((f" {shown} ", looks), f"{does} " if roomy else does)
-            pieces.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
-        return Content.assemble(*pieces)
+            segments.append(one.stylize(Style.from_meta({"@click": f"app.simulate_key({key!r})"})))
+        return Content.assemble(*segments)
 
     def _follow(self, screen: Screen[object]) -> None:
         known: dict[str, tuple[str, str, str]] = {}  # by action: the first key that is bound to it

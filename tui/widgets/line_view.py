@@ -1,4 +1,4 @@
-"""What all views that are drawn line by line and scroll up and down share."""
+"""The base of all views that are drawn line by line and scroll up and down."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from textual.scroll_view import ScrollView
 
 
 class LineView(ScrollView, inherit_bindings=False):
-    """A view whose length may change at every step. Its scrollbar's column is always there, with nothing in it where
-    everything is in view: so another length neither lays the screen out anew nor hides the end of a line.
+    """A view whose length may change at every step.
+
+    The column of its scrollbar is always there, and empty while all lines are in view. So a change of length neither
+    lays the screen out again nor hides the ends of lines.
     """
 
     ALLOW_SELECT = False  # a click would paint all of the screen before what was clicked is shown
     DEFAULT_CSS = "LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
 
-    # Left, right, Home and End belong to time, wherever the focus is.
+    # Left, right, Home and End move in time, whatever has the focus.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", show=False),
         Binding("down,j", "scroll_down", show=False),
@@ -33,7 +35,7 @@ class LineView(ScrollView, inherit_bindings=False):
     virtual_size = Reactive(Size(0, 0), repaint=False)  # Textual's own lays out
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Let the scrollbar tell of another length; lay out only where the length makes the height."""
+        """Show another length in the scrollbar. Lay out only if the view's height depends on its length."""
         self.vertical_scrollbar.window_virtual_size = size.height
         if self.scroll_y > self.max_scroll_y or self.scroll_x > self.max_scroll_x:
             x, y = min(self.scroll_x, self.max_scroll_x), min(self.scroll_y, self.max_scroll_y)
@@ -42,23 +44,23 @@ class LineView(ScrollView, inherit_bindings=False):
             self.refresh(layout=True)
 
     def refresh_rows(self, rows: Iterable[int], above: int = 0) -> None:
-        """Repaint those of these rows that are in view. `above` is how many lines above them do not scroll."""
+        """Repaint those of these rows that are in view. `above` is the number of lines above that do not scroll."""
         (width, height), top = self.size, self.scroll_offset.y - above
         seen = [row - top for row in rows if above <= row - top < height]
-        if seen:  # none would mean all
+        if seen:  # `refresh()` without regions repaints everything
             self.refresh(*(Region(0, y, width, 1) for y in seen))
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        """Textual compares with sizes of its own, never ours, and would draw every scrollbar anew at each layout."""
+        """Pass our own sizes on: Textual's would draw every scrollbar again at each layout."""
         if size != self._told:
             self.call_after_refresh(self._see_size)
         return super()._size_updated(size, self.virtual_size, size - self.styles.gutter.totals, layout)
 
     def on_resize(self, event: Resize) -> None:
-        """Textual has told of a size, as it should."""
+        """Note the size that Textual has sent."""
         self._told = event.size
 
     def _see_size(self) -> None:
-        """Textual tells nothing to a view that comes to be displayed once a text elsewhere has been scrolled."""
+        """Send the size that Textual does not send to a view that is displayed after another one has been scrolled."""
         if self.display and self.outer_size != self._told:
             self.post_message(Resize(self.outer_size, self.virtual_size))

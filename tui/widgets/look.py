@@ -1,4 +1,4 @@
-"""What things look like: the two themes of our own, and the style of every role that text can have."""
+"""The themes, and the style of each role that a text can have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.theme import BUILTIN_THEMES, Theme
 
 from tui.shell.spans import Line, Role, shown
-from tui.widgets.pieces import Piece, Text, joined
+from tui.widgets.styled_text import StyledLine, TextSegment, joined
 
 DARK = Theme(
     name="microtape-dark",
@@ -41,7 +41,7 @@ LIGHT = Theme(
     dark=False,
     variables={"text-muted": "#5f6876", "text-disabled": "#8d96a3", "foreground-muted": "#5f6876"},
 )
-# After Okabe and Ito: hues that also differ in brightness. What a colour says, a glyph or a place says too.
+# After Okabe and Ito: hues that also differ in brightness. No meaning depends on a colour alone.
 COLOURBLIND = Theme(
     name="microtape-colourblind",
     primary="#56b4e9",
@@ -60,7 +60,7 @@ COLOURBLIND = Theme(
 
 
 def _ansi(like: str, muted: str, current: str, delivered: str, failed: str, **colours: Any) -> Theme:
-    """A theme of the terminal's own sixteen colours, made from one of Textual's."""
+    """A theme of the terminal's own sixteen colours, derived from one of Textual's."""
     variables = {
         "text-muted": muted, "text-disabled": muted, "foreground-muted": muted, "text": "ansi_default",
         "accent-muted": current, "primary-muted": delivered, "error-muted": failed,
@@ -98,10 +98,10 @@ STYLES: dict[Role, str] = {
 
 
 def content(spans: Line, *, ascii: bool = False) -> Content:
-    """The line, coloured by its roles."""
+    """The line with the styles of its roles, for Textual's own widgets."""
     return Content.assemble(*((shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans))
 
 
-def styled(spans: Line, *, ascii: bool = False) -> Text:
-    """The same for a pane."""
-    return joined(Piece(shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans)
+def styled(spans: Line, *, ascii: bool = False) -> StyledLine:
+    """The line with the styles of its roles, for widgets that draw their own lines."""
+    return joined(TextSegment(shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans)

@@ -1,4 +1,4 @@
-"""The command palette: whatever a key does, found by its words."""
+"""The commands of the palette: all that the screen's keys do, found by words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT_OUT = ("app.command_palette", "command_palette", "help_quit")
 
 
 def commands_of(screen: Screen[object], *, ascii: bool = False) -> Iterator[SystemCommand]:
-    """A command for every action that a key of this screen has, the key beside it."""
+    """A command for each action of the screen's keys, with its key."""
     found: dict[str, tuple[str, list[str]]] = {}
     for key, active in screen.active_bindings.items():
         binding = active.binding
@@ -27,5 +27,5 @@ def commands_of(screen: Screen[object], *, ascii: bool = False) -> Iterator[Syst
 
 
 def without(commands: Iterable[SystemCommand], *titles: str) -> Iterator[SystemCommand]:
-    """The commands but for those with these titles."""
+    """The commands, except those with these titles."""
     return (one for one in commands if one.title not in titles)

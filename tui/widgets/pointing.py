@@ -1,4 +1,4 @@
-"""What a click into a text is about: a node's number or name, `loss (%16)`, or a step that is named, `step 5`."""
+"""What was clicked in a text: a node's number or name, `loss (%16)`, or a step, `step 5`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from tui.time.cursor import StepCursor
 from tui.time.naming import names
 from tui.widgets.look import STYLES
-from tui.widgets.pieces import Text, plain
+from tui.widgets.styled_text import StyledLine, plain
 
 NODE = re.compile(r"(?:[^\s(]+ \()?%(\d{1,18})(?:\)| \w+)?")  # `loss (%16)`, `%3 mul`
 STEP = re.compile(r"\bstep (\d{1,18})\b")
 NAMED = (STYLES["name"], STYLES["leaf"])
 
 
-def moment_at(cursor: StepCursor, row: Text, column: int) -> int | None:
-    """The moment that a row of text is about at a column, None where it is about none."""
+def moment_at(cursor: StepCursor, row: StyledLine, column: int) -> int | None:
+    """The moment that is named in a row of text at a column; None if there is none."""
     text = plain(row)
     if step := _at(STEP, text, column):
         start, last = len(cursor.timeline.forward), cursor.timeline.last
@@ -23,10 +23,10 @@ def moment_at(cursor: StepCursor, row: Text, column: int) -> int | None:
     if node := _at(NODE, text, column):
         return cursor.next_of({int(node[1])})
     end = 0
-    for piece in row:
-        end += len(piece.text)
+    for segment in row:
+        end += len(segment.text)
         if column < end:
-            return _of_name(cursor, piece.text.strip()) if piece.style in NAMED else None
+            return _of_name(cursor, segment.text.strip()) if segment.style in NAMED else None
     return None
 
 

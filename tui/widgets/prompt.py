@@ -1,9 +1,9 @@
-"""The line at the bottom that asks for a place, a condition, or a text to look for."""
+"""The line at the bottom that asks for a place, a condition, or a text to search for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,20 +11,19 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
-Purpose: TypeAlias = Literal["go to", "break at", "watch", "why of", "find", "filter"]
-EXAMPLES: dict[Purpose, str] = {
-    "go to": "a number, a name, or a line such as :7",
-    "break at": "Enter: this node; or mul, w1, :7, grad.max() > 10",
-    "watch": "Enter: this node; or a name such as w1",
-    "why of": "Enter: this node; or a gradient, W1, or one element of it, W1[0, 3]",
-    "find": "an operation, a name, a line :7, a shape 24×3",
-    "filter": "show only rows with this: mul, w1, :7, 24×3; Enter: all",
-}
 TYPED = 38  # characters that the purpose and what was typed take beside a refusal
 
 
+class Purpose(NamedTuple):
+    """What the prompt asks for."""
+
+    name: str
+    example: str  # shown while nothing has been typed
+    may_be_empty: bool = False  # whether Enter alone is an answer
+
+
 class Prompt(Horizontal):
-    """Hidden until it is opened. It posts what was typed and stays open until it is told that the answer was good."""
+    """Hidden until it is opened. It posts the text that was typed, and stays open until it is told to close."""
 
     DEFAULT_CSS = """
     Prompt { layer: prompt; dock: bottom; height: 1; display: none; background: $panel; }
@@ -38,18 +37,18 @@ class Prompt(Horizontal):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", show=False)]
 
-    _purpose: Purpose = "go to"
+    _purpose = Purpose("", "")
 
     @dataclass
-    class Asked(Message):
-        """The user has typed something; for "break at" and "watch" it may be empty."""
+    class Answered(Message):
+        """The user has typed an answer."""
 
-        purpose: Purpose
-        target: str
+        purpose: str
+        text: str
 
     @dataclass
     class Closed(Message):
-        """The user is done here."""
+        """The user has closed the prompt without an answer."""
 
     def compose(self) -> ComposeResult:
         """A word, the field, and room for what went wrong."""
@@ -62,9 +61,9 @@ class Prompt(Horizontal):
         self._purpose = purpose
         self.display = True
         self.refuse("")
-        self.query_one("#purpose", Label).update(purpose)
+        self.query_one("#purpose", Label).update(purpose.name)
         field = self.query_one(Input)
-        field.value, field.placeholder = "", EXAMPLES[purpose]
+        field.value, field.placeholder = "", purpose.example
         field.focus()
 
     def close(self) -> None:
@@ -72,12 +71,12 @@ class Prompt(Horizontal):
         self.display = False
 
     def action_close(self) -> None:
-        """The user wants nothing."""
+        """Close without an answer."""
         self.close()
         self.post_message(self.Closed())
 
     def refuse(self, why: str) -> None:
-        """Say why there is no such place; the text stays, to be mended. What has no room here is told above as well."""
+        """Say what is wrong with the text, which stays; in a notice as well where this line has no room."""
         if why or self.has_class("-refused"):  # typing need not lay the line out again
             self.set_class(bool(why), "-refused")
             self.query_one("#problem", Label).update(why)
@@ -86,17 +85,17 @@ class Prompt(Horizontal):
             self.notify(why, severity="warning", timeout=8, markup=False)
 
     def on_descendant_blur(self) -> None:
-        """Who goes elsewhere is done here."""
+        """Moving the focus elsewhere hides the prompt."""
         self.display = False
 
     def on_input_changed(self) -> None:
-        """Typing answers a complaint."""
+        """Typing takes a refusal away."""
         self.refuse("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter: pass it on; an empty field closes, where it does not mean the current node."""
+        """Pass the answer on; an empty text that is no answer closes the prompt."""
         event.stop()
-        if event.value.strip() or self._purpose in ("break at", "watch", "why of", "filter"):
-            self.post_message(self.Asked(self._purpose, event.value))
+        if event.value.strip() or self._purpose.may_be_empty:
+            self.post_message(self.Answered(self._purpose.name, event.value))
         else:
             self.action_close()

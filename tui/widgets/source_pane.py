@@ -15,8 +15,8 @@ from microtape.recording.model.model import Place
 from tui.time.cursor import StepCursor
 from tui.time.source import place_of
 from tui.widgets.pane import Pane
-from tui.widgets.pieces import Piece, Text, joined, plain, restyled
-from tui.widgets.tape import ASCII_GLYPHS, GLYPHS
+from tui.widgets.styled_text import StyledLine, TextSegment, joined, plain, restyled
+from tui.widgets.tape_rows import ASCII_GLYPHS, GLYPHS
 
 CURRENT = "bold on $accent-muted"
 FAULT = "bold on $error-muted"
@@ -24,8 +24,15 @@ ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "compu
 
 
 class SourcePane(Pane):
-    """The file of the current operation, scrolled to it. Where a step failed, every line that matters is marked."""
+    """The file of the current operation, scrolled to it. If a step failed, all lines that explain it are marked."""
 
+    DEFAULT_CSS = "SourcePane { height: 11fr; }"
+    NAME = "source"
+    EXPLAINED = (
+        "Your program. The expression that this node computed is marked; where a step failed, so are the lines that "
+        "saved and that overwrote a value. Click a line to go to its next step, its number to stop "
+        "there, ◆. {edit} opens the line in your editor."
+    )
     HANGING = 8
 
     stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint
@@ -34,20 +41,20 @@ class SourcePane(Pane):
     class Marked(Message):
         """The margin of a line was clicked, where breakpoints are marked."""
 
-        text: str  # that names the line, with its file where there are several
+        text: str  # names the line, with its file if there are several files
 
-    def __init__(self, id: str, *, ascii: bool = False) -> None:
-        super().__init__("source", id, ascii=ascii)
-        self._programs: dict[str, tuple[list[Text], list[Text]]] = {}  # by its text: coloured, and numbered as well
+    def __init__(self, id: str = "", *, ascii: bool = False) -> None:
+        super().__init__(id, ascii=ascii)
+        self._programs: dict[str, tuple[list[StyledLine], list[StyledLine]]] = {}  # by its text: coloured; and numbered
         self._file = ""
         self._line = 1
 
     def watch_stops(self) -> None:
-        """A breakpoint was set or taken away, perhaps on a line that was scrolled to."""
+        """Show the breakpoints, without scrolling away from the line that was clicked."""
         self.show(settle=False)
 
-    def pointed(self, cursor: StepCursor, line: int, row: Text, column: int) -> Message | None:
-        """To the next step of an operation on the line; in its margin, a breakpoint."""
+    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+        """Go to the next step of an operation on the line; set a breakpoint in its margin."""
         nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
         if nodes and column <= len(str(len(self._wrapped))) + 1:
             file = self._file if len(cursor.recording.sources) > 1 else ""
@@ -55,14 +62,14 @@ class SourcePane(Pane):
         moment = cursor.next_of(nodes)
         return None if moment is None else self.Chosen(moment)
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
-        """The whole file, numbered and coloured, with the places of this moment marked."""
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
+        """The whole file, numbered and highlighted, with the places of this moment marked."""
         place, faults = place_of(cursor), _faults(cursor)
         file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
         code = cursor.recording.sources.get(file, "")
         if not code:
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
-            return [(Piece(where, "$text-muted"),)]
+            return [(TextSegment(where, "$text-muted"),)]
         if file != self._file:  # not at every step: a new subtitle repaints all of the pane
             self.border_subtitle = file
         self._file, self._line = file, place.line if place else self._line
@@ -80,10 +87,10 @@ class SourcePane(Pane):
             text[number - 1] = self._numbered(number, marked[number - 1], len(text), place, note, number in stops)
         return text
 
-    def _program(self, code: str) -> tuple[list[Text], list[Text]]:
-        """A program's lines, coloured; and the same with numbers, as they are where nothing is marked."""
+    def _program(self, code: str) -> tuple[list[StyledLine], list[StyledLine]]:
+        """A program's lines, highlighted; and the same lines with their numbers, for those without a mark."""
         known = self._programs.get(code)
-        if known is None:  # it may be another text than before: the program can be recorded again
+        if known is None:  # the text can change, as the program can be recorded again
             coloured = _highlighted("\n".join(code.splitlines()))
             numbered = [self._numbered(i, line, len(coloured), None, "") for i, line in enumerate(coloured, 1)]
             known = self._programs[code] = coloured, numbered
@@ -96,28 +103,28 @@ class SourcePane(Pane):
             self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
 
     def _numbered(
-        self, number: int, line: Text, count: int, place: Place | None, note: str, stops: bool = False
-    ) -> Text:
+        self, number: int, line: StyledLine, count: int, place: Place | None, note: str, stops: bool = False
+    ) -> StyledLine:
         here = place is not None and place.line <= number <= place.end_line
         glyphs = ASCII_GLYPHS if self.ascii else GLYPHS
         glyph = glyphs["current" if here else "failed" if note else "none"]
         colour = "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled"
         says = f"  {'<-' if self.ascii else '◀'} {note}" if note else ""
-        stop = Piece(glyphs["stop"], "bold $text-success") if stops else Piece(" ")
-        margin = Piece(f"{glyph}{number:>{len(str(count))}}", colour)
-        return joined((margin, stop, *line, Piece(says, "bold $text-error")))
+        stop = TextSegment(glyphs["stop"], "bold $text-success") if stops else TextSegment(" ")
+        margin = TextSegment(f"{glyph}{number:>{len(str(count))}}", colour)
+        return joined((margin, stop, *line, TextSegment(says, "bold $text-error")))
 
 
 def _lines_of(cursor: StepCursor, node: int, file: str) -> range:
-    """The lines of a file that a node's expression stands in; none where it is in another one."""
+    """The lines of a file that a node's expression is on; none if it is in another file."""
     place = cursor.timeline.node(node).place
     return range(place.line, place.end_line + 1) if place is not None and place.file == file else range(0)
 
 
-def _highlighted(code: str) -> list[Text]:
-    """The program's lines, coloured."""
+def _highlighted(code: str) -> list[StyledLine]:
+    """The program's lines, highlighted."""
     rows = highlight(code, language="python").split("\n", allow_blank=True)
-    return [joined(Piece(text, style) for text, style in _runs(row)) for row in rows]
+    return [joined(TextSegment(text, style) for text, style in _runs(row)) for row in rows]
 
 
 def _runs(row: Content) -> Iterator[tuple[str, str]]:
@@ -135,8 +142,8 @@ def _faults(cursor: StepCursor) -> tuple[tuple[str, Place], ...]:
     return error.places
 
 
-def _mark(text: list[Text], place: Place, style: str) -> None:
-    """Mark the characters of a place, which may go over several lines."""
+def _mark(text: list[StyledLine], place: Place, style: str) -> None:
+    """Mark the characters of a place, which may span several lines."""
     for number in range(place.line, min(place.end_line, len(text)) + 1):
         line = plain(text[number - 1])
         begin = place.column if number == place.line else len(line) - len(line.lstrip())

@@ -1,12 +1,11 @@
-"""The tape: a row a node in the order of recording, with lanes for live values. The main view.
+"""The tape, which is the main view: one row per node, in the order of recording, with lanes for live values.
 
-It draws single lines (Textual's line API) and remembers them. A row's looks depend on that row alone, so a step
-repaints the few rows that it changed, and thirty thousand rows step as fast as thirty.
+It draws single lines (Textual's line API) and remembers them. What a row looks like depends on that row alone, so a
+step repaints only the rows that it changes, and a tape of thirty thousand rows steps as fast as one of thirty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,23 +17,31 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.time.columns import GAP, HEADINGS, Columns, heading
-from tui.time.cursor import State, StepCursor
+from tui.time.columns import GAP, HEADINGS, heading
+from tui.time.cursor import StepCursor
 from tui.time.listing import Listing, PassTape, Run, RunRow
 from tui.time.rows import Cells, fit
 from tui.time.timeline import Timeline
 from tui.widgets.line_view import LineView
+from tui.widgets.tape_rows import RowPainter, TapeState
 
-HEADER = 1  # line of headings, or of what is hidden
+HEADER = 1  # the line of headings, or of the filter
 MARKER = 2  # columns of the marker
 SCROLLBAR, BORDERS = 1, 2
 REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
-GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
-ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
 
 
 class TapeView(LineView, can_focus=True):
     """The tape of a cursor's pass, with the current row in view."""
+
+    EXPLAINED = (
+        "The tape. One row per node, in the order in which your program ran; backward goes up. The lines on the "
+        "left are values that are still needed, each from the operation that computes it down to its last use. "
+        "Bright rows have run, dim ones have not. A value is shown once it is computed, a gradient as "
+        "soon as its first term has arrived: 6 (1/2) is the sum of one of two terms. An array that is too long for "
+        "its column is shown as its mean ± standard deviation. Click a row to go to its step, left of it to "
+        "stop there, ◆."
+    )
 
     DEFAULT_CSS = """
     TapeView {
@@ -74,7 +81,7 @@ class TapeView(LineView, can_focus=True):
         node: int
 
     class Listed(Message):
-        """There is another pass to see."""
+        """The rows of another pass are shown."""
 
     @dataclass
     class Marked(Message):
@@ -86,9 +93,9 @@ class TapeView(LineView, can_focus=True):
         super().__init__(id=id)
         self.border_title = "tape"
         self._ascii = ascii
-        self._glyphs = ASCII_GLYPHS if ascii else GLYPHS
+        self._painter = RowPainter(self._style, ascii=ascii)
         self._tape: PassTape | None = None
-        self._known: dict[Timeline, PassTape] = {}  # of the passes that were looked at last
+        self._known: dict[Timeline, PassTape] = {}  # of the passes that were shown last
         self._listing: Listing | None = None
         self._folds = False
         self._around: object = None  # the folds that are open because the current node is inside of them
@@ -101,17 +108,17 @@ class TapeView(LineView, can_focus=True):
         self._delivered: frozenset[int] = frozenset()
 
     def on_resize(self, event: Resize) -> None:
-        """Share the new width out among the columns."""
+        """Share the new width among the columns."""
         self._lay_out()
 
     def notify_style_update(self) -> None:
-        """Colours have changed. Styles are remembered because Textual works them out at every access."""
+        """Colours have changed. Styles are cached, because Textual computes them at every access."""
         self._styles.clear()
         self._strips.clear()
         super().notify_style_update()
 
     def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
-        """Repaint what the move has changed and bring the current row into view."""
+        """Repaint the rows that the move has changed, and scroll to the current one."""
         if new is None:
             return
         self._delivered = new.delivered_to
@@ -137,7 +144,7 @@ class TapeView(LineView, can_focus=True):
         self._follow()
 
     def watch_stops(self) -> None:
-        """A breakpoint was set or taken away."""
+        """A breakpoint was set or removed."""
         self._strips.clear()
         self.refresh()
 
@@ -150,18 +157,14 @@ class TapeView(LineView, can_focus=True):
             return Strip.blank(self.size.width, self._style())
         strip = self._strips.get(row)
         if strip is None:
-            entry = self._listing.entries[row]
-            pieces = (
-                self._draw(row, entry, self._cells, self.cursor)
-                if isinstance(entry, int)
-                else self._draw_run(row, entry, self._cells.columns, self.cursor)
-            )
-            strip = Strip([Segment(text, style) for text, style in pieces if text]).simplify()
-            strip = self._strips[row] = strip.adjust_cell_length(self.size.width, pieces[-1][1])
+            state = TapeState(self._listing, self._cells, self.cursor, self._delivered, self.stops)
+            segments = self._painter.paint(row, state)
+            strip = Strip([Segment(text, style) for text, style in segments if text]).simplify()
+            strip = self._strips[row] = strip.adjust_cell_length(self.size.width, segments[-1][1])
         return strip
 
     def on_click(self, event: Click) -> None:
-        """Choose the row that was clicked; of a fold, open or close it."""
+        """Choose the row that was clicked; open or close a fold."""
         row = event.y - self.gutter.top - HEADER + self.scroll_offset.y
         if self._listing is None or event.y <= self.gutter.top or not 0 <= row < len(self._listing.entries):
             return
@@ -174,7 +177,7 @@ class TapeView(LineView, can_focus=True):
             self._list()
 
     def wanted_width(self, width: int) -> int:
-        """The characters, its border included, with which no text of a row is cut, on a screen of that width."""
+        """The columns that the view needs, its border included, to cut no text, on a screen of that width."""
         return self._tape.rows.wanted(width) + MARKER + SCROLLBAR + BORDERS if self._tape is not None else 0
 
     # Which rows there are
@@ -185,7 +188,7 @@ class TapeView(LineView, can_focus=True):
         return self._folds
 
     def prepare_folds(self) -> None:
-        """Look for what repeats, which takes its time in a long tape. It may go on in a thread."""
+        """Look for what repeats. In a long tape that is slow; it may run in a thread."""
         if self._tape is not None and self.cursor is not None:
             _ = self._tape.folded.listing((), self.cursor.focus).lanes
 
@@ -221,7 +224,7 @@ class TapeView(LineView, can_focus=True):
         return self._only is not None
 
     def _list(self) -> None:
-        """Decide anew which rows there are."""
+        """Decide which rows there are."""
         tape = self._tape
         if tape is None or self.cursor is None:
             return
@@ -247,7 +250,7 @@ class TapeView(LineView, can_focus=True):
         self._follow()
 
     def _follow(self) -> None:
-        """Keep the current row in view: near an edge, move on by a third of a page, so that most steps move nothing."""
+        """Keep the current row in view. Near an edge, scroll by a third of a page, so that few steps scroll."""
         if self.cursor is None or self.cursor.focus is None or self._listing is None:
             return
         row, page = self._listing.row_of.get(self.cursor.focus), self.size.height - HEADER
@@ -270,66 +273,8 @@ class TapeView(LineView, can_focus=True):
             text += (" " * GAP).join(fit(heading(name, width), width) for name, width in columns if width)
         return Strip([Segment(fit(text, self.size.width), style)], self.size.width)
 
-    def _draw(self, row: int, node: int, cells: Cells, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
-        assert self._listing is not None
-        columns, record, state = cells.columns, cursor.timeline.node(node), cursor.state(node)
-        ground, glyph = self._ground(cursor, node, state)
-        at_row = cursor.timeline.row_of[node]
-        past = at_row < cursor.frontier if cursor.is_forward else at_row >= cursor.frontier
-        bright = state in ("done", "current") or ground != ()
-        text = "tape--past" if bright else "tape--outside" if state == "outside" else "tape--future"
-
-        def role(name: str, shines: bool = bright) -> Style:
-            return self._style(*ground, name if shines else text)
-
-        kind = "tape--leaf" if record.variable is not None else "tape--op"
-        drawn, at = self._listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
-        drawn = drawn.ljust(columns.lanes)
-        plain, lane = self._style(*ground, text), role("tape--lane", past)
-        op, name, operands, shape = cells.texts(node)
-        return [
-            (self._glyphs[glyph] + self._glyphs["stop" if node in self.stops else "none"], role("tape--marker", True)),
-            (f"{node:>{columns.number}} ", role("tape--number", True)),
-            (drawn[:at], lane),
-            (drawn[at : at + 1], role(kind)),
-            (f"{drawn[at + 1 :]} ", lane),
-            (op, role(kind)),
-            (name, role("tape--name")),
-            (operands, plain),
-            (shape, plain),
-            (cells.value(cursor, node), role("tape--value")),
-            (cells.gradient(cursor, node), role("tape--gradient", bool(cursor.arrived(node)))),
-        ]
-
-    def _draw_run(self, row: int, entry: RunRow, columns: Columns, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
-        """A row for all that a fold hides, or above what an open one shows."""
-        assert self._listing is not None
-        row_of = self._listing.row_of  # of the nodes that a closed run hides
-
-        def hidden(nodes: Iterable[int | None]) -> bool:
-            return any(node is not None and row_of.get(node) == row for node in nodes)
-
-        current, handed = hidden((cursor.node,)), hidden(self._delivered)
-        ground = ("tape--current",) if current else ("tape--delivered",) if handed else ()
-        glyph = "current" if current else "delivered" if handed else "none"
-        done = cursor.count_done(self._listing.tape_rows(row))
-        text = self._style(*ground, "tape--past" if done else "tape--future")
-        drawn, _ = self._listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
-        drawn = drawn.ljust(columns.lanes)
-        mark = ("-" if entry.is_open else "+") if self._ascii else ("▾" if entry.is_open else "▸")
-        label = f"{'  ' * entry.depth}{mark} {entry.run.label}"
-        width = columns.op + columns.name + columns.operands + 2 * GAP
-        count = "" if entry.is_open else f"{done} of {len(entry.nodes)} done"
-        stop = "stop" if hidden(self.stops) else "none"
-        return [
-            (self._glyphs[glyph] + self._glyphs[stop], self._style(*ground, "tape--marker")),
-            (" " * (columns.number + 1) + drawn + " ", self._style(*ground, "tape--lane" if done else "tape--future")),
-            (fit(label, width, ascii=self._ascii) + " ", self._style(*ground, "tape--fold")),
-            (count, text),
-        ]
-
     def _changed(self, old: StepCursor, new: StepCursor) -> set[int] | None:
-        """The rows that look different after a move of one moment; None where it may be any row."""
+        """The rows that look different after a move of one moment; None if that may be any row."""
         if self._listing is None or abs(old.position - new.position) > 1 or old.is_forward != new.is_forward:
             return None
         low, high = sorted((old.frontier, new.frontier))
@@ -341,21 +286,11 @@ class TapeView(LineView, can_focus=True):
         row_of = self._listing.row_of
         return {row_of[node] for node in nodes if node is not None and node in row_of}
 
-    def _ground(self, cursor: StepCursor, node: int, state: State) -> tuple[tuple[str, ...], str]:
-        """The row's background, and its marker."""
-        if state == "current":
-            failed = cursor.step is not None and cursor.step.error is not None
-            return (("tape--failed",), "failed") if failed else (("tape--current",), "current")
-        if node in self._delivered:
-            return ("tape--delivered",), "delivered"
-        is_next = cursor.node is None and node == cursor.next_node and not cursor.hides_next
-        return (), "next" if is_next else "none"
-
     def _style(self, *names: str) -> Style:
         style = self._styles.get(names)
         if style is None:
             style = self.rich_style
-            for name in (*names, *names[:1]):  # a ground has the last word on what it says anything of
+            for name in (*names, *names[:1]):  # the background's style has the last word
                 style += self.get_component_rich_style(name, partial=True)
             self._styles[names] = style
         return style

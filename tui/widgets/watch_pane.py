@@ -1,4 +1,4 @@
-"""The watch pane: what is watched, as it is at this moment, and when it changes; below it, the breakpoints."""
+"""The watch pane: the watched tensors at this moment and when they change; below them, the breakpoints."""
 
 from __future__ import annotations
 
@@ -13,34 +13,49 @@ from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
 from tui.widgets.look import styled
 from tui.widgets.pane import Pane
-from tui.widgets.pieces import Text
+from tui.widgets.styled_text import StyledLine
 from tui.words.marks import where
 from tui.words.sentence import title
 
-LABEL = 9  # the column of words on the left, as in the other panes
-BEFORE, AFTER = 3, 5  # moments of change that are named
-MANY = 6  # nodes of one watch
+LABEL = 9  # the width of the labels on the left, as in the other panes
+BEFORE, AFTER = 3, 5  # how many moments of change are listed
+MANY = 6  # how many nodes of one watch are listed
 
 
 class WatchPane(Pane):
-    """What `w` and `b` have set. It is there while something is set."""
+    """The watches and breakpoints. It is there while something is set."""
 
+    DEFAULT_CSS = "WatchPane { height: 9fr; }"
+    NAME = "watch"
+    EXPLAINED = (
+        "The tensors you watch, as they are now, and the steps at which they change; below, your breakpoints and "
+        "the steps at which they stop. {ask('watch')} and {ask('break at')} set them, or remove "
+        "them when repeated; {stops} lists them all."
+    )
     HANGING = LABEL
 
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
 
     def watch_breakpoints(self) -> None:
-        """Something was set or taken away."""
+        """A breakpoint or a watch was set or removed."""
         self.show()
 
-    def lines(self, cursor: StepCursor) -> list[Text]:
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is set."""
+        return not self._every
+
+    @property
+    def _every(self) -> tuple[Breakpoint, ...]:
+        return self.breakpoints.every if self.breakpoints is not None else ()
+
+    def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `watched`."""
-        every = self.breakpoints.every if self.breakpoints is not None else ()
-        return [styled(one, ascii=self.ascii) for one in watched(cursor, every, self.text_width)]
+        return [styled(one, ascii=self.ascii) for one in watched(cursor, self._every, self.text_width)]
 
 
 def watched(cursor: StepCursor, every: tuple[Breakpoint, ...], width: int) -> Iterator[Line]:
-    """The watches with their values and gradients, then the breakpoints with where they stop."""
+    """The watches with their values and gradients, then the breakpoints with the steps at which they stop."""
     for one in (one for one in every if one.kind == "watch"):
         for node in sorted(one.nodes)[:MANY]:
             yield from _node(cursor, node, width)
@@ -75,7 +90,7 @@ def _node(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
 
 
 def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
-    """`step 2, 5, now at 7, 9`: the moments next to the present one; how many there are, where they are many."""
+    """`step 2, now, step 5, step 7`: the moments around the present one, and their number if some are left out."""
     if not one.is_known:
         return line(Span("looking ...", "dim"))
     if not one.moments:

@@ -24,7 +24,7 @@ from tui.learn.program import LessonStepper, ProgramView, onward
 from tui.learn.prose import Block
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
-from tui.stepper.predict import PredictScreen
+from tui.stepper.predict_screen import PredictScreen
 from tui.time.columns import GAP
 from tui.time.cursor import StepCursor
 from tui.time.rows import Rows

@@ -13,7 +13,7 @@ from tui.learn.app import LearnApp
 from tui.learn.exercise import Editor
 from tui.learn.lesson import LessonScreen
 from tui.learn.program import ProgramView
-from tui.stepper.predict import PredictScreen
+from tui.stepper.predict_screen import PredictScreen
 
 COURSE = load_course()
 

@@ -34,7 +34,7 @@ async def test_it_opens_as_it_was_left_at_the_same_place():
         await pilot.pause()
         assert bar(pilot.app) == "step 2 of 5"
         assert pilot.app.theme == "microtape-light"
-        assert (pilot.app.screen.view, pilot.app.screen.pane) == ("boxes", "leaves")
+        assert (pilot.app.screen.arrangement.view, pilot.app.screen.panes.chosen) == ("boxes", "leaves")
         assert "Back where you left" in notices(pilot.app)
 
 
@@ -59,11 +59,11 @@ async def test_a_newcomer_is_told_where_to_look_for_three_steps_and_never_again(
 async def test_what_was_not_chosen_is_not_remembered():
     async with remembering(handmade.diamond()).run_test(size=(140, 60)) as pilot:
         await pilot.pause()
-        assert pilot.app.screen.view == "both", "it fits this terminal"
+        assert pilot.app.screen.arrangement.view == "both", "it fits this terminal"
     assert (Remembered.load().view, Remembered.load().theme) == ("", "")
     async with remembering(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.pause()
-        assert pilot.app.screen.view == "tape"
+        assert pilot.app.screen.arrangement.view == "tape"
 
 
 async def test_the_pass_is_remembered_too():

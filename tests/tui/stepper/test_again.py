@@ -135,7 +135,7 @@ def editing(monkeypatch):
 
         monkeypatch.setenv("EDITOR", "vim")
         monkeypatch.delenv("VISUAL", raising=False)
-        monkeypatch.setattr("tui.stepper.recording_again.run_in_terminal", run)
+        monkeypatch.setattr("tui.stepper.parts.rerecorder.run_in_terminal", run)
         monkeypatch.setattr("textual.app.App.suspend", lambda self: contextlib.nullcontext())
         return opened
 
@@ -194,7 +194,7 @@ async def test_a_recording_has_no_program_to_run_again(script, editing):
         assert "This is a recording: it stays as it is" in notices(pilot.app)
         script.unlink()
         await pilot.press("e")
-        assert "This is a recording, and its program is not beside it" in notices(pilot.app)
+        assert "This is a recording; its program is not in the same folder" in notices(pilot.app)
 
 
 async def test_without_a_terminal_of_its_own_it_names_the_line(script, monkeypatch):

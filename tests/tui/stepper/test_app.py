@@ -1,12 +1,15 @@
 """The stepper, by keystrokes: what is on the screen after each."""
 
+import gc
 import re
 
 import pytest
 
+from microtape.basics import collector
 from tests.support import handmade
+from tests.support.waiting import until
 from tui.stepper.app import StepperApp
-from tui.stepper.arranging import SMALLEST
+from tui.stepper.parts.arrangement import SMALLEST
 from tui.widgets.panes import SentencePane
 from tui.widgets.tape import TapeView
 
@@ -204,7 +207,7 @@ async def test_help_explains_keys_and_marks_and_closes():
         await pilot.press("question_mark")
         text = " ".join(static.render().plain for static in pilot.app.screen.query("Static"))
         assert "one step back" in text
-        assert "has just been handed a gradient" in text
+        assert "has just received a gradient" in text
         await pilot.press("escape", "right")
         assert bar(pilot.app) == "step 1 of 5"
 
@@ -213,6 +216,18 @@ async def test_q_quits():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.press("q")
         assert not pilot.app.is_running
+
+
+@pytest.mark.parametrize("stays", [False, True])
+async def test_the_garbage_collector_is_left_as_it_was_however_soon_the_stepper_closes(stays):
+    before = gc.isenabled(), gc.get_threshold()
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        assert not gc.isenabled()
+        if stays:
+            await until(pilot, gc.isenabled)
+            assert gc.get_threshold() == collector.OFTEN
+        await pilot.press("q")
+    assert (gc.isenabled(), gc.get_threshold()) == before
 
 
 async def test_a_terminal_that_is_too_small_says_so_and_waits():

@@ -15,10 +15,11 @@ from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
 from tui.shell.key_names import key_name
 from tui.shell.keys import actions_of
-from tui.stepper.arranging import SMALLEST
-from tui.stepper.stepper import StepperScreen
-from tui.widgets.explained import EXPLAINED
-from tui.widgets.help import KEYS, HelpScreen
+from tui.stepper.parts.arrangement import SMALLEST
+from tui.stepper.parts.key_declarations import help_rows
+from tui.stepper.stepper import KEYS, StepperScreen
+from tui.widgets.help import HelpScreen
+from tui.widgets.line_view import LineView
 from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of
 
@@ -34,8 +35,11 @@ async def test_f1_explains_what_has_the_focus(keys, about):
         assert bar(pilot.app) == "step 0 of 5"
 
 
-def test_every_view_and_pane_is_explained():
-    assert set(EXPLAINED) == {"tape", "boxes", "node", "source", "leaves", "engine", "watch", "sentence"}
+async def test_every_view_and_pane_is_explained():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        views = pilot.app.screen.query(LineView)
+        assert {one.id for one in views} == {"tape", "boxes", "node", "source", "leaves", "engine", "watch", "sentence"}
+        assert all(one.EXPLAINED for one in views)
 
 
 async def test_the_palette_has_every_action_of_every_key():
@@ -60,7 +64,7 @@ async def test_a_command_is_found_by_its_words():
 
 async def test_a_click_on_a_row_a_box_and_the_line_of_time_goes_there():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        assert pilot.app.screen.view == "both"
+        assert pilot.app.screen.arrangement.view == "both"
         await pilot.click("#tape", offset=(20, 4))
         await pilot.pause()
         assert row(pilot.app, 2).startswith("▶")
@@ -192,14 +196,15 @@ async def test_help_and_footer_name_the_keys_that_there_are(size):
         lines = [str(one.render()) for one in pilot.app.screen.query("Static")][1].splitlines()
         assert "j ^n       one step on" in lines
         assert any(line.startswith("← h        one step back; nothing is un-run") for line in lines)
-        assert any("none? u asks for any" in line for line in lines)
+        assert any("or none; u explains any" in line for line in lines)
         assert any(line.startswith("no key     edit this line") for line in lines)
-        assert any("at a speed that ⇧↑ and - change" in line for line in lines)
+        assert any("⇧↑ and - change the speed" in line for line in lines)
 
 
 def test_every_action_of_a_key_is_in_the_help():
-    told = {action for actions, _ in KEYS for action in actions}
-    told |= {action for _, words in KEYS for action in re.findall(r"\{(.+?)\}", words)}
+    rows = help_rows(KEYS)
+    told = {action for actions, _ in rows for action in actions}
+    told |= {action for _, words in rows for action in re.findall(r"\{(.+?)\}", words)}
     assert set(actions_of(StepperScreen(handmade.diamond()))) - told == {"screen.copy_text", "help"}
 
 
@@ -298,17 +303,17 @@ async def test_resizing_lays_a_page_out_anew_with_the_same_row_chosen():
 async def test_the_graph_is_there_where_there_is_room_until_a_view_is_chosen():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         screen = pilot.app.screen
-        assert screen.view == "both"
+        assert screen.arrangement.view == "both"
         await pilot.resize_terminal(*SMALL)
-        await until(pilot, lambda: screen.view == "tape")
+        await until(pilot, lambda: screen.arrangement.view == "tape")
         await pilot.resize_terminal(*LARGE)
-        await until(pilot, lambda: screen.view == "both")
+        await until(pilot, lambda: screen.arrangement.view == "both")
         await pilot.press("v")
         await pilot.resize_terminal(*SMALL)
         await pilot.pause()
         await pilot.resize_terminal(*LARGE)
         await pilot.pause()
-        assert screen.view == "tape"
+        assert screen.arrangement.view == "tape"
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])

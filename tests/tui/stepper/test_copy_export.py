@@ -96,7 +96,7 @@ async def test_the_answer_why_is_copied():
 
 
 async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkeypatch):
-    monkeypatch.setattr("tui.stepper.copy_export.pieces", lambda cursor: [])
+    monkeypatch.setattr("tui.stepper.parts.copy_export.pieces", lambda cursor: [])
     monkeypatch.setattr("tui.widgets.panes.NodePane.text", "x" * (MOST + 1))
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y", "y")
@@ -201,7 +201,7 @@ def test_stopping_leaves_nothing_behind(here, kind, name):
 
 
 async def test_of_very_many_leaves_the_list_says_how_many_it_leaves_out(monkeypatch):
-    monkeypatch.setattr("tui.stepper.copy_export.MOST_LEAVES", 1)
+    monkeypatch.setattr("tui.stepper.parts.copy_export.MOST_LEAVES", 1)
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y")
         assert "1 more leaves: go to one (g), and copy it there" in shown(pilot.app, ".rest")

@@ -34,7 +34,7 @@ def text(screen):
 async def settled(pilot):
     """Nothing is on its way to the screen any more."""
     screen = pilot.app.screen
-    await until(pilot, lambda: screen.not_finite is not None and all(one.is_known for one in screen.breakpoints.every))
+    await until(pilot, lambda: screen.not_finite.moments is not None and not screen.stops.breakpoints.unknown)
     pilot.app.clear_notifications()
     await until(pilot, lambda: not pilot.app._notifications and not screen.query("Toast"))
     await pilot.pause()
@@ -47,8 +47,12 @@ async def opened_at(before, size):
     async with app.run_test(size=size) as pilot:
         screen = pilot.app.screen
         await pilot.pause()
-        for name in ("breakpoints", "chosen_view", "view", "pane", "found"):
-            setattr(screen, name, getattr(before, name))
+        screen.stops.breakpoints = before.stops.breakpoints
+        screen.arrangement.chosen = before.arrangement.chosen
+        screen.arrangement.show(before.arrangement.view)
+        screen.panes.choose(before.panes.chosen)
+        screen.search.found = before.search.found
+        screen.changed()
         if before.focused is not None:
             screen.query_one(f"#{before.focused.id}").focus()
         await settled(pilot)

@@ -5,7 +5,7 @@ from textual.widgets import Input
 
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, bar, sentence, shown, stepper
-from tui.stepper.predict import PredictScreen, Question, question_about
+from tui.stepper.predict_screen import PredictScreen, Question, question_about
 from tui.time.cursor import StepCursor
 
 

@@ -191,7 +191,7 @@ async def test_the_next_nan():
     x = mt.tensor([0.0, 0.0], requires_grad=True)
     recording = mt.record((x * x).sum().sqrt().backward)
     async with stepper(recording).run_test(size=LARGE) as pilot:
-        await until(pilot, lambda: pilot.app.screen.not_finite is not None)  # looked for beside the first picture
+        await until(pilot, lambda: pilot.app.screen.not_finite.moments is not None)  # found in the background
         assert "NaN or Inf: !" in shown(pilot.app, "Heading")
         await pilot.press("exclamation_mark")
         assert row(pilot.app, 3).startswith("▶")
@@ -203,7 +203,7 @@ async def test_from_anywhere_the_first_nan_comes_first():
     with mt.record() as recorded:
         (x.log() * 2.0).sum().backward()
     async with stepper(recorded.recording).run_test(size=LARGE) as pilot:
-        await until(pilot, lambda: pilot.app.screen.not_finite is not None)
+        await until(pilot, lambda: pilot.app.screen.not_finite.moments is not None)
         for expected in ("operation 1 of 3", "operation 2 of 3", "step 0 of 4", "step 3 of 4", "operation 1 of 3"):
             await pilot.press("exclamation_mark")
             assert bar(pilot.app) == expected
@@ -241,16 +241,16 @@ async def test_capital_b_lists_what_is_set_goes_there_and_takes_it_away():
         assert bar(pilot.app).startswith("step")
         await pilot.press("B", "d")
         await pilot.press("escape")
-        assert [one.text for one in pilot.app.screen.breakpoints.every] == ["y"]
+        assert [one.text for one in pilot.app.screen.stops.breakpoints.every] == ["y"]
         await pilot.press("B", "d")
-        assert pilot.app.screen.breakpoints.every == ()
+        assert pilot.app.screen.stops.breakpoints.every == ()
 
 
 async def test_in_a_long_recording_a_condition_is_evaluated_beside(monkeypatch):
-    monkeypatch.setattr("tui.stepper.running.SHORT", 0)
+    monkeypatch.setattr("tui.stepper.parts.stops.SHORT", 0)
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("b", *"grad", "space", "greater_than_sign", "space", *"20", "enter")
-        await until(pilot, lambda: not pilot.app.screen.breakpoints.unknown)
+        await until(pilot, lambda: not pilot.app.screen.stops.breakpoints.unknown)
         await pilot.press("c")
         assert bar(pilot.app) == "step 5 of 5"
 
@@ -262,11 +262,11 @@ PLACES = [("3", "node"), ("mul", "op"), (":5", "line"), ("x", "leaf"), ("grad ==
 @pytest.mark.parametrize(("text", "kind"), PLACES)
 async def test_every_kind_of_breakpoint_stops_shows_on_the_timeline_and_goes(text, kind):
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        pilot.app.screen.toggle_stop(text, "break")
+        pilot.app.screen.stops.toggle(text, "break")
         await pilot.pause()
         assert "◆" in shown(pilot.app, "TimeBar"), kind
         await pilot.press("c")
-        assert pilot.app.screen.cursor.position in pilot.app.screen.stops
-        pilot.app.screen.toggle_stop(text, "break")
+        assert pilot.app.screen.cursor.position in pilot.app.screen.stops.moments
+        pilot.app.screen.stops.toggle(text, "break")
         await pilot.pause()
         assert "◆" not in shown(pilot.app, "TimeBar")

@@ -35,7 +35,7 @@ async def test_on_a_small_terminal_the_tabs_turn_the_panes():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         for name in ("leaves", "engine", "source", "watch", "node"):
             await click(pilot, f" {name} ")
-            await until(pilot, lambda name=name: pilot.app.screen.pane == name)
+            await until(pilot, lambda name=name: pilot.app.screen.panes.chosen == name)
             assert pilot.app.screen.query_one(f"#{name}").region.height > 0
 
 
@@ -116,7 +116,7 @@ async def test_a_click_on_a_lines_number_sets_a_breakpoint_and_takes_it_away():
         assert pilot.app.screen.query_one("#source").region.contains(x - 3, y)
         await pilot.click(offset=(x - 2, y))
         await until(pilot, lambda: "◆z = (x * y)" in shown(pilot.app, "#source"))
-        assert pilot.app.screen.breakpoints.every[0].text == ":5"
+        assert pilot.app.screen.stops.breakpoints.every[0].text == ":5"
         await pilot.press("c")
         assert bar(pilot.app) == "step 1 of 5"
         x, y = place(pilot, "z = (x * y) * (x + y)")  # the pane of breakpoints has come, and takes some room

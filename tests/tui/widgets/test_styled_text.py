@@ -1,28 +1,28 @@
-"""Text in pieces: wrapping it loses no word and never overflows."""
+"""Styled text: wrapping it loses no word and never overflows."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.pieces import Piece, plain, restyled, wrap
+from tui.widgets.styled_text import TextSegment, plain, restyled, wrap
 
-TEXTS = st.lists(st.builds(Piece, st.text("ab × 漢-", max_size=30), st.sampled_from(["", "bold"])), max_size=6).map(
-    tuple
-)
+TEXTS = st.lists(
+    st.builds(TextSegment, st.text("ab × 漢-", max_size=30), st.sampled_from(["", "bold"])), max_size=6
+).map(tuple)
 
 
 def test_what_fits_is_left_alone():
-    text = (Piece("two "), Piece("words", "bold"))
+    text = (TextSegment("two "), TextSegment("words", "bold"))
     assert wrap(text, 9) == [text]
 
 
 def test_rows_break_between_words_and_hang():
-    text = (Piece("kept     "), Piece("x = 3", "bold"), Piece(" and y = 5"))
+    text = (TextSegment("kept     "), TextSegment("x = 3", "bold"), TextSegment(" and y = 5"))
     assert [plain(row) for row in wrap(text, 14, hanging=4)] == ["kept     x = 3", "    and y = 5"]
 
 
 def test_a_word_that_is_too_long_is_cut():
-    assert [plain(row) for row in wrap((Piece("abcdefgh ij"),), 4)] == ["abcd", "efgh", "ij"]
+    assert [plain(row) for row in wrap((TextSegment("abcdefgh ij"),), 4)] == ["abcd", "efgh", "ij"]
 
 
 @given(TEXTS, st.integers(4, 20), st.integers(0, 2))
@@ -34,13 +34,13 @@ def test_no_row_is_too_wide_and_nothing_is_lost(text, width, hanging):
 
 @given(TEXTS, st.integers(4, 20))
 def test_styles_stay_with_their_characters(text, width):
-    def characters(pieces):
-        return [(one, piece.style) for piece in pieces for one in piece.text if one != " "]
+    def characters(segments):
+        return [(one, segment.style) for segment in segments for one in segment.text if one != " "]
 
     assert [one for row in wrap(text, width) for one in characters(row)] == characters(text)
 
 
 def test_restyled_adds_a_style_to_some_characters():
-    assert restyled((Piece("abcd", "bold"),), 1, 3, "on red") == (
-        Piece("a", "bold"), Piece("bc", "bold on red"), Piece("d", "bold"),
+    assert restyled((TextSegment("abcd", "bold"),), 1, 3, "on red") == (
+        TextSegment("a", "bold"), TextSegment("bc", "bold on red"), TextSegment("d", "bold"),
     )  # fmt: skip

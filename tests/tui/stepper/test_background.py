@@ -1,4 +1,4 @@
-"""What takes long goes on beside the keys: it says so, and can be stopped."""
+"""Work that takes long runs in the background: it says so, and can be stopped."""
 
 import threading
 
@@ -8,19 +8,19 @@ from textual.drivers.headless_driver import HeadlessDriver
 from tests.support import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
+from tui.stepper.parts import background
 from tui.time import search
 from tui.time.listing import FoldedTape
-from tui.widgets import background
 
 
-def beside():
-    """The threads in which something is worked out."""
-    return [thread for thread in threading.enumerate() if thread.name == background.BESIDE]
+def threads():
+    """The threads that work in the background."""
+    return [thread for thread in threading.enumerate() if thread.name == background.THREAD]
 
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Every tape is long, nobody is patient, and what is worked out ends when the test says so."""
+    """Every tape is long, no patience is needed, and the work ends when the test says so."""
     may_end = threading.Event()
 
     def waiting(method):
@@ -37,7 +37,7 @@ def slow(monkeypatch):
     monkeypatch.setattr(search, "_found", waiting(search._found))
     yield may_end
     may_end.set()
-    for thread in beside():
+    for thread in threads():
         thread.join()
 
 
@@ -68,7 +68,7 @@ async def test_escape_stops_it(slow):
         await pilot.press("escape")
         assert "Esc stops" not in shown(pilot.app, "Heading")
         slow.set()
-        await until(pilot, lambda: not beside())
+        await until(pilot, lambda: not threads())
         await pilot.pause()
         assert "▸" not in shown(pilot.app, "#tape")
 
@@ -79,7 +79,7 @@ async def test_a_long_search_is_given_up_with_its_prompt(slow):
         await until(pilot, lambda: "searching ... Esc stops" in shown(pilot.app, "Heading"))
         await pilot.press("escape")
         slow.set()
-        await until(pilot, lambda: not beside())
+        await until(pilot, lambda: not threads())
         await pilot.pause()
         assert bar(pilot.app).startswith("step 0 of")
 
@@ -93,20 +93,20 @@ async def test_a_long_search_finds(slow):
         await until(pilot, lambda: "'conv' is in no row of this pass" in shown(pilot.app, "#problem"))
 
 
-async def test_who_quits_waits_for_nothing_that_goes_on(slow):
+async def test_quitting_waits_for_no_work(slow):
     async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
         await pilot.press("z")
         await until(pilot, lambda: "Esc stops" in shown(pilot.app, "Heading"))
         await pilot.press("q")
-    assert any(beside())
-    assert all(thread.daemon for thread in beside())
+    assert any(threads())
+    assert all(thread.daemon for thread in threads())
 
 
 async def test_a_fault_in_a_thread_is_not_lost():
     async def press():
         async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
-            pilot.app.screen.beside(lambda: 1 / 0)
-            await until(pilot, lambda: not beside())
+            pilot.app.screen.background.start(lambda: 1 / 0)
+            await until(pilot, lambda: not threads())
             await pilot.pause()
 
     with pytest.raises(ZeroDivisionError):

@@ -1,6 +1,6 @@
-"""Predict mode: before a step is shown, a question about it: who runs next, what shape, which number.
+"""The page that asks about a step before it is shown: which node runs next, a shape, a number.
 
-The right answer is never worked out here; it is read from the recording.
+The right answer is read from the recording, never computed here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tui.widgets.dialog import Dialog, keys_below
 from tui.words.sentence import title
 from tui.words.worked_rule import worked
 
-MANY = 4  # numbers that one can be asked to work out in the head
+MANY = 4  # the most numbers to be computed in one's head
 
 
 class Question(NamedTuple):
@@ -40,7 +40,7 @@ class Question(NamedTuple):
     def accepts(self, answer: str) -> bool:
         """Whether an answer says what the right one says."""
         if self.kind != "shape":
-            from lessons.model.predict import is_right  # not at the start: who does not predict need not wait for it
+            from lessons.model.predict import is_right  # imported late: most sessions never need it
 
             return any(is_right(answer, one) for one in (self.right, *self.also))
         said = answer.strip().casefold()
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 def question_about(cursor: StepCursor) -> Question | None:
-    """A question about the step that follows the cursor's, None where there is nothing to ask. They take turns."""
+    """A question about the step after this moment; None if there is nothing to ask. The kinds take turns."""
     if cursor.is_forward or cursor.next_node is None:
         return None
     found = list(_questions(cursor, cursor.to_moment(cursor.position + 1)))
@@ -105,9 +105,9 @@ def _is_small(value: Value | None) -> bool:
 
 
 class PredictScreen(Dialog[bool | None]):
-    """Asks one question, says whether the answer is right and why, and closes with that; with None for who skips it.
+    """Asks one question and explains its answer. Closes with whether the answer was right, or None if it was skipped.
 
-    It lies below what it asks about, so that one can look while thinking. An empty answer shows the right one.
+    It is at the bottom, so that what it asks about stays visible. An empty answer shows the right one.
     """
 
     DEFAULT_CSS = """
@@ -123,7 +123,7 @@ class PredictScreen(Dialog[bool | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "skip", show=False),
-        Binding("enter,right,l,space", "go_on", "go on", show=False),  # once it was answered: till then keys are typed
+        Binding("enter,right,l,space", "go_on", "go on", show=False),  # only after an answer
     ]
 
     def __init__(self, question: Question) -> None:
@@ -132,7 +132,7 @@ class PredictScreen(Dialog[bool | None]):
         self._verdict: bool | None = None
 
     def compose(self) -> ComposeResult:
-        """The question, a field, and room for what is to be said of the answer."""
+        """The question, an input, and room for the verdict."""
         with Vertical() as box:
             box.border_title = "predict"
             box.border_subtitle = keys_below(("enter", "Enter answers"), ("escape", "Esc skips"))
@@ -141,7 +141,7 @@ class PredictScreen(Dialog[bool | None]):
             yield Static(id="verdict")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Say what is right. There is nothing more to type: the keys are those of going on."""
+        """Show the right answer. After that, nothing more can be typed, and the keys go on."""
         event.stop()
         if self._verdict is not None:
             return
@@ -158,10 +158,10 @@ class PredictScreen(Dialog[bool | None]):
         self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows it"))
 
     def action_go_on(self) -> None:
-        """To the step, once there is an answer."""
+        """Show the step, once the question is answered."""
         if self._verdict is not None:
             self.dismiss(self._verdict)
 
     def action_leave(self) -> None:
-        """Skip the question; an answer that was given counts."""
+        """Skip the question; an answer that has been given counts."""
         self.dismiss(self._verdict)

@@ -1,5 +1,6 @@
-"""Text in pieces of one style each, wrapped into rows: what panes draw. Cheaper by far than to lay out rich text anew
-at every step.
+"""Lines of styled text, and how they wrap into rows: this is what panes draw.
+
+It is far cheaper than laying out Rich or Textual text anew at every step.
 """
 
 from __future__ import annotations
@@ -13,30 +14,30 @@ from rich.cells import cell_len, chop_cells
 WORD = re.compile(r"\S+\s*|\s+")
 
 
-class Piece(NamedTuple):
-    """A piece of text and its style, as Textual writes styles: `bold $text-accent on $panel`."""
+class TextSegment(NamedTuple):
+    """A stretch of text in one style, written as Textual writes styles: `bold $text-accent on $panel`."""
 
     text: str
     style: str = ""
 
 
-Text: TypeAlias = tuple[Piece, ...]
+StyledLine: TypeAlias = tuple[TextSegment, ...]
 
 
-def plain(text: Text) -> str:
+def plain(text: StyledLine) -> str:
     """The text without its looks."""
-    return "".join(piece.text for piece in text)
+    return "".join(segment.text for segment in text)
 
 
-def wrap(text: Text, width: int, hanging: int = 0) -> list[Text]:
+def wrap(text: StyledLine, width: int, hanging: int = 0) -> list[StyledLine]:
     """The text in rows of at most `width` cells, broken between words; the rows after the first are indented."""
     whole = plain(text)
     if cell_len(whole) <= width:
         return [text]
-    rows: list[Text] = []
+    rows: list[StyledLine] = []
     for start, end in _breaks(whole, width, max(width - hanging, 1)):
         row = tuple(_cut(text, start, end))
-        rows.append((Piece(" " * hanging), *row) if rows and hanging else row)
+        rows.append((TextSegment(" " * hanging), *row) if rows and hanging else row)
     return rows
 
 
@@ -57,21 +58,21 @@ def _breaks(whole: str, width: int, rest: int) -> Iterator[tuple[int, int]]:
     yield start, len(whole.rstrip())
 
 
-def _cut(text: Text, start: int, end: int) -> Iterator[Piece]:
+def _cut(text: StyledLine, start: int, end: int) -> Iterator[TextSegment]:
     at = 0
-    for piece in text:
-        cut = piece.text[max(start - at, 0) : max(end - at, 0)]
+    for segment in text:
+        cut = segment.text[max(start - at, 0) : max(end - at, 0)]
         if cut:
-            yield Piece(cut, piece.style)
-        at += len(piece.text)
+            yield TextSegment(cut, segment.style)
+        at += len(segment.text)
 
 
-def restyled(text: Text, start: int, end: int, style: str) -> Text:
+def restyled(text: StyledLine, start: int, end: int, style: str) -> StyledLine:
     """The text with a style added to its characters from `start` to `end`."""
-    marked = (Piece(piece.text, f"{piece.style} {style}".strip()) for piece in _cut(text, start, end))
+    marked = (TextSegment(segment.text, f"{segment.style} {style}".strip()) for segment in _cut(text, start, end))
     return (*_cut(text, 0, start), *marked, *_cut(text, end, len(plain(text))))
 
 
-def joined(parts: Iterable[Piece]) -> Text:
-    """The pieces that say anything."""
-    return tuple(part for part in parts if part.text)
+def joined(segments: Iterable[TextSegment]) -> StyledLine:
+    """The line without its empty segments."""
+    return tuple(segment for segment in segments if segment.text)

@@ -1,0 +1,67 @@
+"""Explaining a gradient: why it is what it is, and all of its numbers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tui.stepper.parts.key_declarations import answers, key
+from tui.stepper.parts.movement import Movement
+from tui.stepper.parts.part import Part, Stepper
+from tui.stepper.why_screen import WhyScreen
+from tui.time.arrays import arrays_of
+from tui.time.cursor import StepCursor
+from tui.widgets.array_view import ArrayScreen
+from tui.widgets.prompt import Purpose
+from tui.words.why import Subject, refer, subject
+
+
+class Explanations(Part[Stepper]):
+    """Opens the pages that explain. They lead to the steps that they name."""
+
+    def __init__(self, stepper: Stepper, movement: Movement) -> None:
+        super().__init__(stepper)
+        self._movement = movement
+
+    @key(
+        "enter", "why", footer=3,
+        help="why this node has this gradient, or none; {ask('why of')} explains any: W1[0, 3]",
+    )  # fmt: skip
+    def why(self) -> None:
+        """Explain the current node's gradient."""
+        self.stepper.stop_playing()
+        if self.cursor.focus is not None:
+            self.why_of("")
+
+    @key(
+        "a",
+        "show the numbers of this node",
+        help="the numbers of this node: gradient, value, what it kept, what it sent",
+    )
+    def array(self) -> None:
+        """Show the numbers of the current node."""
+        self.stepper.stop_playing()
+        cursor = self.cursor
+        arrays = arrays_of(cursor, cursor.focus) if cursor.focus is not None else []
+        if arrays:
+            self.open_page(ArrayScreen(arrays, ascii=self.stepper.ascii), partial(self._explain_element, cursor))
+        else:
+            self.say("There are no numbers here yet.", 3)
+
+    def _explain_element(self, cursor: StepCursor, index: tuple[int, ...] | None) -> None:
+        if index is not None and cursor.focus is not None:
+            self._open(cursor, subject(cursor, cursor.focus, index))
+
+    @answers(
+        Purpose("why of", "Enter: this node; or a gradient, W1, or one element of it, W1[0, 3]", may_be_empty=True),
+        "x", "why is a gradient what it is, or None?",
+    )  # fmt: skip
+    def why_of(self, text: str) -> None:
+        """Explain a gradient; an empty text means the current node's.
+
+        Raises:
+            LookupError: there is no such gradient; the message is for the user.
+        """
+        self._open(self.cursor, refer(self.cursor, text))
+
+    def _open(self, cursor: StepCursor, about: Subject | int) -> None:
+        self.open_page(WhyScreen(cursor, about, ascii=self.stepper.ascii), self._movement.go_to_node)

@@ -1,0 +1,41 @@
+"""Folding: operations that repeat, as the rounds of a loop do, in one row of the tape."""
+
+from __future__ import annotations
+
+from tui.stepper.parts.background import Background
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
+from tui.widgets.tape import TapeView
+
+FOLD = "fold what repeats, or unfold it; open the nearest fold (a click does, too)"
+
+
+class Folding(Part[Stepper]):
+    """Folds the tape, which itself knows what is folded."""
+
+    def __init__(self, stepper: Stepper, background: Background) -> None:
+        super().__init__(stepper)
+        self._background = background
+
+    @property
+    def _tape(self) -> TapeView:
+        return self.stepper.query_one(TapeView)
+
+    @key("z", "fold what repeats, or unfold it", help=FOLD)
+    def fold(self) -> None:
+        """Fold what repeats, or unfold it."""
+        if self._background.prepared("looking for what repeats", self._tape.prepare_folds, self._fold):
+            self._fold()
+
+    def _fold(self) -> None:
+        if not self._tape.turn_folds():
+            self.say("Nothing repeats in this tape.", 3)
+        elif self._tape.folds:
+            one, every = self.stepper.key("open_fold"), self.stepper.key("fold")
+            self.say(f"What repeats is folded. {one} or a click opens a fold, {every} unfolds all.", 4)
+
+    @key("Z", "open the nearest fold", help=FOLD)
+    def open_fold(self) -> None:
+        """Open the fold nearest to the current row; where every fold is open, close them all."""
+        if not self._tape.open_fold():
+            self.say(f"Nothing is folded: {self.stepper.key('fold')} folds what repeats.", 3)

@@ -1,0 +1,92 @@
+"""Moving in time: by a step, inside of a step, to an end, to a node. The lessons' small stepper moves by it too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal, Protocol
+
+from textual.screen import Screen
+
+from tui.stepper.parts.key_declarations import answers, key
+from tui.stepper.parts.part import CursorHost, Part
+from tui.time.cursor import StepCursor
+from tui.widgets.prompt import Purpose
+
+INSIDE = "inside of a step, on and back: take, unpack, compute, each delivery, free"
+
+
+class Questions(Protocol):
+    """Questions that are to be answered before a step is shown."""
+
+    def before_step(self, cursor: StepCursor) -> Screen[bool | None] | None:
+        """The page that asks about the step after this moment; None once there is nothing left to ask."""
+
+    def answered(self, right: bool | None) -> None:
+        """The answer was right, or wrong, or None was given."""
+
+
+class Movement(Part[CursorHost]):
+    """Moves the cursor."""
+
+    def __init__(self, stepper: CursorHost, questions: Sequence[Questions] = ()) -> None:
+        super().__init__(stepper)
+        self._questions = questions
+
+    @key("right,l", "step", 1, help="one step on", footer=1)
+    @key("left,h", "back", -1, help="one step back; nothing is un-run, you look at an earlier moment", footer=2)
+    def move(self, moments: int) -> None:
+        """Step on or back. Questions about the next step come first."""
+        self.stepper.stop_playing()
+        for one in self._questions if moments > 0 else ():
+            page = one.before_step(self.cursor)
+            if page is not None:
+                self.stepper.app.clear_notifications()  # they would cover the question
+                self.open_page(page, partial(self._go_on, one, moments))
+                return
+        self.cursor = self.moved(moments)
+
+    def _go_on(self, questions: Questions, moments: int, right: bool | None) -> None:
+        questions.answered(right)
+        self.move(moments)
+
+    def moved(self, moments: int) -> StepCursor:
+        """The moment that a step leads to."""
+        return self.cursor.move(moments)
+
+    @key("shift+right,L", "step on inside of a step", 1, help=INSIDE)
+    @key("shift+left,H", "step back inside of a step", -1, help=INSIDE)
+    def move_inside(self, by: Literal[1, -1]) -> None:
+        """Go to the next moment inside of a step, or to the one before."""
+        self.cursor = self.cursor.move_inside(by)
+
+    @key("home", "to where backward was called", help="where backward was called; again: before the first operation")
+    def home(self) -> None:
+        """Go to where backward was called; from there, to before the program."""
+        self.cursor = self.cursor.home()
+
+    @key("end", "to the end of the pass", help="after the last step, or where it failed")
+    def end(self) -> None:
+        """Go to the end of the pass."""
+        self.cursor = self.cursor.end()
+
+    @answers(
+        Purpose("go to", "a number, a name, or a line such as :7"),
+        "g", "go to", footer=4, help="go to a node: its number, a name (w1, mul), or a line (:7)",
+    )  # fmt: skip
+    def go_to(self, text: str) -> None:
+        """Go to the next moment of a node.
+
+        Raises:
+            LookupError: there is no such node; the message is for the user.
+        """
+        self.cursor = self.cursor.goto(text)
+
+    def go_to_node(self, node: int | None) -> None:
+        """Go to the next moment of a node; stay where there is None."""
+        if node is not None:
+            self.cursor = self.cursor.goto_node(node)
+
+    def go_to_moment(self, moment: int) -> None:
+        """Go to a moment of this pass."""
+        self.cursor = self.cursor.to_moment(moment)

@@ -1,0 +1,65 @@
+"""NaN and infinity: whether the pass computes any, and a key that leads to them."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from tui.stepper.parts.background import PAUSE, Background
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
+from tui.time.breakpoints import not_finite
+from tui.time.cursor import StepCursor
+from tui.time.timeline import Timeline
+
+
+class NotFinite(Part[Stepper]):
+    """The moments that compute a NaN or an infinity, found in the background."""
+
+    def __init__(self, stepper: Stepper, background: Background) -> None:
+        super().__init__(stepper)
+        self._background = background
+        self.moments: tuple[int, ...] | None = None  # None: not known yet
+        self._known: WeakKeyDictionary[Timeline, tuple[int, ...]] = WeakKeyDictionary()
+        self._here: StepCursor | None = None  # the last moment that the key led to
+
+    @property
+    def warning(self) -> str:
+        """What the heading says: that there are some, and which key leads there."""
+        return f"NaN or Inf: {self.stepper.key('next_nan')}" if self.moments else ""
+
+    def follow(self, old: StepCursor | None, new: StepCursor) -> None:
+        """Look through another pass, unless it has been looked through before."""
+        if old is not None and old.timeline is new.timeline:
+            return
+        self._show(self._known.get(new.timeline))
+        if self.moments is None:
+            self.stepper.set_timer(PAUSE, lambda: self._background.start(self._look, new.timeline))
+
+    def _look(self, timeline: Timeline) -> None:
+        self.stepper.call_later(self._found, timeline, not_finite(timeline))
+
+    def _found(self, timeline: Timeline, moments: tuple[int, ...]) -> None:
+        self._known[timeline] = moments
+        if self.cursor.timeline is timeline:
+            self._show(moments)
+
+    def _show(self, moments: tuple[int, ...] | None) -> None:
+        self.moments = moments
+        self.stepper.changed()
+
+    @key(
+        "exclamation_mark",
+        "to the first NaN or infinity, and on",
+        help="to the first NaN or infinity; again: to the next",
+    )
+    def next_nan(self) -> None:
+        """Go to the first moment that computes a NaN or an infinity; from there to the next, around the end."""
+        if self.moments is None:
+            self.say("Still looking for NaN and infinity.", 3)
+        elif not self.moments:
+            self.say("No NaN and no infinity in this pass.", 3)
+        else:
+            position = self.cursor.position if self.cursor is self._here else -1
+            later = (moment for moment in self.moments if moment > position)
+            self.cursor = self.cursor.to_moment(next(later, self.moments[0]))
+            self._here = self.cursor

@@ -1,0 +1,71 @@
+"""The panes: which one a small terminal shows, and which one has the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.widgets import Static
+
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
+from tui.widgets.pane import Pane
+from tui.widgets.panes import PANES, SentencePane
+
+NAMES = tuple(pane.NAME for pane in PANES)
+SHOW = f"show {', '.join(NAMES[:-1])}, {NAMES[-1]}"
+CHOSEN, OTHER = "b on $accent-muted", "$text-muted"  # tabs
+
+
+def _key_each(method: Callable[..., None]) -> Callable[..., None]:
+    """A digit for each pane."""
+    for number, name in reversed(list(enumerate(NAMES, 1))):
+        method = key(str(number), f"show the {name} pane", name, help=SHOW)(method)
+    return method
+
+
+class PaneChoice(Part[Stepper]):
+    """Chooses a pane. A small terminal shows that one alone, under a line of tabs."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        super().__init__(stepper)
+        self.chosen = NAMES[0]
+
+    @key("tab", "pane", 1, help="the next pane", footer=6)
+    @key("shift+tab", "", -1)
+    def turn_focus(self, by: int) -> None:
+        """Move the focus from the tape through the panes and back, or the other way."""
+        views = [name for name in ("tape", "boxes") if self.stepper.query_one(f"#{name}").display]
+        panes = [pane.NAME for pane in PANES if self._is_wanted(self.stepper.query_one(pane))]
+        sentence = ["sentence"] if self.stepper.query_one(SentencePane).overflows else []
+        order, focused = [*views, *panes, *sentence], self.stepper.focused
+        at = order.index(focused.id) if focused is not None and focused.id in order else 0
+        name = order[(at + by) % len(order)]
+        if name in NAMES:
+            self.show_pane(name)
+        else:
+            self.stepper.query_one(f"#{name}").focus()
+
+    @_key_each
+    def show_pane(self, name: str) -> None:
+        """Choose a pane, and focus it."""
+        self.choose(name)
+        self.stepper.query_one(f"#{name}").focus()
+
+    def choose(self, name: str) -> None:
+        """Choose a pane, and mark its tab."""
+        self.chosen = name
+        tabs = "  ".join(
+            f"[@click=screen.show_pane('{one}')][{CHOSEN if one == name else OTHER}] {i} {one} [/][/]"
+            for i, one in enumerate(NAMES, 1)
+        )
+        self.stepper.query_one("#tabs", Static).update(tabs, layout=False)
+        self.show_wanted()
+
+    def show_wanted(self) -> None:
+        """Mark the chosen pane, and hide those that have nothing to show."""
+        for pane in map(self.stepper.query_one, PANES):
+            pane.set_class(self.chosen == pane.NAME, "-chosen")
+            pane.set_class(not self._is_wanted(pane), "-empty")
+
+    def _is_wanted(self, pane: Pane) -> bool:
+        return self.chosen == pane.NAME or not pane.is_empty

@@ -1,0 +1,67 @@
+"""Choosing a pass: the one before, the next one, one from a list; and comparing two."""
+
+from __future__ import annotations
+
+from tui.stepper.parts.background import Background
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
+from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
+from tui.words.passes import Pair, compare
+
+TURN = "the pass before, the next pass; {next_pass} goes round"
+
+
+class PassChooser(Part[Stepper]):
+    """Goes from pass to pass."""
+
+    def __init__(self, stepper: Stepper, background: Background) -> None:
+        super().__init__(stepper)
+        self._background = background
+
+    @key("left_square_bracket", "to the pass before", -1, help=TURN)
+    @key("right_square_bracket", "to the pass after", 1, help=TURN)
+    def turn_pass(self, by: int) -> None:
+        """Go to the pass before or after."""
+        self.cursor = self.cursor.to_pass(self.cursor.timeline.pass_index + by)
+
+    @key("p", "to the next pass, around the end")
+    def next_pass(self) -> None:
+        """Go to the next pass, after the last to the first."""
+        passes = self.cursor.recording.passes
+        if passes:
+            self.cursor = self.cursor.to_pass((self.cursor.timeline.pass_index + 1) % len(passes))
+
+    @key("s", "list the passes, and put two side by side", help="list the passes; put two of them side by side")
+    def passes(self) -> None:
+        """List the passes, to go to one or to compare two."""
+        self.stepper.stop_playing()
+        if self.cursor.recording.passes:
+            page = PassesScreen(self.cursor.recording, self.cursor.timeline.pass_index, ascii=self.stepper.ascii)
+            self.open_page(page, self._chosen)
+        else:
+            self.say("The program never called backward: there are no passes.", 3)
+
+    def _chosen(self, choice: PassChoice | None) -> None:
+        if choice is None:
+            return
+        if choice.compares:
+            self._compare(choice.position)
+        else:
+            self.cursor = self.cursor.to_pass(choice.position)
+
+    def _compare(self, other: int) -> None:
+        """Show another pass beside the current one."""
+        recording, current = self.cursor.recording, self.cursor.timeline.pass_index
+        pairs: list[Pair] = []
+
+        def show() -> None:
+            page = CompareScreen(recording, current, other, pairs, ascii=self.stepper.ascii)
+            self.open_page(page, self._go)
+
+        if self._background.prepared("comparing", lambda: pairs.extend(compare(recording, current, other)), show):
+            show()
+
+    def _go(self, place: tuple[int, int] | None) -> None:
+        if place is not None:
+            pass_index, node = place
+            self.cursor = self.cursor.to_pass(pass_index).goto_node(node)

@@ -1,0 +1,48 @@
+"""Predict mode: a question before each step of backward, and a score of the right answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
+from tui.stepper.predict_screen import PredictScreen, question_about
+from tui.time.cursor import StepCursor
+
+
+class Prediction(Part[Stepper]):
+    """Asks about the next step while `score` is not None."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        super().__init__(stepper)
+        self.score: tuple[int, int] | None = None  # how many were right, of how many answered
+        self._asked: StepCursor | None = None  # the moment whose question has been asked
+
+    @key(
+        "P", "predict each step, or stop predicting",
+        help="predict: a question before each step, and a score; again to end it",
+    )  # fmt: skip
+    def predict(self) -> None:
+        """Begin to ask before every step of backward, or stop asking."""
+        self.stepper.stop_playing()
+        before, self.score = self.score, ((0, 0) if self.score is None else None)
+        self.stepper.changed()
+        self.cursor = replace(self.cursor, hides_next=self.score is not None)
+        if before is None:
+            self.say(f"Predict: a question comes before each step. {self.stepper.key('predict')} ends it.", 4)
+        elif before[1]:
+            self.say(f"{before[0]} of {before[1]} predictions were right.", 6)
+
+    def before_step(self, cursor: StepCursor) -> PredictScreen | None:
+        """The question about the step that follows, once at each visit."""
+        question = question_about(cursor) if self.score is not None and cursor is not self._asked else None
+        if question is None:
+            return None
+        self._asked = cursor
+        return PredictScreen(question)
+
+    def answered(self, right: bool | None) -> None:
+        """Count an answer; a question that was skipped does not count."""
+        if right is not None and self.score is not None:
+            self.score = self.score[0] + right, self.score[1] + 1
+            self.stepper.changed()

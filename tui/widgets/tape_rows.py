@@ -1,0 +1,111 @@
+"""Drawing the rows of the tape: the row of a node, and the row of a fold for all the nodes that it hides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from rich.style import Style
+
+from tui.time.columns import GAP
+from tui.time.cursor import State, StepCursor
+from tui.time.listing import Listing, RunRow
+from tui.time.rows import Cells, fit
+
+GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
+ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
+
+
+class TapeState(NamedTuple):
+    """What there is to draw."""
+
+    listing: Listing  # which rows there are
+    cells: Cells  # their texts
+    cursor: StepCursor
+    delivered: frozenset[int]  # nodes that the current step handed a gradient to
+    stops: frozenset[int]  # nodes with a breakpoint
+
+
+class RowPainter:
+    """Draws one row at a time, from its marker to its gradient."""
+
+    def __init__(self, style: Callable[..., Style], *, ascii: bool) -> None:
+        """`style` gives the style of the tape's component classes, the first of which has the last word."""
+        self._style = style
+        self._ascii = ascii
+        self._glyphs = ASCII_GLYPHS if ascii else GLYPHS
+
+    def paint(self, row: int, tape: TapeState) -> Sequence[tuple[str, Style]]:
+        """The row's texts with their styles."""
+        entry = tape.listing.entries[row]
+        return self._node(row, entry, tape) if isinstance(entry, int) else self._fold(row, entry, tape)
+
+    def _node(self, row: int, node: int, tape: TapeState) -> Sequence[tuple[str, Style]]:
+        cursor, columns = tape.cursor, tape.cells.columns
+        record, state = cursor.timeline.node(node), cursor.state(node)
+        ground, glyph = _ground(tape, node, state)
+        at_row = cursor.timeline.row_of[node]
+        past = at_row < cursor.frontier if cursor.is_forward else at_row >= cursor.frontier
+        bright = state in ("done", "current") or ground != ()
+        text = "tape--past" if bright else "tape--outside" if state == "outside" else "tape--future"
+
+        def role(name: str, shines: bool = bright) -> Style:
+            return self._style(*ground, name if shines else text)
+
+        kind = "tape--leaf" if record.variable is not None else "tape--op"
+        drawn, at = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
+        drawn = drawn.ljust(columns.lanes)
+        plain, lane = self._style(*ground, text), role("tape--lane", past)
+        op, name, operands, shape = tape.cells.texts(node)
+        return [
+            (self._glyphs[glyph] + self._glyphs["stop" if node in tape.stops else "none"], role("tape--marker", True)),
+            (f"{node:>{columns.number}} ", role("tape--number", True)),
+            (drawn[:at], lane),
+            (drawn[at : at + 1], role(kind)),
+            (f"{drawn[at + 1 :]} ", lane),
+            (op, role(kind)),
+            (name, role("tape--name")),
+            (operands, plain),
+            (shape, plain),
+            (tape.cells.value(cursor, node), role("tape--value")),
+            (tape.cells.gradient(cursor, node), role("tape--gradient", bool(cursor.arrived(node)))),
+        ]
+
+    def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
+        """The row of a closed fold, or the row above what an open one shows."""
+        cursor, columns = tape.cursor, tape.cells.columns
+        row_of = tape.listing.row_of  # of the nodes that a closed fold hides
+
+        def hides(nodes: Iterable[int | None]) -> bool:
+            return any(node is not None and row_of.get(node) == row for node in nodes)
+
+        current, delivered = hides((cursor.node,)), hides(tape.delivered)
+        ground = ("tape--current",) if current else ("tape--delivered",) if delivered else ()
+        glyph = "current" if current else "delivered" if delivered else "none"
+        done = cursor.count_done(tape.listing.tape_rows(row))
+        text = self._style(*ground, "tape--past" if done else "tape--future")
+        drawn, _ = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
+        drawn = drawn.ljust(columns.lanes)
+        mark = ("-" if entry.is_open else "+") if self._ascii else ("▾" if entry.is_open else "▸")
+        label = f"{'  ' * entry.depth}{mark} {entry.run.label}"
+        width = columns.op + columns.name + columns.operands + 2 * GAP
+        count = "" if entry.is_open else f"{done} of {len(entry.nodes)} done"
+        stop = "stop" if hides(tape.stops) else "none"
+        return [
+            (self._glyphs[glyph] + self._glyphs[stop], self._style(*ground, "tape--marker")),
+            (" " * (columns.number + 1) + drawn + " ", self._style(*ground, "tape--lane" if done else "tape--future")),
+            (fit(label, width, ascii=self._ascii) + " ", self._style(*ground, "tape--fold")),
+            (count, text),
+        ]
+
+
+def _ground(tape: TapeState, node: int, state: State) -> tuple[tuple[str, ...], str]:
+    """The row's background and its marker."""
+    cursor = tape.cursor
+    if state == "current":
+        failed = cursor.step is not None and cursor.step.error is not None
+        return (("tape--failed",), "failed") if failed else (("tape--current",), "current")
+    if node in tape.delivered:
+        return ("tape--delivered",), "delivered"
+    is_next = cursor.node is None and node == cursor.next_node and not cursor.hides_next
+    return (), "next" if is_next else "none"

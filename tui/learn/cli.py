@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
-from tui.learn import commands
-from tui.learn.commands import Desk
+from tui.learn import lesson_commands
+from tui.learn.lesson_commands import Desk
 from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
-from tui.stepper.launch import has_terminal
+from tui.shell.terminal import has_terminal
 
 
 class Words(NamedTuple):
@@ -25,11 +25,11 @@ class Words(NamedTuple):
 
 
 COMMANDS: dict[str, Callable[[Desk, Lesson], int]] = {
-    "check": commands.check_file,
-    "hint": commands.hint,
-    "solution": commands.solution,
-    "reset": commands.reset,
-    "step": commands.step,
+    "check": lesson_commands.check_file,
+    "hint": lesson_commands.hint,
+    "solution": lesson_commands.solution,
+    "reset": lesson_commands.reset,
+    "step": lesson_commands.step,
     "watch": watch,
 }
 
@@ -81,10 +81,10 @@ def _run(desk: Desk, words: Words) -> int:
         return desk.open(None)
     if command == "engine":
         step = rest.pop() if len(rest) > 1 and rest[-1].replace(".", "", 1).isdecimal() else None
-        return commands.engine(desk, desk.lesson(" ".join(rest)), step)
+        return lesson_commands.engine(desk, desk.lesson(" ".join(rest)), step)
     if command in COMMANDS:
         return COMMANDS[command](desk, desk.lesson(" ".join(rest)))
-    return commands.text(desk, _lesson_of(desk, words))
+    return lesson_commands.text(desk, _lesson_of(desk, words))
 
 
 def _lesson_of(desk: Desk, words: Words) -> Lesson:

@@ -16,7 +16,8 @@ from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
 from lessons.checking.report import Said
-from tui.learn.text import PROSE, STYLES, Page, marked
+from tui.learn.course_text import PROSE, STYLES, Page
+from tui.shell.backticks import colour_names
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 
@@ -220,7 +221,9 @@ def _statics(lines: list[Said]) -> list[Static]:
     statics = []
     for line in lines:
         text = line.text.lstrip(" ")
-        styled = marked(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
+        styled = (
+            colour_names(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
+        )
         statics.append(Static(styled))
         statics[-1].styles.padding = (0, 0, 0, len(line.text) - len(text))
     return statics

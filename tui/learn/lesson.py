@@ -17,12 +17,12 @@ from textual.worker import get_current_worker
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.checking.record import record_program
 from microtape.errors import RecordingError
-from tui.learn.ask import Questions
-from tui.learn.doing import DoingScreen
+from tui.learn.course_text import Page, terminal_text
 from tui.learn.exercise import ExerciseView
+from tui.learn.lesson_actions import LessonActionsScreen
 from tui.learn.program import LessonStepper, ProgramView
 from tui.learn.prose import Prose
-from tui.learn.text import Page, fit
+from tui.learn.questions import Questions
 from tui.widgets.footer import Footer
 from tui.widgets.help import HelpScreen
 
@@ -51,7 +51,7 @@ KEYS = (
 )
 
 
-class LessonScreen(DoingScreen):
+class LessonScreen(LessonActionsScreen):
     """One lesson of a course."""
 
     CSS_PATH = "learn.tcss"
@@ -92,7 +92,7 @@ class LessonScreen(DoingScreen):
         yield Static(id="title")
         with Horizontal(id="both"):
             with Page(id="text"):
-                yield Prose(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
+                yield Prose(terminal_text(self.lesson.prose, ascii=self._ascii), open_links=False)
             yield ProgramView(self._questions, ascii=self._ascii)
             yield ExerciseView(self.lesson, self._workspace)
         yield Footer()
@@ -161,7 +161,7 @@ class LessonScreen(DoingScreen):
         reached = [word for word, when in (("solved", record.solved), ("fault found", record.fault_found)) if when]
         marks = Content("".join(f"  {word}" if self._ascii else f"  ✓ {word}" for word in reached))
         where = (f"lesson {self.lesson.number}  ", "$text-muted")
-        left = Content.assemble(where, (fit(self.lesson.title, ascii=self._ascii), "bold"))
+        left = Content.assemble(where, (terminal_text(self.lesson.title, ascii=self._ascii), "bold"))
         tabs = Content(" ").join(
             Content.styled(f" {i} {name} ", "bold on $accent-muted" if name == self._view else "$text-muted")
             for i, name in enumerate(VIEWS, 1)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from lessons import Lesson
 from lessons.checking.divergence import where
-from tui.learn import commands
-from tui.learn.commands import Desk
+from tui.learn import lesson_commands
+from tui.learn.lesson_commands import Desk
 from tui.shell.exits import Exit
 
 PAUSE = 0.3  # seconds between two looks at the file
@@ -40,13 +40,13 @@ def watch(desk: Desk, lesson: Lesson) -> int:
         elif key == "c":
             known = None
         elif key == "h":
-            commands.hint(desk, lesson)
+            lesson_commands.hint(desk, lesson)
         elif key == "s":
-            commands.step(desk, lesson)
+            lesson_commands.step(desk, lesson)
 
 
 def _check(desk: Desk, lesson: Lesson) -> None:
-    verdict = commands.tried(desk, lesson)
+    verdict = lesson_commands.tried(desk, lesson)
     if not verdict.passed:
         found = where(lesson.exercise, verdict, desk.workspace.exercise(lesson))
         if found is not None:

@@ -11,7 +11,7 @@ from tui.stepper.copy_screen import CopyScreen
 from tui.stepper.export_screen import ExportScreen
 from tui.stepper.running import RunningScreen
 from tui.widgets.pane import Pane
-from tui.words.copying import MOST_LEAVES, Piece, pieces
+from tui.words.copying import MOST_LEAVES, Copyable, copyables
 from tui.words.exporting import Export
 
 
@@ -30,11 +30,11 @@ class OutwardScreen(RunningScreen):
             return
         focused = self.focused
         pane = focused if isinstance(focused, Pane) and focused.id != "sentence" else self.query_one("#node", Pane)
-        found = [Piece(f"the {pane.border_title} pane", pane.text), *pieces(self.cursor)]
+        found = [Copyable(f"the {pane.border_title} pane", pane.text), *copyables(self.cursor)]
         left_out = max(len(self.cursor.timeline.collectors) - MOST_LEAVES, 0)
         self.app.push_screen(CopyScreen(found, left_out=left_out, ascii=self._ascii), self._copied)
 
-    def _copied(self, piece: Piece | None) -> None:
+    def _copied(self, piece: Copyable | None) -> None:
         if piece is not None:
             self.notify(copy(self.app, piece.text, piece.what), timeout=6, markup=False)
 

@@ -9,7 +9,7 @@ from textual.timer import Timer
 
 from microtape.recording.script.condition import Condition
 from tui.stepper.stops_screen import StopsScreen
-from tui.time.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held, not_finite
+from tui.time.breakpoints import Breakpoint, Breakpoints, StopKind, first_nan, held, not_finite
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
 from tui.widgets.background import PatientScreen
@@ -63,7 +63,7 @@ class RunningScreen(PatientScreen):
         if self.cursor is not None and self.cursor.timeline is cursor.timeline:
             self.not_finite = moments
 
-    def toggle_stop(self, text: str, kind: Kind) -> None:
+    def toggle_stop(self, text: str, kind: StopKind) -> None:
         """Set a breakpoint or a watch, or take it away; an empty text means the current node.
 
         Raises:

@@ -18,10 +18,10 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.time.columns import GAP, HEADINGS, Columns, heading
+from tui.time.column_widths import GAP, HEADINGS, ColumnWidths, heading
 from tui.time.cursor import State, StepCursor
 from tui.time.listing import Listing, PassTape, Run, RunRow
-from tui.time.rows import Cells, fit
+from tui.time.row_texts import RowCells, fit
 from tui.time.timeline import Timeline
 from tui.widgets.line_view import LineView
 
@@ -95,7 +95,7 @@ class TapeView(LineView, can_focus=True):
         self._opened: set[Run] = set()  # those that were opened by hand
         self._only: frozenset[int] | None = None  # while rows are filtered
         self._banner = ""
-        self._cells: Cells | None = None
+        self._cells: RowCells | None = None
         self._strips: dict[int, Strip] = {}
         self._styles: dict[tuple[str, ...], Style] = {}
         self._delivered: frozenset[int] = frozenset()
@@ -116,7 +116,7 @@ class TapeView(LineView, can_focus=True):
             return
         self._delivered = new.delivered_to
         if old is None or old.timeline is not new.timeline:
-            self._known = {one: self._known[one] for one in new.timeline.known.values() if one in self._known}
+            self._known = {one: self._known[one] for one in new.timeline.recent.values() if one in self._known}
             self._tape = self._known.setdefault(new.timeline, PassTape(new.timeline, ascii=self._ascii))
             self._only, self._banner = None, ""
             self._list()
@@ -240,7 +240,7 @@ class TapeView(LineView, can_focus=True):
         rows = self._tape.rows
         columns = rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
         if self._cells is None or self._cells.rows is not rows or self._cells.columns != columns:
-            self._cells = Cells(rows, columns)
+            self._cells = RowCells(rows, columns)
         self._strips.clear()
         self.virtual_size = Size(self.size.width, len(self._listing.entries) + HEADER)
         self.refresh()
@@ -270,7 +270,7 @@ class TapeView(LineView, can_focus=True):
             text += (" " * GAP).join(fit(heading(name, width), width) for name, width in columns if width)
         return Strip([Segment(fit(text, self.size.width), style)], self.size.width)
 
-    def _draw(self, row: int, node: int, cells: Cells, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
+    def _draw(self, row: int, node: int, cells: RowCells, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
         assert self._listing is not None
         columns, record, state = cells.columns, cursor.timeline.node(node), cursor.state(node)
         ground, glyph = self._ground(cursor, node, state)
@@ -301,7 +301,9 @@ class TapeView(LineView, can_focus=True):
             (cells.gradient(cursor, node), role("tape--gradient", bool(cursor.arrived(node)))),
         ]
 
-    def _draw_run(self, row: int, entry: RunRow, columns: Columns, cursor: StepCursor) -> Sequence[tuple[str, Style]]:
+    def _draw_run(
+        self, row: int, entry: RunRow, columns: ColumnWidths, cursor: StepCursor
+    ) -> Sequence[tuple[str, Style]]:
         """A row for all that a fold hides, or above what an open one shows."""
         assert self._listing is not None
         row_of = self._listing.row_of  # of the nodes that a closed run hides

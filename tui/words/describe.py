@@ -10,11 +10,11 @@ from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.time.source import expression
 from tui.words.differences import check_lines
+from tui.words.formula import index_text
 from tui.words.hook_effects import on_leaving
 from tui.words.remedy import remedy
-from tui.words.rule import index_text
 from tui.words.sentence import title
-from tui.words.worked_rule import formula, worked
+from tui.words.worked_rule import filled_formula, worked_rule
 
 LABEL = 9  # the column of words on the left
 SHORTEST = 12  # characters that nearly any array can be described in
@@ -57,7 +57,7 @@ class Describer:
         number = "" if node.sequence_nr is None else f"   sequence nr {node.sequence_nr}"
         kind = Span(node.name, "leaf" if node.kind == "accumulate" else "op")
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
-        here = formula(self.cursor, node)
+        here = filled_formula(self.cursor, node)
         called = line("   ", Span(here, "op")) if here else line("   ", Span(names, "name")) if names else ()
         heading = line(Span(f"%{node.id} ", "strong"), kind, *called)
         fits = sum(len(span.text) for span in heading) + len(number) <= self.width
@@ -140,7 +140,7 @@ class Describer:
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
         """`g · y = 5 · 3 = 15`: the rule with this node's names; with the numbers of one element if there are many."""
-        found = worked(self.cursor, step, one.output)
+        found = worked_rule(self.cursor, step, one.output)
         width = max((self.width - LABEL - 30) // 3, SUMMED // 2)
         if found is None or one.term is None:
             return () if one.before is not None else line(self._value(one.term, 2 * width))

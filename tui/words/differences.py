@@ -13,9 +13,9 @@ from microtape.recording.model.model import BackwardStep, FiniteDifferences, Nod
 from tui.shell.spans import Line, Span, line
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
+from tui.words.formula import element, index_text, parse_formula, symbols
 from tui.words.hook_effects import on_leaving
-from tui.words.rule import element, index_text, parse, symbols
-from tui.words.worked_rule import values
+from tui.words.worked_rule import symbol_values
 
 Index = tuple[int, ...]
 STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # where rounding and the method's own error balance
@@ -44,24 +44,6 @@ def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
         found = _recorded(cursor, step, output)
         if found is not None:
             yield differences_line(cursor, step, output, None)
-
-
-def summary(recording: Recording) -> str:
-    """The outcome of all checks in one sentence, with the nodes that are wrong."""
-    checked = [one for one in recording.checks if not one.problem]
-    wrong = [one for one in checked if not one.agrees]
-    names = list(dict.fromkeys(_called(recording, one.node) for one in wrong))
-    unknown = len(recording.checks) - len(checked)
-    rest = f"; {unknown} could not be checked" if unknown else ""
-    if not wrong:
-        return f"finite differences agree with all {len(checked):,} gradients that were checked{rest}"
-    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"finite differences differ from {len(wrong):,} of {len(checked):,} gradients: {some}{rest}"
-
-
-def _called(recording: Recording, number: int) -> str:
-    node = recording.nodes[number]
-    return node.op if node.place is None else f"{node.op} ({node.place.file}:{node.place.line})"
 
 
 class _Index:
@@ -126,14 +108,14 @@ def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: In
     Only where each element of the result comes from one element of each operand: there it is the whole derivative.
     """
     node = cursor.timeline.node(step.node)
-    order, result = symbols(node), parse(node.formula).result
+    order, result = symbols(node), parse_formula(node.formula).result
     gradient = step.grad_outputs[0] if len(step.grad_outputs) == 1 else None
     computed = cursor.recording.value(node.outputs[0]) if node.outputs else None
     if index is None or not order or not isinstance(gradient, np.ndarray) or not isinstance(computed, np.ndarray):
         return None
     if not _is_elementwise(node, result) or len(index) != computed.ndim or gradient.shape != computed.shape:
         return None
-    known = values(cursor, node, None)
+    known = symbol_values(cursor, node, None)
     numbers = {symbol: element(known.get(symbol), computed.shape, index) for symbol in order}
     if any(number is None for number in numbers.values()) or _shape(known.get(order[output])) != computed.shape:
         return None

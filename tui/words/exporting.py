@@ -24,7 +24,7 @@ class ExportError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ExportKind:
     """Something that can be written, and the suffixes that it can be written with, the usual one first."""
 
     name: str
@@ -34,12 +34,12 @@ class Kind:
 
 
 KINDS = (
-    Kind("picture", "the graph as it is at this moment", (".svg", ".png", ".pdf", ".dot", ".txt"), True),
-    Kind("film", "the whole pass, as a page that plays it", (".html", ".gif"), False),
-    Kind("trace", "every step of the pass in words, or as data", (".txt", ".json"), False),
-    Kind("moment", "this moment in words, or as data", (".txt", ".json"), True),
-    Kind("screenshot", "the screen as it is behind this", (".svg",), True),
-    Kind("recording", "all of it, for the other commands", (".tape",), False),
+    ExportKind("picture", "the graph as it is at this moment", (".svg", ".png", ".pdf", ".dot", ".txt"), True),
+    ExportKind("film", "the whole pass, as a page that plays it", (".html", ".gif"), False),
+    ExportKind("trace", "every step of the pass in words, or as data", (".txt", ".json"), False),
+    ExportKind("moment", "this moment in words, or as data", (".txt", ".json"), True),
+    ExportKind("screenshot", "the screen as it is behind this", (".svg",), True),
+    ExportKind("recording", "all of it, for the other commands", (".tape",), False),
 )
 
 
@@ -52,7 +52,7 @@ class Export:
     theme: str = "light"
     ascii: bool = False
 
-    def default_name(self, kind: Kind) -> str:
+    def default_name(self, kind: ExportKind) -> str:
         """`train-pass2-step7.svg`, or `train-film.html`."""
         cursor = self.cursor
         stem = re.sub(r"[^\w.-]+", "_", Path(cursor.recording.title).stem).strip("_.") or "recording"
@@ -63,7 +63,7 @@ class Export:
         middle = {"screenshot": "-screen", "trace": "-trace"}.get(kind.name, "")
         return f"{stem}{middle}{f'-{moment}' if kind.of_moment else ''}{kind.suffixes[0]}"
 
-    def write(self, kind: Kind, path: Path, progress: Progress = lambda text: None) -> None:
+    def write(self, kind: ExportKind, path: Path, progress: Progress = lambda text: None) -> None:
         """Write it, whole or not at all.
 
         Raises:
@@ -87,7 +87,7 @@ class Export:
         except OSError as error:
             raise ExportError(f"{path} cannot be written: {error.strerror or error}") from None
 
-    def _write(self, kind: Kind, path: Path, progress: Progress) -> None:
+    def _write(self, kind: ExportKind, path: Path, progress: Progress) -> None:
         if kind.name in ("picture", "film"):
             self._draw(kind, path, progress)
         elif kind.name == "recording":
@@ -98,7 +98,7 @@ class Export:
             text = self._json(kind, progress) if path.suffix.lower() == ".json" else self._text(kind, progress)
             path.write_text(text, encoding="utf-8")
 
-    def _draw(self, kind: Kind, path: Path, progress: Progress) -> None:
+    def _draw(self, kind: ExportKind, path: Path, progress: Progress) -> None:
         import viz
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
@@ -125,7 +125,7 @@ class Export:
         except RecordingError as error:
             raise ExportError(str(error)) from None
 
-    def _json(self, kind: Kind, progress: Progress) -> str:
+    def _json(self, kind: ExportKind, progress: Progress) -> str:
         from tui.words.trace_json import as_json, step_as_json
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
@@ -135,7 +135,7 @@ class Export:
             data = step_as_json(self.cursor)
         return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
 
-    def _text(self, kind: Kind, progress: Progress) -> str:
+    def _text(self, kind: ExportKind, progress: Progress) -> str:
         from tui.words.trace import trace, trace_step
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index

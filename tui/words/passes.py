@@ -13,7 +13,7 @@ from microtape.recording.model.words import format_number, format_shape, format_
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
-from tui.words.trace import pass_title, where
+from tui.words.trace import pass_title, place_text
 
 NARROWEST = 12  # characters of a column that was cut
 
@@ -42,7 +42,9 @@ def list_passes(recording: Recording) -> list[PassRow]:
             roots.append(label if value is None else f"{label} = {format_value(value, 14)}")
         failed = "" if one.error is None else one.error.type
         call = pass_title(recording, one)
-        found.append(PassRow(position, one.index + 1, call, ", ".join(roots), where(one.place), len(one.steps), failed))
+        found.append(
+            PassRow(position, one.index + 1, call, ", ".join(roots), place_text(one.place), len(one.steps), failed)
+        )
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from microtape.recording.model.model import ErrorRecord, Place, Recording
-from tui.time.source import lines
+from tui.time.source import source_lines
 
 
 def remedy(recording: Recording, error: ErrorRecord) -> str:
@@ -27,7 +27,7 @@ def remedy(recording: Recording, error: ErrorRecord) -> str:
 
 def _out_of_place(recording: Recording, place: Place) -> str:
     """The line that wrote in place, as one that does not: `y += 1` as `y = y + 1`, `y.add_(1)` as `y = y.add(1)`."""
-    text = "\n".join(lines(recording, place.file)[place.line - 1 : place.end_line]).strip()
+    text = "\n".join(source_lines(recording, place.file)[place.line - 1 : place.end_line]).strip()
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model.model import Pass, Place, Recording
 from tui.shell.spans import Line, plain, shown, wrapped
-from tui.time.columns import HEADINGS, Columns, heading
+from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape, Listing
-from tui.time.rows import Rows, fit
-from tui.time.source import expression, lines, place_of
+from tui.time.row_texts import RowTexts, fit
+from tui.time.source import expression, place_of, source_lines
 from tui.time.timeline import Timeline
 from tui.words.describe import LABEL, Describer
 from tui.words.sentence import computed, sentence, title
@@ -139,8 +139,8 @@ class _Printer:
         self.timeline = Timeline(recording, pass_index)
         self.width = width
         self.ascii = ascii
-        self.rows = Rows(self.timeline, ascii=ascii)
-        self.columns: Columns = self.rows.columns(width - len(INDENT) - 2)
+        self.rows = RowTexts(self.timeline, ascii=ascii)
+        self.columns: ColumnWidths = self.rows.columns(width - len(INDENT) - 2)
 
     def cursor(self, steps: int) -> StepCursor:
         return StepCursor(self.timeline, len(self.timeline.forward) + steps)
@@ -153,7 +153,7 @@ class _Printer:
         count = _count(len(self.timeline.steps), "step")
         end = f"complete, {count}" if one.is_complete else f"failed at step {len(self.timeline.steps)}"
         number = pass_number(self.recording, self.timeline.pass_index).capitalize()
-        yield self._rule(number, pass_title(self.recording, one), where(one.place), end)
+        yield self._rule(number, pass_title(self.recording, one), place_text(one.place), end)
 
     def rows_of(self, cursor: StepCursor, listing: Listing) -> Iterator[str]:
         """The rows of a listing, each fold in one."""
@@ -172,7 +172,7 @@ class _Printer:
     def source(self, cursor: StepCursor) -> Iterator[str]:
         """The lines around the moment's place, the expression underlined."""
         place = place_of(cursor)
-        code = lines(cursor.recording, place.file) if place is not None else []
+        code = source_lines(cursor.recording, place.file) if place is not None else []
         if place is None or not code:
             return
         yield self._rule("Source", place.file)
@@ -207,7 +207,7 @@ class _Printer:
             place = self.timeline.node(node).place
             name = self._text(title(cursor, node))
             count = f"Step {cursor.steps_done} of {len(self.timeline.steps)}"
-            yield self._rule(count, name, where(place), expression(self.recording, place))
+            yield self._rule(count, name, place_text(place), expression(self.recording, place))
             yield from self._wrapped(self._text(sentence(cursor)))
             for spans in self._describer(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
@@ -217,7 +217,7 @@ class _Printer:
         node = self.timeline.node(self.timeline.forward[index])
         count = f"Operation {index + 1} of {len(self.timeline.forward)}"
         name = self._text(title(cursor, node.id))
-        yield self._rule(count, name, where(node.place), expression(self.recording, node.place))
+        yield self._rule(count, name, place_text(node.place), expression(self.recording, node.place))
         moment = cursor.to_moment(index + 1)
         yield from self._wrapped(self._text(computed(moment, node.id)))
         for spans in self._describer(moment).operation(node):
@@ -271,7 +271,7 @@ class _Printer:
         return f"{dash * 2} {text} ".ljust(self.width, dash).rstrip()
 
 
-def where(place: Place | None) -> str:
+def place_text(place: Place | None) -> str:
     """`train.py:7`, or nothing."""
     return "" if place is None else f"{place.file}:{place.line}"
 

@@ -17,18 +17,18 @@ import numpy as np
 
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import summarize
-from tui.shell.progress import SOME
+from tui.shell.progress import REPORT_EVERY
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of
+from tui.time.box_layout import HEIGHT
 from tui.time.box_picture import BoxPicture, operands_of
-from tui.time.boxes import HEIGHT
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape
 from tui.time.source import expression, place_of
 from tui.words.describe import Describer
-from tui.words.marks import Mark
 from tui.words.passes import compare, list_passes
 from tui.words.sentence import computed, sentence
+from tui.words.time_marks import Mark
 from tui.words.why import answer_lines, refer
 
 FORMAT = {"format": "microtape trace", "version": 1}
@@ -46,7 +46,7 @@ def as_json(
         cursor = StepCursor.after(recording, 0, position)
         steps = []
         for done in range(len(one.steps)):
-            if done % SOME == 0:
+            if done % REPORT_EVERY == 0:
                 progress(f"{done:,} of {len(one.steps):,} steps")
             steps.append(_step(cursor.move(done + 1)))
         chosen.append({**_plain(one._replace(steps=())), "steps": steps})
@@ -123,7 +123,7 @@ def boxes_as_json(cursor: StepCursor) -> dict[str, Any]:
     operands = operands_of(cursor.timeline, picture.shown)
     boxes = [
         {
-            **picture.plan.boxes[node]._asdict(),
+            **picture.layout.boxes[node]._asdict(),
             "height": HEIGHT,
             "label": cursor.recording.label(node),
             "op": cursor.timeline.node(node).op,

@@ -15,11 +15,11 @@ from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.source import expression
 from tui.words.differences import differences_line
+from tui.words.formula import element, index_of_largest, index_text, symbols
 from tui.words.hook_effects import on_arrival, on_leaving
-from tui.words.missing import made_at, why_no_grad, why_none
-from tui.words.rule import element, index_text, largest, symbols
 from tui.words.sentence import title
-from tui.words.worked_rule import values, worked
+from tui.words.why_none import made_at, why_no_grad, why_none
+from tui.words.worked_rule import symbol_values, worked_rule
 
 Index = tuple[int, ...]
 MOST_PRODUCTS = 4  # of a sum of products, how many are written out
@@ -84,7 +84,7 @@ def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subjec
         return Subject(node, None)
     if index is not None and len(index) == value.ndim and all(i < n for i, n in zip(index, value.shape, strict=True)):
         return Subject(node, index)
-    return Subject(node, largest(value))
+    return Subject(node, index_of_largest(value))
 
 
 def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
@@ -168,7 +168,7 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
         first_of_step -= 1
     output = outputs[min(which - first_of_step, len(outputs) - 1)]
     same_shape = _shape(arrival.term) == _shape(cursor.gradient(about.node))
-    found = worked(cursor, step, output, about.index if same_shape else None)
+    found = worked_rule(cursor, step, output, about.index if same_shape else None)
     first = line(Span(_at(arrival.term, about.index), "gradient"), "  from ", *title(cursor, node.id))
     lines = [line(*first, Span(f"   {node.op}", "op") if first[-1].role != "op" else "")]
     following: Index | None = None
@@ -204,7 +204,7 @@ def _products(cursor: StepCursor, step_index: int, output: int, index: Index | N
     gradient = step.grad_outputs[0] if step.grad_outputs else None
     if order != ("X", "Y") or index is None or len(index) != 2 or not isinstance(gradient, np.ndarray):
         return None
-    other = values(cursor, node, step).get("Y" if output == 0 else "X")
+    other = symbol_values(cursor, node, step).get("Y" if output == 0 else "X")
     if not isinstance(other, np.ndarray) or other.ndim != 2 or gradient.ndim != 2:
         return None
     i, j = index

@@ -10,14 +10,14 @@ import numpy as np
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from microtape.recording.model.words import format_shape
 from tui.time.cursor import StepCursor
-from tui.time.rows import Rows
-from tui.words.rule import Worked, fill, gradient_of, symbols, work_out
+from tui.time.row_texts import RowTexts
+from tui.words.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
 
 
-def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
+def symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     """What the formula's symbols are called in the user's program; empty where the formula does not tell."""
     found: dict[str, str] = {}
-    rows = Rows(cursor.timeline)
+    rows = RowTexts(cursor.timeline)
     operands = [one for one in node.operands if one.ref is not None]
     for symbol, operand in zip(symbols(node), operands, strict=False):
         found[symbol] = rows.operand(operand)
@@ -28,7 +28,7 @@ def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     return found
 
 
-def values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
+def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
     """The values of the formula's symbols: as they were unpacked, else as they were computed."""
     recording = cursor.recording
     operands = [one.ref for one in node.operands if one.ref is not None]
@@ -50,27 +50,29 @@ def _number(node: NodeRecord) -> str | None:
     return None
 
 
-def formula(cursor: StepCursor, node: NodeRecord) -> str:
+def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
     """What the node computed, with the user's names: `z = product · total`, or `x · y`; else nothing."""
-    known = names(cursor, node)
+    known = symbol_names(cursor, node)
     if not known:
         return ""
     result = node.formula.partition("    ")[0].strip()
-    filled = fill(result, known)
+    filled = fill_in(result, known)
     if filled == result:
         return ""
     name, _, computed = filled.partition(" = ")
     return computed if name.startswith("%") else filled  # the number stands beside it anyway
 
 
-def worked(cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None) -> Worked | None:
-    """The rule for one gradient of a step, in names and numbers; see `rule.work_out`."""
+def worked_rule(
+    cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None
+) -> WorkedRule | None:
+    """The rule for one gradient of a step, in names and numbers; see `formula.work_out`."""
     node = cursor.timeline.node(step.node)
     gradient = gradient_of(node, output)
     if gradient is None:
         return None
-    known = values(cursor, node, step)
-    found = work_out(node, step, output, names(cursor, node), known.get, index)
+    known = symbol_values(cursor, node, step)
+    found = work_out(node, step, output, symbol_names(cursor, node), known.get, index)
     if found is None or found.numbers or "G" not in gradient.text:
         return found
     # A product of matrices: the shapes are what there is to see.
@@ -78,4 +80,4 @@ def worked(cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int
     if step.grad_outputs and step.grad_outputs[0] is not None:
         shapes["G"] = step.grad_outputs[0].shape
     written = {symbol: f"({format_shape(shape)})" for symbol, shape in shapes.items() if len(shape) == 2}
-    return Worked(found.text, fill(gradient.text, written), (), None)
+    return WorkedRule(found.text, fill_in(gradient.text, written), (), None)

@@ -85,7 +85,7 @@ async def test_leaving_while_the_program_is_still_recorded_is_harmless(tmp_path,
         leaving.set()
         await asyncio.sleep(0.2)
 
-    monkeypatch.setattr("tui.learn.cli.lesson.record_program", slow)
+    monkeypatch.setattr("tui.learn.lesson.record_program", slow)
     monkeypatch.setattr(ProgramView, "on_unmount", gone, raising=False)
     async with LearnApp(COURSE, Workspace(tmp_path), lesson=COURSE.lessons[0]).run_test() as pilot:
         assert pilot.app.screen.query_one(ProgramView).cursor is None

@@ -32,7 +32,7 @@ def play(monkeypatch):
             deed = waiting.get() if not waiting.empty() else "q"
             return deed if isinstance(deed, str) else deed()
 
-        monkeypatch.setattr("tui.learn.cli.watch.read_key", read_key)
+        monkeypatch.setattr("tui.learn.watch.read_key", read_key)
 
     return play
 

@@ -14,8 +14,8 @@ from tui.shell.spans import plain
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
 from tui.words.describe import Describer
-from tui.words.rule import fill, parse
-from tui.words.worked_rule import worked
+from tui.words.formula import fill_in, parse_formula
+from tui.words.worked_rule import worked_rule
 
 
 def node_pane(cursor):
@@ -112,7 +112,7 @@ def test_an_equation_is_shown_only_if_it_holds():
     x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     y = mt.tensor([5.0, 6.0], requires_grad=True)
     cursor = StepCursor.after(mt.record((x * y).sum().backward), 2)
-    to_x, to_y = (worked(cursor, cursor.step, output) for output in (0, 1))
+    to_x, to_y = (worked_rule(cursor, cursor.step, output) for output in (0, 1))
     assert to_x.numbers == "1 · 6"
     assert to_y.text == "g · x"
     assert to_y.numbers == ""
@@ -126,16 +126,16 @@ def subclasses(kind):
     "kind", [one for one in subclasses(Operation) if vars(one).get("formula")], ids=lambda kind: kind.__name__
 )
 def test_every_built_in_formula_can_be_taken_apart(kind):
-    rule = parse(kind.formula)
+    rule = parse_formula(kind.formula)
     assert rule.result
     assert rule.gradients or "ᵢ" in kind.formula
-    assert fill(kind.formula, {}).isprintable()
+    assert fill_in(kind.formula, {}).isprintable()
 
 
 def test_a_factor_stays_apart_from_what_takes_the_place_of_its_symbol():
-    assert fill("1 / 2z", {"z": "0"}) == "1 / (2·0)"
-    assert fill("x · (1 - 2y)", {"x": "g", "y": "p"}) == "g · (1 - 2·p)"
-    assert fill("1 / 2z", {}) == "1 / 2z"
+    assert fill_in("1 / 2z", {"z": "0"}) == "1 / (2·0)"
+    assert fill_in("x · (1 - 2y)", {"x": "g", "y": "p"}) == "g · (1 - 2·p)"
+    assert fill_in("1 / 2z", {}) == "1 / 2z"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tui.shell.spans import Line, Span, line
-from tui.time.breakpoints import Breakpoints, Kind, not_finite
+from tui.time.breakpoints import Breakpoints, StopKind, not_finite
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
 
@@ -35,7 +35,7 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
     return found
 
 
-def stops(cursor: StepCursor, every: Iterable[tuple[str, Kind]]) -> list[Mark]:
+def stops(cursor: StepCursor, every: Iterable[tuple[str, StopKind]]) -> list[Mark]:
     """Where a run stops at breakpoints, as `b` sets them, and at watches.
 
     Raises:
@@ -55,12 +55,14 @@ def mark_lines(cursor: StepCursor, marks: Iterable[Mark]) -> Iterator[Line]:
         name = title(cursor, one.node)
         room = " " * max(WHO - sum(len(span.text) for span in name), 2)
         about = Span(f": {one.about}") if one.about else ""
-        yield line(Span(where(cursor, one.moment).ljust(WHERE), "label"), *name, room, Span(one.what, "strong"), about)
+        yield line(
+            Span(moment_name(cursor, one.moment).ljust(WHERE), "label"), *name, room, Span(one.what, "strong"), about
+        )
     if not found:
         yield line(Span("nothing in this pass", "dim"))
 
 
-def where(cursor: StepCursor, moment: int) -> str:
+def moment_name(cursor: StepCursor, moment: int) -> str:
     """`operation 3` or `step 5`."""
     start = len(cursor.timeline.forward)
     return f"step {moment - start}" if moment > start else f"operation {moment}"

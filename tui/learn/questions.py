@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from lessons.model.lesson import Prediction
 from lessons.model.predict import right_answer
-from tui.learn.text import fit
+from tui.learn.course_text import terminal_text
 from tui.stepper.predict import PredictScreen, Question
 from tui.time.cursor import StepCursor
 
@@ -32,7 +32,7 @@ class Questions:
         question = left[0]
         self._open.remove(question)
         right = right_answer(cursor.recording, question, ascii=self._ascii)
-        ask, because = (fit(text, ascii=self._ascii) for text in (question.ask, question.because))
+        ask, because = (terminal_text(text, ascii=self._ascii) for text in (question.ask, question.because))
         return PredictScreen(Question(ask, right, because))
 
     def without_answers(self, cursor: StepCursor) -> StepCursor:
@@ -45,12 +45,12 @@ class Questions:
         return [] if cursor.is_forward else [one for one in self._open if (one.pass_number, one.after) == here]
 
 
-class SureScreen(ModalScreen[bool]):
+class ConfirmScreen(ModalScreen[bool]):
     """Asks before something that cannot be unseen or undone; y is yes, anything else is no."""
 
     DEFAULT_CSS = """
-    SureScreen { align: center middle; }
-    SureScreen > Static {
+    ConfirmScreen { align: center middle; }
+    ConfirmScreen > Static {
         width: 60; max-width: 100%; height: auto; border: round $warning; background: $surface; padding: 1 2;
         border-subtitle-color: $text-muted;
     }

@@ -16,7 +16,7 @@ from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
-from tui.stepper.launch import has_terminal
+from tui.shell.terminal import has_terminal
 from viz.basics.characters import to_ascii
 
 
@@ -190,14 +190,14 @@ def step(desk: Desk, lesson: Lesson) -> int:
 
 def show(desk: Desk, found: Where) -> None:
     """The stepper, in full screen, at the moment that was found."""
-    from tui.learn.doing import PartedStepper, at
+    from tui.learn.lesson_actions import DivergenceStepper, at
     from tui.stepper.app import MicrotapeApp
 
-    class PartedApp(MicrotapeApp):
+    class DivergenceApp(MicrotapeApp):
         def on_mount(self) -> None:
-            self.push_screen(PartedStepper(at(found), ascii=desk.ascii), lambda _: self.exit())
+            self.push_screen(DivergenceStepper(at(found), ascii=desk.ascii), lambda _: self.exit())
 
-    PartedApp(desk.theme).run()
+    DivergenceApp(desk.theme).run()
 
 
 def _print_step(desk: Desk, recording: Recording, moment: tuple[int, int]) -> None:
@@ -213,11 +213,11 @@ def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
 
     Raises CommandError where the lesson has none, or no such step.
     """
-    from tui.learn.fault import TASK, record_case
+    from tui.learn.wrong_engine import TASK, record_both_engines
 
     if answered is None and has_terminal():
         return desk.open(lesson, "wrong_engine")
-    case = record_case(lesson)
+    case = record_both_engines(lesson)
     if case is None:
         with_one = ", ".join(one.name for one in desk.course if one.wrong_engine is not None)
         raise CommandError(f"lesson {lesson.number} has no wrong engine; these have: {with_one}")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 
+from lessons.checking.report import Role
 from viz.basics.characters import to_ascii
-
-if TYPE_CHECKING:  # not at the start: the stepper needs no lessons
-    from lessons.checking.report import Role
-
 
 PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks
 STYLES: dict[Role, str] = {
@@ -37,19 +33,12 @@ class Page(VerticalScroll, inherit_bindings=False):
     ]
 
 
-def marked(text: str, style: str = "") -> Content:
-    """Text with `names` in backticks, which are coloured instead."""
-    return Content.assemble(
-        *((part, "$text-primary" if i % 2 else style) for i, part in enumerate(text.split("`")) if part)
-    )
-
-
 def flowing(markdown: str) -> str:
     """Text whose lines are joined to paragraphs, since the box has a width of its own; code stays as it is."""
     paragraphs = markdown.split("\n\n")
     return "\n\n".join(text if text.startswith(("    ", "```")) else text.replace("\n", " ") for text in paragraphs)
 
 
-def fit(text: str, *, ascii: bool) -> str:
+def terminal_text(text: str, *, ascii: bool) -> str:
     """Text of the course in the characters that the terminal has; its lines stay lines."""
     return "\n".join(to_ascii(line) for line in text.split("\n")) if ascii else text

@@ -16,13 +16,14 @@ from lessons.model.faults import FAULTS
 from lessons.model.find import answer
 from lessons.model.lesson import Lesson, WrongEngine
 from microtape.recording.model.model import Recording
-from tui.learn.text import fit, marked
+from tui.learn.course_text import terminal_text
+from tui.shell.backticks import colour_names
 from tui.stepper.stepper import StepperScreen
 
 TASK = "This engine has a fault. Go to the first step that is wrong, and press m."
 
 
-class Case(NamedTuple):
+class EngineComparison(NamedTuple):
     """A wrong engine, and what it and the real one do with the same program."""
 
     wrong: WrongEngine
@@ -37,7 +38,7 @@ class Case(NamedTuple):
         return True, f"{text}\n\n{FAULTS[self.wrong.fault].what} {self.wrong.because}"
 
 
-def record_case(lesson: Lesson) -> Case | None:
+def record_both_engines(lesson: Lesson) -> EngineComparison | None:
     """Run the lesson's program on its wrong engine and on the real one; None where it has none. Takes about a second.
 
     Raises:
@@ -47,15 +48,15 @@ def record_case(lesson: Lesson) -> Case | None:
     if wrong is None:
         return None
     faulty = record_program(wrong.program, wrong.passes, fault=wrong.fault)
-    return Case(wrong, faulty, record_program(wrong.program, wrong.passes))
+    return EngineComparison(wrong, faulty, record_program(wrong.program, wrong.passes))
 
 
-class FaultStepper(StepperScreen):
+class WrongEngineStepper(StepperScreen):
     """Steps through what a wrong engine did."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "mark", "first wrong step")]
 
-    def __init__(self, case: Case, found: Callable[[], None], *, ascii: bool = False) -> None:
+    def __init__(self, case: EngineComparison, found: Callable[[], None], *, ascii: bool = False) -> None:
         super().__init__(case.faulty, ascii=ascii)
         self._case = case
         self._found = found
@@ -69,25 +70,25 @@ class FaultStepper(StepperScreen):
         """This is the first wrong step, says the learner."""
         cursor = self.cursor
         if cursor is None or cursor.is_forward or not cursor.steps_done:
-            self.app.push_screen(SaidScreen("Nothing has gone back yet. Step on first."))
+            self.app.push_screen(ReplyScreen("Nothing has gone back yet. Step on first."))
             return
         right, text = self._case.judge(cursor.timeline.pass_index, cursor.steps_done - 1)
         if right:
             self._found()
             self.say_above("Found. q goes back to the lesson.")
-        self.app.push_screen(SaidScreen(fit(text, ascii=self._ascii), good=right))
+        self.app.push_screen(ReplyScreen(terminal_text(text, ascii=self._ascii), good=right))
 
 
-class SaidScreen(ModalScreen[None]):
+class ReplyScreen(ModalScreen[None]):
     """A few words over the stepper; any key closes it. It lies below what it speaks of."""
 
     DEFAULT_CSS = """
-    SaidScreen { align: center bottom; background: $background 0%; }
-    SaidScreen > Static {
+    ReplyScreen { align: center bottom; background: $background 0%; }
+    ReplyScreen > Static {
         width: 78; max-width: 100%; height: auto; border: round $warning; background: $surface; padding: 0 1;
         border-title-style: bold; border-subtitle-color: $text-muted;
     }
-    SaidScreen > Static.-good { border: round $success; }
+    ReplyScreen > Static.-good { border: round $success; }
     """
 
     def __init__(self, text: str, *, good: bool = False) -> None:
@@ -97,7 +98,7 @@ class SaidScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """The words."""
-        box = Static(marked(self._text), classes="-good" if self._good else "")
+        box = Static(colour_names(self._text), classes="-good" if self._good else "")
         box.border_title = "found" if self._good else "not this one"
         box.border_subtitle = "any key goes on"
         yield box

@@ -13,15 +13,15 @@ from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.checking.divergence import Where, failed, where
 from lessons.checking.report import Said, report
 from lessons.model.pieces import pieces
-from tui.learn.ask import SureScreen
+from tui.learn.course_text import flowing
 from tui.learn.exercise import ExerciseView
-from tui.learn.fault import FaultStepper, record_case
-from tui.learn.text import flowing
+from tui.learn.questions import ConfirmScreen
+from tui.learn.wrong_engine import WrongEngineStepper, record_both_engines
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 
 
-class DoingScreen(Screen[None]):
+class LessonActionsScreen(Screen[None]):
     """A lesson's actions. What shows the lesson builds on it."""
 
     def __init__(
@@ -128,7 +128,7 @@ class DoingScreen(Screen[None]):
             self._say(Said("There are no steps to show: in what fails, nothing of yours calls backward.", "dim"))
             return
         self._say(Said(found.check.title, "strong"), Said(found.told()))
-        stepper = PartedStepper(at(found), ascii=self._ascii)
+        stepper = DivergenceStepper(at(found), ascii=self._ascii)
         self.call_later(self.app.push_screen, stepper)
 
     def action_wrong_engine(self) -> None:
@@ -142,12 +142,12 @@ class DoingScreen(Screen[None]):
     @work(thread=True, group="case", exclusive=True)
     def _open_case(self) -> None:
         try:
-            case = record_case(self.lesson)
+            case = record_both_engines(self.lesson)
         except LessonError as error:
             self._say(Said(str(error), "bad"))
             return
         if case is not None and not get_current_worker().is_cancelled:
-            stepper = FaultStepper(case, self._fault_found, ascii=self._ascii)
+            stepper = WrongEngineStepper(case, self._fault_found, ascii=self._ascii)
             self.call_later(self.app.push_screen, stepper)
 
     def _fault_found(self) -> None:
@@ -184,7 +184,7 @@ class DoingScreen(Screen[None]):
             left = len(self.lesson.exercise.hints) - record.hints
             hints = f"There {'is 1 hint' if left == 1 else f'are {left} hints'} that you have not seen.\n\n"
             question = f"{hints if left > 0 else ''}Show the first piece of the solution?"
-            self.app.push_screen(SureScreen(question), self._show_piece)
+            self.app.push_screen(ConfirmScreen(question), self._show_piece)
 
     def _show_piece(self, sure: bool | None) -> None:
         if not sure:
@@ -213,7 +213,7 @@ class DoingScreen(Screen[None]):
         """Begin the exercise anew, if that is really wanted."""
         self.action_view("exercise")
         question = "Begin this exercise anew?\n\nYour file is kept under another name; that it was solved is forgotten."
-        self.app.push_screen(SureScreen(question), self._reset)
+        self.app.push_screen(ConfirmScreen(question), self._reset)
 
     def _reset(self, sure: bool | None) -> None:
         if not sure:
@@ -229,7 +229,7 @@ class DoingScreen(Screen[None]):
         self._show_title()
 
 
-class PartedStepper(StepperScreen):
+class DivergenceStepper(StepperScreen):
     """The stepper on a learner's own file, at a chosen step."""
 
     def __init__(self, cursor: StepCursor, *, ascii: bool = False) -> None:

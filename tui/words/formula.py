@@ -28,7 +28,7 @@ LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ", "0123456789
 
 
 @dataclass(frozen=True, slots=True)
-class Gradient:
+class GradientRule:
     """The rule for one operand: its symbol, the text on the right, and whether that is still to be multiplied by g."""
 
     symbol: str
@@ -46,15 +46,15 @@ class Gradient:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ParsedFormula:
     """A formula in its parts: what is computed, and a gradient for each operand that can have one."""
 
     result: str
-    gradients: tuple[Gradient, ...]
+    gradients: tuple[GradientRule, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class WorkedRule:
     """A rule worked out for one of a node's gradients: `g · y`, and, if it is arithmetic, its numbers at an element."""
 
     text: str  # "g · y", with the user's names
@@ -64,20 +64,20 @@ class Worked:
 
 
 @lru_cache(maxsize=256)
-def parse(formula: str) -> Rule:
+def parse_formula(formula: str) -> ParsedFormula:
     """The parts of a formula."""
     found = list(GRADIENT.finditer(formula))
     if not found:
-        return Rule(" ".join(formula.split()), ())
+        return ParsedFormula(" ".join(formula.split()), ())
     ends = [*(match.start() for match in found[1:]), len(formula)]
     gradients = tuple(
-        Gradient(match[1], formula[match.end() : end].strip().rstrip(","), "/" in match[0])
+        GradientRule(match[1], formula[match.end() : end].strip().rstrip(","), "/" in match[0])
         for match, end in zip(found, ends, strict=True)
     )
-    return Rule(formula[: found[0].start()].strip(), gradients)
+    return ParsedFormula(formula[: found[0].start()].strip(), gradients)
 
 
-def fill(text: str, names: Mapping[str, str]) -> str:
+def fill_in(text: str, names: Mapping[str, str]) -> str:
     """Put names (or numbers) in the place of the symbols: `z = eˣ` becomes `y = e^scores`."""
 
     def raised(match: re.Match[str]) -> str:
@@ -93,9 +93,9 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     return SYMBOL.sub(lambda match: names.get(match[1], match[0]), SUPERSCRIPT.sub(raised, text))
 
 
-def gradient_of(node: NodeRecord, output: int) -> Gradient | None:
+def gradient_of(node: NodeRecord, output: int) -> GradientRule | None:
     """The rule for the gradient that goes along one of the node's edges, None where the formula does not say."""
-    gradients = parse(node.formula).gradients
+    gradients = parse_formula(node.formula).gradients
     if node.kind in ("copy_slices", "error") or len(gradients) != len(node.edges):
         return None
     return gradients[output]
@@ -103,7 +103,7 @@ def gradient_of(node: NodeRecord, output: int) -> Gradient | None:
 
 def symbols(node: NodeRecord) -> tuple[str, ...]:
     """What the formula calls the node's tensor operands, in their order; nothing where it cannot be told."""
-    gradients = parse(node.formula).gradients
+    gradients = parse_formula(node.formula).gradients
     operands = [one for one in node.operands if one.ref is not None]
     if node.kind in ("copy_slices", "error") or not len(gradients) == len(node.edges) == len(operands):
         return ()
@@ -117,7 +117,7 @@ def work_out(
     names: Mapping[str, str],
     values: Callable[[str], Value | None],
     index: tuple[int, ...] | None = None,
-) -> Worked | None:
+) -> WorkedRule | None:
     """The rule for one of the node's gradients, with names and with the numbers of one element.
 
     Args:
@@ -132,10 +132,10 @@ def work_out(
     if gradient is None:
         return None
     term = next((one.term for one in step.deliveries if one.output == output), None)
-    text = fill(gradient.whole, names)
+    text = fill_in(gradient.whole, names)
     if not isinstance(term, np.ndarray) or not term.size or term.dtype.kind not in "f":
-        return Worked(text, "", (), None)
-    index = largest(term) if index is None else index
+        return WorkedRule(text, "", (), None)
+    index = index_of_largest(term) if index is None else index
     result = term[index].item()
     numbers = {}
     for symbol in _used(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
@@ -143,18 +143,18 @@ def work_out(
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
     if len(known) < len(numbers) or not _agrees(evaluate(gradient.whole, known), result, term.dtype):
-        return Worked(text, "", index, result)
+        return WorkedRule(text, "", index, result)
     write = format_number if gradient.whole in known else _number
-    return Worked(text, fill(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
+    return WorkedRule(text, fill_in(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
 
 
 @lru_cache(maxsize=256)
 def _used(rule: str) -> frozenset[str]:
     """The symbols in a rule that stand for numbers; e is one itself."""
-    return frozenset(SYMBOL.findall(fill(rule, {}))) - {"e"}
+    return frozenset(SYMBOL.findall(fill_in(rule, {}))) - {"e"}
 
 
-def largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
+def index_of_largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
     """The index of the element farthest from zero; of a NaN, where there is one."""
     at = int(np.abs(array).argmax())  # to which a NaN is the largest
     return tuple(int(i) for i in np.unravel_index(at, array.shape))

@@ -1,4 +1,4 @@
-"""`microtape learn`: the course in full screen, and everything it does as plain commands, for one's own editor."""
+"""`microtape learn`: the course in full screen, and its actions as plain commands, for use with any editor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tui.shell.terminal import has_terminal
 
 
 class Words(NamedTuple):
-    """What the command line says: the command, and the words after it."""
+    """The words of the command line: a command and its arguments."""
 
     command: str
     rest: list[str]
@@ -35,10 +35,10 @@ COMMANDS: dict[str, Callable[[Desk, Lesson], int]] = {
 
 
 def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
-    """Open the course, or do one thing of it; see the command's help.
+    """Open the course, or run one of its commands; see `microtape learn --help`.
 
     Raises:
-        CommandError: there is no such lesson, a file cannot be read or written, or a lesson is not as it should be.
+        CommandError: there is no such lesson, a file cannot be read or written, or a lesson is malformed.
     """
     what, *rest = arguments.what or [""]
     words = Words(what, rest)
@@ -88,7 +88,7 @@ def _run(desk: Desk, words: Words) -> int:
 
 
 def _lesson_of(desk: Desk, words: Words) -> Lesson:
-    """The lesson that is named without a command. One that is not there may be a command that was mistyped."""
+    """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
     every = ("list", *COMMANDS, "engine", "verify", "grade")
     try:
         return desk.lesson(" ".join([words.command, *words.rest]))

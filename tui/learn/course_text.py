@@ -1,4 +1,4 @@
-"""How the course shows text: pages to scroll, lines by their roles, names in backticks."""
+"""How the course shows text: pages to scroll, styles of roles, characters of the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from lessons.checking.report import Role
 from viz.basics.characters import to_ascii
 
-PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks
+PROSE: tuple[Role, ...] = ("strong", "")  # the roles of prose, with names in backticks
 STYLES: dict[Role, str] = {
     "good": "$text-success",
     "bad": "bold $text-error",
@@ -21,7 +21,7 @@ STYLES: dict[Role, str] = {
 
 
 class Page(VerticalScroll, inherit_bindings=False):
-    """Something to read. Left and right belong to time, wherever the focus is."""
+    """A page to read. Left and right are not bound: they step through the program, wherever the focus is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", show=False),
@@ -34,11 +34,11 @@ class Page(VerticalScroll, inherit_bindings=False):
 
 
 def flowing(markdown: str) -> str:
-    """Text whose lines are joined to paragraphs, since the box has a width of its own; code stays as it is."""
+    """Markdown with the lines of each paragraph joined, to be wrapped to the box; code is unchanged."""
     paragraphs = markdown.split("\n\n")
     return "\n\n".join(text if text.startswith(("    ", "```")) else text.replace("\n", " ") for text in paragraphs)
 
 
 def terminal_text(text: str, *, ascii: bool) -> str:
-    """Text of the course in the characters that the terminal has; its lines stay lines."""
+    """Text of the course in the terminal's characters; line breaks are kept."""
     return "\n".join(to_ascii(line) for line in text.split("\n")) if ascii else text

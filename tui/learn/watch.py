@@ -1,4 +1,4 @@
-"""`microtape learn watch`: the file is checked whenever it is saved. It goes on to the next lesson on `n` only."""
+"""`microtape learn watch`: the file is checked whenever it is saved; `n` goes to the next lesson."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = "n next   h hint   s steps   c check   q quit"
 
 
 def watch(desk: Desk, lesson: Lesson) -> int:
-    """Check the learner's file, again whenever it is saved, until `q` or the end of the input."""
+    """Check the learner's file now and whenever it is saved, until `q` or the end of input."""
     known: bytes | None = None
     while True:
         now = desk.workspace.exercise(lesson).read_bytes()
@@ -55,7 +55,7 @@ def _check(desk: Desk, lesson: Lesson) -> None:
 
 
 def read_key(seconds: float) -> str | None:
-    """A key, None if none comes in time, an empty text at the end of the input."""
+    """A key; None if none is pressed in time, an empty text at the end of input."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -71,7 +71,7 @@ def read_key(seconds: float) -> str | None:
 
 @contextlib.contextmanager
 def single_keys() -> Iterator[None]:
-    """While this lasts, a key counts without Enter and is not shown, where there is a terminal that can do so."""
+    """Read single keys without Enter or echo, if the terminal can."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         yield
         return

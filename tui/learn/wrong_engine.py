@@ -1,4 +1,4 @@
-"""The stepper on a wrong engine: the learner finds the first step that goes wrong, and says so with a key."""
+"""The stepper on a wrong engine: the learner finds the first wrong step and marks it with a key."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TASK = "This engine has a fault. Go to the first step that is wrong, and press m
 
 
 class EngineComparison(NamedTuple):
-    """A wrong engine, and what it and the real one do with the same program."""
+    """A wrong engine, and the recordings of the same program by it and by the real engine."""
 
     wrong: WrongEngine
     faulty: Recording
     real: Recording
 
     def judge(self, pass_index: int, step: int) -> tuple[bool, str]:
-        """Whether a step (from 0) is the first wrong one, and what there is to say."""
+        """Whether a step (from 0) is the first wrong one, and the explanation."""
         right, text = answer(self.faulty, self.real, pass_index, step)
         if not right:
             return False, text
@@ -39,7 +39,7 @@ class EngineComparison(NamedTuple):
 
 
 def record_both_engines(lesson: Lesson) -> EngineComparison | None:
-    """Run the lesson's program on its wrong engine and on the real one; None where it has none. Takes about a second.
+    """Record the lesson's program on its wrong engine and on the real one, in about a second; None if it has none.
 
     Raises:
         LessonError: the program cannot be recorded.
@@ -52,7 +52,7 @@ def record_both_engines(lesson: Lesson) -> EngineComparison | None:
 
 
 class WrongEngineStepper(StepperScreen):
-    """Steps through what a wrong engine did."""
+    """The stepper on the recording of a wrong engine."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "mark", "first wrong step")]
 
@@ -62,15 +62,15 @@ class WrongEngineStepper(StepperScreen):
         self._found = found
 
     def on_mount(self) -> None:
-        """Say what is to be done, above everything."""
+        """Show the task in the banner."""
         super().on_mount()
         self.say_above(TASK)
 
     def action_mark(self) -> None:
-        """This is the first wrong step, says the learner."""
+        """Judge the current step as the learner's answer."""
         cursor = self.cursor
         if cursor is None or cursor.is_forward or not cursor.steps_done:
-            self.app.push_screen(ReplyScreen("Nothing has gone back yet. Step on first."))
+            self.app.push_screen(ReplyScreen("Backward has not run a step yet. Step forward first."))
             return
         right, text = self._case.judge(cursor.timeline.pass_index, cursor.steps_done - 1)
         if right:
@@ -80,7 +80,7 @@ class WrongEngineStepper(StepperScreen):
 
 
 class ReplyScreen(ModalScreen[None]):
-    """A few words over the stepper; any key closes it. It lies below what it speaks of."""
+    """A reply over the stepper, at the bottom of the screen; any key closes it."""
 
     DEFAULT_CSS = """
     ReplyScreen { align: center bottom; background: $background 0%; }
@@ -97,14 +97,14 @@ class ReplyScreen(ModalScreen[None]):
         self._good = good
 
     def compose(self) -> ComposeResult:
-        """The words."""
+        """The reply."""
         box = Static(colour_names(self._text), classes="-good" if self._good else "")
         box.border_title = "found" if self._good else "not this one"
-        box.border_subtitle = "any key goes on"
+        box.border_subtitle = "any key closes this"
         yield box
 
     def on_key(self, event: Key) -> None:
-        """Read. The key does nothing else."""
+        """Close. The key has no other effect."""
         event.stop()
         event.prevent_default()
         self.dismiss()

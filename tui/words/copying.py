@@ -1,4 +1,4 @@
-"""What there is to copy at a moment: values, gradients, formulas, lines, sentences; each with a name and as text."""
+"""What can be copied at a moment: values, gradients, formulas, lines, sentences; each with a name."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tui.time.source import expression, source_lines
 from tui.words.sentence import sentence
 from tui.words.worked_rule import filled_formula, worked_rule
 
-MOST_LEAVES = 200  # in the list; any other is copied where it is the current node
+MOST_LEAVES = 200  # in the list; other leaves can be copied as the current node
 
 
 class Copyable(NamedTuple):
-    """Something that can be copied: words, or a value, whose digits are written out only when they are asked for."""
+    """Something that can be copied: words, or a value whose digits are written out only when it is copied."""
 
     what: str  # "the gradient of x"
     words: str = ""
@@ -26,12 +26,12 @@ class Copyable(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is copied."""
+        """The text that is copied."""
         return self.words if self.value is None else exact_text(self.value)
 
     @property
     def shown(self) -> str:
-        """What the list shows of it."""
+        """The text in the list."""
         return " ".join(self.words.split()) if self.value is None else format_value(self.value, 60)
 
 
@@ -51,9 +51,11 @@ def _of_node(cursor: StepCursor, number: int) -> Iterator[Copyable]:
     label = cursor.recording.label(number)
     for name, value in arrays_of(cursor, number):
         if name == ".grad" and node.variable in cursor.timeline.collectors[:MOST_LEAVES]:
-            continue  # it is among the leaves
+            continue  # it is listed with the leaves
         known = {"gradient": f"gradient of {label}", "value": f"value of {label}", ".grad": f"{label}.grad"}
-        yield Copyable(known.get(name, f"what it {_verb(name)}"), value=value)
+        yield Copyable(
+            known.get(name, f"what it sent {name}" if name.startswith("to ") else f"the {name}"), value=value
+        )
     if node.formula:
         yield Copyable("the formula", " ".join(node.formula.split()))
     if here := filled_formula(cursor, node):
@@ -68,9 +70,4 @@ def _of_node(cursor: StepCursor, number: int) -> Iterator[Copyable]:
         yield Copyable("the expression", expression(cursor.recording, node.place))
         text = source_lines(cursor.recording, node.place.file)[node.place.line - 1 : node.place.end_line]
         yield Copyable("its line of source", "\n".join(text).strip())
-        yield Copyable("where it stands", f"{node.place.file}:{node.place.line}")
-
-
-def _verb(name: str) -> str:
-    """`kept x` as it is, `to x` as `sent to x`."""
-    return f"sent {name}" if name.startswith("to ") else name
+        yield Copyable("its place", f"{node.place.file}:{node.place.line}")

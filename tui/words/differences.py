@@ -1,4 +1,4 @@
-"""What finite differences say of a gradient: as it was checked while recording, else worked out from the formula."""
+"""A gradient compared with finite differences: as checked while recording, else computed from the formula."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tui.words.hook_effects import on_leaving
 from tui.words.worked_rule import symbol_values
 
 Index = tuple[int, ...]
-STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # where rounding and the method's own error balance
+STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # balances rounding against the error of the method
 
 
 def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> Line:
-    """`finite differences agree: 3.000 vs 3.000`, for one gradient of a step and one element; else an empty line."""
+    """`finite differences agree: 3.000 vs 3.000` for one element of a gradient of a step; else an empty line."""
     found = _recorded(cursor, step, output)
     term = next((one.term for one in step.deliveries if one.output == output), None)
     if found is not None and found.problem:
@@ -34,12 +34,12 @@ def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index:
         return ()
     analytical = float(term[index])
     if not math.isfinite(analytical) or not math.isfinite(numerical):
-        return ()  # what came in was not a number: that says nothing of this node
+        return ()  # the node received Inf or NaN: a comparison would say nothing about its rule
     return _verdict(analytical, numerical, bool(np.isclose(analytical, numerical, rtol=1e-3, atol=1e-6)))
 
 
 def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
-    """What the checks made while recording say of each gradient of a step; nothing where there were none."""
+    """The result of the check made while recording, for each gradient of a step that was checked."""
     for output in range(len(step.grad_inputs)):
         found = _recorded(cursor, step, output)
         if found is not None:
@@ -47,7 +47,7 @@ def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
 
 
 class _Index:
-    """The checks of the recording that was asked about last, by pass, node and output: a step asks on every key."""
+    """The checks of the last recording, by pass, node and output; looked up on every key press."""
 
     checks: tuple[FiniteDifferences, ...] = ()
     by_place: Mapping[tuple[int, int, int], FiniteDifferences] = MappingProxyType({})
@@ -68,7 +68,7 @@ def _recorded(cursor: StepCursor, step: BackwardStep, output: int) -> FiniteDiff
 
 
 def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None) -> Line:
-    """Of the element that is asked about, if it was among those checked; else of all that were."""
+    """The check of the given element if it was checked; else the check of all elements."""
     if not isinstance(found.numerical, np.ndarray) or not isinstance(found.analytical, np.ndarray):
         return ()  # the recording kept only a summary of them
     shape = () if term is None else term.shape
@@ -98,14 +98,14 @@ def _verdict(analytical: float, numerical: float, agrees: bool) -> Line:
 
 
 def _four(x: float) -> str:
-    """Four digits, zeros among them: that 3.000 is 3.000 is what there is to see."""
+    """Four digits with trailing zeros, so that equal numbers look equal."""
     return format(x, "#.4g").rstrip(".")
 
 
 def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> float | None:
-    """The difference quotient of `z = x · y` at one element, if the formula is arithmetic and gives what was recorded.
+    """The difference quotient of `z = x · y` at one element, if the formula is arithmetic and gives the recorded value.
 
-    Only where each element of the result comes from one element of each operand: there it is the whole derivative.
+    Only for elementwise operations: there the quotient is the whole derivative.
     """
     node = cursor.timeline.node(step.node)
     order, result = symbols(node), parse_formula(node.formula).result
@@ -119,7 +119,7 @@ def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: In
     numbers = {symbol: element(known.get(symbol), computed.shape, index) for symbol in order}
     if any(number is None for number in numbers.values()) or _shape(known.get(order[output])) != computed.shape:
         return None
-    text = result.rpartition("=")[2]  # of `z = σ(x) = 1 / (1 + e⁻ˣ)` the last, which is arithmetic
+    text = result.rpartition("=")[2]  # the last part of `z = σ(x) = 1 / (1 + e⁻ˣ)` is arithmetic
     at = {symbol: float(number) for symbol, number in numbers.items() if number is not None}
     here = evaluate(text.strip(), at)
     if here is None or not np.isclose(here, float(computed[index]), rtol=1e-3, atol=1e-6):
@@ -134,7 +134,7 @@ def _quotient(text: str, at: Mapping[str, float], symbol: str, gradient: float) 
 
 
 def _is_elementwise(node: NodeRecord, result: str) -> bool:
-    """Small letters are single elements in a formula; sums and the like say so."""
+    """Whether the formula has only small letters, which stand for single elements, and no sum over elements."""
     mixes = re.search(r"[A-ZΣΠ]|\b(of|in|at|with)\b", result)
     return bool(result) and not mixes and node.kind == "operation"
 

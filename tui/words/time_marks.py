@@ -1,4 +1,4 @@
-"""What the line of time marks, in words: where gradients add up, fail or are NaN, and where a run would stop."""
+"""The marks of the time bar, in words: accumulations, NaN, failure, and the stops of a run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ WHERE, WHO = 16, 28  # the columns of the moment and of its node
 
 
 class Mark(NamedTuple):
-    """Something to see at a moment."""
+    """A mark at a moment."""
 
     moment: int
     node: int
     what: str  # `accumulates`, `NaN or infinity`, `failed`, `stops`, `changes`
-    about: str  # the error's message, or what was to be stopped at or watched
+    about: str  # the error's message, or the text of the breakpoint or watch
 
 
 def all_marks(cursor: StepCursor) -> list[Mark]:
-    """Accumulations, NaNs and infinities, and a failure."""
+    """The marks of accumulations, NaN, infinity and failure."""
     timeline = cursor.timeline
     start = len(timeline.forward)
     found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
@@ -36,10 +36,10 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
 
 
 def stops(cursor: StepCursor, every: Iterable[tuple[str, StopKind]]) -> list[Mark]:
-    """Where a run stops at breakpoints, as `b` sets them, and at watches.
+    """The moments where a run stops at breakpoints, as set by `b`, and at watches.
 
     Raises:
-        LookupError, ExpressionError: there is no such thing; the message is for the user.
+        LookupError, ExpressionError: a text names nothing; the message is for the user.
     """
     known = Breakpoints(cursor.timeline)
     for text, kind in every:
@@ -49,7 +49,7 @@ def stops(cursor: StepCursor, every: Iterable[tuple[str, StopKind]]) -> list[Mar
 
 
 def mark_lines(cursor: StepCursor, marks: Iterable[Mark]) -> Iterator[Line]:
-    """A line each, in the order of time."""
+    """One line per mark, in order of time."""
     found = sorted(marks)
     for one in found:
         name = title(cursor, one.node)

@@ -1,4 +1,4 @@
-"""The stepper's plain-text twin: a recording, or one step of it, as lines to read, to search and to listen to."""
+"""The stepper's plain-text twin: a recording, or one step of it, as lines; also for screen readers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MARKS = {"current": ">", "delivered": "+"}
 def trace(
     recording: Recording, passes: Iterable[int] | None = None, *, width: int = 100, ascii: bool = False
 ) -> Iterator[str]:
-    """The passes at these indices (None: all) with every step, in order. Nothing is left out, however long it gets."""
+    """The passes at these indices (None: all) with every step, in order. Nothing is left out."""
     yield from _opening(recording)
     for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
@@ -33,7 +33,7 @@ def trace(
 
 
 def trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """One pass: its tape with all values and gradients at the end, then step after step, then what the leaves got."""
+    """One pass: its tape with the final values and gradients, then every step, then the leaves."""
     printer = _Printer(recording, pass_index, width, ascii)
     yield from printer.heading()
     yield ""
@@ -53,7 +53,7 @@ def trace_step(
 
 
 def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """A moment: the tape as it was then, what happened, where in the program, the leaves, the engine."""
+    """A moment: the tape, what happened, the source, the leaves, the engine."""
     printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.heading()
     yield ""
@@ -77,22 +77,22 @@ def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False) 
 
 
 def trace_rows(cursor: StepCursor, nodes: Collection[int], *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """The rows of these nodes alone, as they are at a moment."""
+    """Only the rows of these nodes, at a moment."""
     printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.rows_of(cursor, Listing.only(cursor.timeline, nodes))
 
 
 def trace_folded(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """The tape at a moment with what repeats in one row."""
+    """The tape at a moment, with each repetition folded into one row."""
     printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.rows_of(cursor, FoldedTape(cursor.timeline).listing((), None))
 
 
 def trace_why(cursor: StepCursor, text: str, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """Why a gradient is what it is, back to the seed along the largest terms; or why there is none.
+    """Why a gradient has its value, back to the seed along the largest terms; or why there is none.
 
     Raises:
-        LookupError: there is no such thing; the message is for the user.
+        LookupError: the text names nothing; the message is for the user.
     """
     for spans in answer_lines(cursor, text):
         indent = " " * (len(spans[0].text) - len(spans[0].text.lstrip())) if spans else ""
@@ -105,7 +105,7 @@ def pass_title(recording: Recording, one: Pass) -> str:
 
 
 def pass_number(recording: Recording, pass_index: int) -> str:
-    """`pass 2 of 3`, from 1; where the program made passes that were not recorded, `pass 200 (1 of 3 recorded)`."""
+    """`pass 2 of 3`, from 1; if some passes were not recorded, `pass 200 (1 of 3 recorded)`."""
     number, count = recording.passes[pass_index].index + 1, len(recording.passes)
     if number == pass_index + 1:
         return f"pass {number} of {count}"
@@ -156,7 +156,7 @@ class _Printer:
         yield self._rule(number, pass_title(self.recording, one), place_text(one.place), end)
 
     def rows_of(self, cursor: StepCursor, listing: Listing) -> Iterator[str]:
-        """The rows of a listing, each fold in one."""
+        """The rows of a listing, with each fold in one row."""
         columns = self.columns = self.rows.columns(self.width - len(INDENT) - 2, listing.lanes)
         yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, columns.widths)))}".rstrip()
         for at, entry in enumerate(listing.entries):
@@ -170,7 +170,7 @@ class _Printer:
                 yield f"{INDENT}  {' ' * columns.number} {lanes} {shown(what, ascii=self.ascii)}"
 
     def source(self, cursor: StepCursor) -> Iterator[str]:
-        """The lines around the moment's place, the expression underlined."""
+        """The lines around the moment's place, with the expression underlined."""
         place = place_of(cursor)
         code = source_lines(cursor.recording, place.file) if place is not None else []
         if place is None or not code:

@@ -17,11 +17,12 @@ from lessons.checking.record import record_program
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
+from tui.learn.confirm import ConfirmScreen
 from tui.learn.exercise import ExerciseView
 from tui.learn.lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn.program import LessonStepper, ProgramView, onward
 from tui.learn.prose import Block
-from tui.learn.questions import ConfirmScreen, Questions
+from tui.learn.questions import Questions
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
 from tui.stepper.predict import PredictScreen

@@ -29,18 +29,18 @@ async def test_shift_right_goes_through_a_step_moment_by_moment():
         assert row(pilot.app, 2).startswith("▶")
         assert "kept" not in shown(pilot.app, "#node")
         await pilot.press("shift+right")
-        assert "unpacks what its forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
+        assert "unpacks the values that forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
         await pilot.press("shift+right")
-        assert "computes by its rule ∂z/∂x = y, ∂z/∂y = x: 15 and 10. Nothing is sent yet." in sentence(pilot.app)
+        assert "applies its rule ∂z/∂x = y, ∂z/∂y = x: 15 and 10. Nothing is sent yet." in sentence(pilot.app)
         assert row(pilot.app, 0).endswith("6 (1/2)")
         await pilot.press("shift+right")
-        assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It waits for nothing more: it is ready.")
+        assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It has all its terms: it is ready.")
         assert row(pilot.app, 0).endswith("21")
         assert row(pilot.app, 1).endswith("6 (1/2)")
         assert "not yet → y g · x = 5 · 2 = 10" in " ".join(shown(pilot.app, "#node").split())
         await pilot.press("shift+right", "shift+right")
         assert "freed" in shown(pilot.app, "#node")
-        assert sentence(pilot.app).startswith("%2 mul had 5 and sends")
+        assert sentence(pilot.app).startswith("%2 mul received 5; its rule")
 
 
 async def test_shift_left_is_the_same_way_back_and_the_arrows_leave_the_step():
@@ -49,10 +49,10 @@ async def test_shift_left_is_the_same_way_back_and_the_arrows_leave_the_step():
         assert "takes 6" in sentence(pilot.app)
         await pilot.press("right")
         assert bar(pilot.app) == "step 2 of 5"
-        assert "had 6 and sends" in sentence(pilot.app)
+        assert "received 6; its rule" in sentence(pilot.app)
         await pilot.press("shift+left", "left")
         assert bar(pilot.app) == "step 1 of 5"
-        assert "had 1 and sends" in sentence(pilot.app)
+        assert "received 1; its rule" in sentence(pilot.app)
 
 
 @pytest.mark.parametrize("recording", [handmade.diamond(), handmade.failing(), handmade.twice(), handmade.chain(40)])

@@ -118,10 +118,10 @@ class Terminal:
 
 def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     """Opening, stepping and jumping in a recording of 30,000 nodes, with all panes at 140×50; the memory; the demo."""
-    tui = "import sys; from tui.commands.cli import main; sys.exit(main())"
+    tui = "import sys; from tui.cli import main; sys.exit(main())"
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(folder)
-        imports = _run("import tui.shell.opening, microtape.recording.file.tape_file, tui.stepper.app", environment)
+        imports = _run("import tui.opening, microtape.recording.file, tui.app", environment)
         script, tape = Path(folder, "long.py"), Path(folder, "long.tape")
         script.write_text(PROGRAM.format(rounds=30_000 // OPERATIONS), encoding="utf-8")
         record = [sys.executable, "-P", "-c", tui, "record", str(script), "-o", str(tape)]

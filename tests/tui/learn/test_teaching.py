@@ -183,7 +183,7 @@ class TestGrading:
 
     def test_nobody_has_handed_in_anything(self, tmp_path, capfd):
         assert self.grade(tmp_path) == Exit.BAD_INPUT
-        assert "no learner's file here" in capfd.readouterr().err
+        assert "no learner's file found" in capfd.readouterr().err
 
 
 def test_the_documentation_shows_the_example_as_it_is():

@@ -1,4 +1,4 @@
-"""The command line: its parser, and one file a command.
+"""The command line: `cli` has its grammar, and each command has a file with a function `run`.
 
-Imports everything else.
+Imports every other room.
 """

@@ -1,4 +1,8 @@
-"""The command line: `microtape COMMAND`. A command loads what it needs when it runs."""
+"""The grammar of the command line, `microtape COMMAND`.
+
+Each command is a module of `tui.commands` with a function `run`. Only the chosen one is imported, so that
+`microtape --help` stays fast.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,37 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
-from tui.commands import dispatch
 from tui.shell import demos
 from tui.shell.exits import MEANING, CommandError, Exit, say
 
-DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and back."
+DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and backwards."
 EPILOG = """\
-FILE is a Python script, which is run in a process of its own and recorded first, or a .tape file.
-What follows a script's name belongs to the script, except for the options of the command; after -- all of it does.
---pass chooses among the calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first
-one where something happens. Without either, a script is recorded up to the end of its first backward().
+FILE is a .tape file, or a Python script, which is first run in its own process and recorded.
+Arguments after a script's name go to the script, except for options of the command; after -- all of them do.
+--pass chooses calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first call in
+which something happens. With neither, a script is recorded up to the end of its first backward().
 
 """ + (CODES := "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items()))
 
 LEARN = """\
 WHAT is one of
-  list                 all lessons, and which are solved
-  NAME                 the text of a lesson, by name or number
-  check [NAME]         try your file
-  watch [NAME]         try it again whenever it is saved; n goes on
-  step [NAME]          your file in the stepper, where it parts from the solution
-  hint [NAME]          the next hint
-  solution [NAME]      the solution, piece by piece; asks first; --all for the whole
-  reset [NAME]         begin the exercise anew; asks first, and keeps your file
-  engine [NAME] [STEP] the lesson's wrong engine: find the first step that is wrong
+  list                 list the lessons, and which are solved
+  NAME                 print the text of a lesson, by name or number
+  check [NAME]         check your file
+  watch [NAME]         check your file whenever it is saved; n goes to the next lesson
+  step [NAME]          open the stepper on your file, at the step where it differs from the solution
+  hint [NAME]          print the next hint
+  solution [NAME]      print the next piece of the solution (asks first); --all prints all of it
+  reset [NAME]         start the exercise over (asks first); your file is kept
+  engine [NAME] [STEP] find the first wrong step of the lesson's wrong engine
 for teachers
-  verify DIR           prove the lessons in a folder of your own as ours are proven
+  verify DIR           run the proofs of our own lessons on a folder of yours
   grade DIR [NAME]     check the files of a class: DIR/LEARNER/LESSON.py, or for one lesson DIR/LEARNER.py
-Without a NAME it is the first lesson that is not solved."""
+Without a NAME, the command takes the first lesson that is not solved."""
 
 
 def _count(text: str) -> int:
@@ -50,30 +54,36 @@ def _range(text: str) -> tuple[int, int]:
     """`0:200`, for argparse."""
     first, _, last = text.partition(":")
     if not (first.isdecimal() and last.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no part of a pass: write it as 0:200")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of steps, such as 0:200")
     return int(first), int(last)
 
 
 Options = Sequence[tuple[tuple[str, ...], dict[str, Any]]]
-PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "which passes, from 1: 2, 3-5 or all"})
+PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "the passes, counted from 1: 2, 3-5 or all"})
 UNTIL = (
     ("--until",),
     {
         "metavar": "WHAT",
-        "help": "the pass where it happens: nan, error, or a condition such as 'grad.max() > 10'; others are not kept",
+        "help": "record up to the first pass with nan, error, or a condition such as 'grad.max() > 10'",
     },
 )
 STEP = (
     ("--step",),
-    {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first"},
+    {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first step"},
 )
 FORWARD = (
     ("--forward",),
-    {"action": "store_true", "help": "the program's operations in place of backward's steps; one of them with --step"},
+    {
+        "action": "store_true",
+        "help": "the program's operations instead of backward's steps; with --step K only the Kth",
+    },
 )
 MARKS = (
     ("--marks",),
-    {"action": "store_true", "help": "when gradients are accumulated, where NaN and infinities come up, what failed"},
+    {
+        "action": "store_true",
+        "help": "the moments where gradients are accumulated, NaN or infinity appears, or the pass fails",
+    },
 )
 STOPS = (
     ("--break",),
@@ -81,61 +91,78 @@ STOPS = (
         "action": "append",
         "dest": "stops",
         "metavar": "WHERE",
-        "help": "where a run stops: at a node, a name, an operation, a line :7, a condition 'grad.max() > 10'",
+        "help": "moments of a breakpoint: a node, name, operation, line :7 or condition 'grad.max() > 10'",
     },
 )
 CHANGES = (
     ("--changes",),
-    {"action": "append", "metavar": "NAME", "help": "when a tensor or leaf is computed, and each term of its gradient"},
+    {
+        "action": "append",
+        "metavar": "NAME",
+        "help": "the moments where a tensor is computed and where terms of its gradient arrive",
+    },
 )
 FIND = (
     ("--find",),
-    {"metavar": "TEXT", "help": "the rows in which a text is found: an operation, a name, a line :7, a shape 24x3"},
+    {"metavar": "TEXT", "help": "the rows that contain a text: an operation, a name, a line :7, a shape 24x3"},
 )
-FOLDED = (("--fold",), {"action": "store_true", "help": "the tape with what repeats in one row"})
+FOLDED = (("--fold",), {"action": "store_true", "help": "the tape with each repetition folded into one row"})
 ASCII = (("--ascii",), {"action": "store_true", "help": "plain ASCII characters only"})
 THEMES = ("dark", "light", "colourblind", "ansi", "ansi-light")
 THEME = (
     ("--theme",),
-    {"choices": THEMES, "help": f"colours: {', '.join(THEMES)} (default: dark, or what COLORFGBG says)"},
+    {"choices": THEMES, "help": f"colours: {', '.join(THEMES)} (default: dark, or light if COLORFGBG says so)"},
 )
-YES = (("-y", "--yes"), {"action": "store_true", "help": "do not ask"})
-NODE = (("--node",), {"metavar": "NODE", "help": "the step of one node: by number, name, operation or line :7"})
+YES = (("-y", "--yes"), {"action": "store_true", "help": "do not ask for confirmation"})
+NODE = (
+    ("--node",),
+    {"metavar": "NODE", "help": "the step that evaluates a node: a number, a name, an operation or a line :7"},
+)
 BOXES = (
     ("--boxes",),
-    {"action": "store_true", "help": "the graph as boxes: at the end, after --step K or at --node"},
+    {"action": "store_true", "help": "the graph as boxes: at the end of the pass, after --step K or at --node"},
 )
 ARRAY = (
     ("--array",),
     {
         "metavar": "NODE",
-        "help": "every number of one node, with a histogram: gradient, value, what it kept and sent",
+        "help": "every number of a node, with histograms: its gradient, value, saved tensors and what it sent",
     },
 )
 WHY = (
     ("--why",),
-    {"metavar": "NAME[I,J]", "help": "why this gradient is what it is, or None: its terms, back to the seed"},
+    {"metavar": "NAME[I,J]", "help": "why a gradient has its value, or is None: its terms, back to the seed"},
 )
 KEEP = (
     ("--keep",),
-    {"type": _count, "metavar": "N", "help": "keep arrays of up to N elements whole (4096); larger ones as a summary"},
+    {
+        "type": _count,
+        "metavar": "N",
+        "help": "keep arrays of up to N elements whole (default: 4096); of larger ones only a summary",
+    },
 )
 FRESH = (
     ("--fresh",),
-    {"action": "store_true", "help": "begin at the beginning, and remember neither place nor layout"},
+    {"action": "store_true", "help": "ignore the remembered layout and position, and remember nothing"},
 )
-PASSES = (("--passes",), {"action": "store_true", "dest": "lists", "help": "list the passes (of a script: all)"})
+PASSES = (
+    ("--passes",),
+    {"action": "store_true", "dest": "lists", "help": "list the passes (of a script, all of them)"},
+)
 COMPARE = (
     ("--compare",),
-    {"metavar": "A,B", "help": "two passes side by side: the gradient of each leaf and operation, and the difference"},
+    {"metavar": "A,B", "help": "two passes side by side: each gradient in both, and the difference"},
 )
 CHECK = (
     ("--check",),
-    {"action": "store_true", "help": "check every gradient by finite differences, which calls your Functions again"},
+    {"action": "store_true", "help": "check every gradient by finite differences; this calls your Functions again"},
 )
 WATCH = (
     ("--watch",),
-    {"action": "store_true", "help": "record the script again whenever a file of it changes, and stay at the place"},
+    {
+        "action": "store_true",
+        "help": "record the script again whenever one of its files changes, and stay at the same place",
+    },
 )
 PICTURE: Options = (
     (
@@ -147,14 +174,14 @@ PICTURE: Options = (
     ),
     (
         ("--fold",),
-        {"action": argparse.BooleanOptionalAction, "help": "draw what repeats once (default: if it is large)"},
+        {"action": argparse.BooleanOptionalAction, "help": "draw repetitions only once (default: in a large graph)"},
     ),
     (
         ("--open-fold",),
         {
             "action": "append",
             "metavar": "NAME",
-            "help": "open what is folded: cell, cell[3], cell[3:5]; may be given several times",
+            "help": "unfold cell, cell[3] or cell[3:5]; may be given several times",
         },
     ),
     (("--max-boxes",), {"type": int, "metavar": "N", "help": "the most boxes to draw at once (default: 300)"}),
@@ -163,24 +190,24 @@ PICTURE: Options = (
 )
 DRAW: Options = (
     *PICTURE,
-    (("--around",), {"metavar": "NODE", "help": "draw only the neighbourhood of a node, by its number or a name"}),
-    (("--radius",), {"type": int, "metavar": "N", "help": "how many edges that reaches (default: 2)"}),
+    (("--around",), {"metavar": "NODE", "help": "draw only the neighbourhood of a node, given by number or name"}),
+    (("--radius",), {"type": int, "metavar": "N", "help": "the radius of the neighbourhood, in edges (default: 2)"}),
     (("--scale",), {"type": float, "metavar": "X", "help": "size of a .png (default: 2, or 1 if it is large)"}),
 )
 FILM: Options = (
-    (("--steps",), {"type": _range, "metavar": "A:B", "help": "film a part of a long pass, as 0:200"}),
+    (("--steps",), {"type": _range, "metavar": "A:B", "help": "film only a range of steps, such as 0:200"}),
     (("--most-steps",), {"type": int, "metavar": "N", "help": "the most steps to film (default: 1000)"}),
     (("--seconds",), {"type": float, "metavar": "S", "help": "how long a .gif shows each step (default: 1)"}),
 )
-JSON = (("--json",), {"action": "store_true", "help": "for machines: JSON on standard output"})
+JSON = (("--json",), {"action": "store_true", "help": "print JSON"})
 
 
 LEARNING: Options = (
     YES,
-    (("--all",), {"action": "store_true", "help": "solution: the whole of it"}),
-    (("--path",), {"metavar": "DIR", "help": "another course: a folder of lessons"}),
+    (("--all",), {"action": "store_true", "help": "solution: print all of it"}),
+    (("--path",), {"metavar": "DIR", "help": "a folder with another course"}),
     (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
-    (("--json",), {"action": "store_true", "help": "grade: for machines"}),
+    (("--json",), {"action": "store_true", "help": "grade: print JSON"}),
     THEME,
     ASCII,
 )
@@ -188,7 +215,9 @@ LEARNING: Options = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: `sys.argv`) and return its exit code."""
-    gc.set_threshold(50_000)  # modules and recordings are many objects that stay: looking for garbage finds none
+    gc.set_threshold(
+        50_000
+    )  # modules and recordings are many long-lived objects; the collector would scan them in vain
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         if sys.stdout is not None:
@@ -199,7 +228,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # Python flushes standard output once more at its end; there must be something left to flush it to.
+        # Python flushes standard output again at exit, so it must still have a target.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE
     return code
@@ -210,7 +239,7 @@ def _run(argv: Sequence[str]) -> int:
     try:
         arguments = parser.parse_args(argv)
         if arguments.version:
-            return dispatch.version()
+            return _version()
         if "rest" in arguments:
             rest = list(arguments.rest)
             split = rest.index("--") if "--" in rest else len(rest)
@@ -221,19 +250,26 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.command is None:
         parser.print_help()
         return Exit.OK
-    run: Callable[[argparse.Namespace], int] = arguments.run
-    return run(arguments)
+    code: int = import_module(f"tui.commands.{arguments.command}").run(arguments)
+    return code
+
+
+def _version() -> int:
+    import microtape
+
+    print(f"microtape {microtape.__version__}")
+    return Exit.OK
 
 
 class _Parser(argparse.ArgumentParser):
-    """What argparse finds wrong is one line, as everything else that is."""
+    """Reports an error in one line, as all our errors are."""
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message}; `{self.prog} --help` says more")
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The command line's grammar, and for every command that runs a script, a parser of its options alone."""
+    """The parser, and for each command that takes a FILE another parser of its options alone."""
     parser = _Parser(
         "microtape", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -241,12 +277,11 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     known: dict[str, argparse.ArgumentParser] = {}
 
-    def add(name: str, run: Callable[[argparse.Namespace], int], text: str, options: Options, file: str = "") -> Any:
+    def add(name: str, text: str, options: Options, file: str = "") -> Any:
         command = subparsers.add_parser(
             name, help=text, description=text, allow_abbrev=False, epilog=CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
-        command.set_defaults(run=run)
         if file:
             command.add_argument("file", metavar=file)
             command.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
@@ -258,12 +293,14 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
                 known[name].add_argument(*flags, **details)
         return command
 
-    out = (("-o", "--out"), {"metavar": "FILE", "help": "the recording to write (default: the script's name, .tape)"})
-    picture = (("-o", "--out"), {"metavar": "FILE", "help": "graph.svg, .png, .pdf, .dot or .txt: what to write"})
-    page = (("-o", "--out"), {"metavar": "FILE", "help": "run.html or run.gif: what to write"})
+    out = (
+        ("-o", "--out"),
+        {"metavar": "FILE", "help": "the recording to write (default: the name of the script with .tape)"},
+    )
+    picture = (("-o", "--out"), {"metavar": "FILE", "help": "the file to write: graph.svg, .png, .pdf, .dot or .txt"})
+    page = (("-o", "--out"), {"metavar": "FILE", "help": "the file to write: run.html or run.gif"})
     add(
         "step",
-        dispatch.step,
         "open the stepper on a script or a recording",
         (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
@@ -272,34 +309,33 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     trace = (*views, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
-        dispatch.trace,
-        "print the passes step by step, one step, or any other view of the stepper",
+        "print the passes step by step, a single step, or another view of the stepper",
         trace,
         "FILE",
     )
     add(
         "record",
-        dispatch.record,
         "run a script and write its recording to a file",
         (out, PASS, UNTIL, CHECK, KEEP),
         "SCRIPT",
     )
     filmed: Options = (page, PASS, UNTIL, *PICTURE, *FILM)
     drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
-    add("draw", dispatch.draw, "draw the graph as it is after some steps", drawn, "FILE")
-    add("film", dispatch.film, "write a page that plays backward step by step", filmed, "FILE")
-    port = (("--port",), {"type": int, "default": 8000, "metavar": "N", "help": "on the loopback address (8000)"})
-    served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
-    add(
-        "serve", dispatch.serve, "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE"
+    add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
+    add("film", "write a page that plays backward step by step", filmed, "FILE")
+    port = (
+        ("--port",),
+        {"type": int, "default": 8000, "metavar": "N", "help": "the port on the loopback address (default: 8000)"},
     )
-    demo = add("demo", dispatch.demo, "open the stepper on a bundled example", (THEME, ASCII))
+    served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
+    add("serve", "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE")
+    demo = add("demo", "open the stepper on a bundled example", (THEME, ASCII))
     names = demos.names()
     demo.add_argument(
         "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
     )
-    add("keys", dispatch.keys, "list the stepper's keys, in the form of the file that changes them", ())
-    learn = add("learn", dispatch.learn, "open the course, or do one thing of it: see below", LEARNING)
-    learn.add_argument("what", nargs="*", metavar="WHAT", help="nothing: the whole course in full screen")
+    add("keys", "list the stepper's keys, in the format of the file that changes them", ())
+    learn = add("learn", "open the course, or run one of its commands (see below)", LEARNING)
+    learn.add_argument("what", nargs="*", metavar="WHAT", help="see below; without it, the course opens in full screen")
     learn.epilog = f"{LEARN}\n\n{CODES}"
     return parser, known

@@ -1,12 +1,12 @@
 """`microtape serve`: the stepper in a browser on this machine, through textual-serve.
 
-Note [Who may come in]
-  Whoever drives the stepper can write files and start an editor. textual-serve lets in every page and every name: a web
-  page from anywhere could open its socket, in the user's own browser. So it listens on the loopback address alone, and
-  before anything else of a request is looked at, its Host has to be that address (a name that somebody has pointed
-  there is refused, and so is "localhost"), its address has to begin with a token that is made anew each time, and a
-  socket has to come from a page of ours, by its Origin. The page has a font and a script of its own, and is told to
-  load nothing from elsewhere.
+Note [Access control]
+  A person in control of the stepper can write files and start an editor. textual-serve accepts requests from every web
+  page and for every host name: any page open in the user's browser could connect to its socket. Our server therefore
+  listens on the loopback address alone and checks each request first. Its Host must be that address (other names that
+  resolve to it are refused, "localhost" included). Its path must begin with a token that is new in every run. A
+  WebSocket must have our page as its Origin. The page brings its own font and script, and its Content-Security-Policy
+  forbids loading anything else.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ POLICY = (
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def serve(arguments: argparse.Namespace) -> int:
-    """Record the script, if it is one, and serve the stepper on the recording until Ctrl-C."""
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command: serve the stepper on the recording until Ctrl-C."""
     from microtape.recording.file.tape_file import save
 
     _check_free(arguments.port)
@@ -58,13 +58,13 @@ def serve(arguments: argparse.Namespace) -> int:
         options += ["--ascii"] if arguments.ascii else []
         made = StepperServer(command_line("step", path, *options), arguments.port, recording.title)
         print(made.url, flush=True)
-        say("open this address in a browser on this machine; Ctrl-C ends it")
+        say("open this address in a browser on this machine; Ctrl-C stops the server")
         web.run_app(made.application(), host=LOOPBACK, port=arguments.port, print=None, access_log=None)
     return code
 
 
 def _check_free(port: int) -> None:
-    """Before a script runs: it may take an hour."""
+    """Raise CommandError if the port cannot be used. Called before the script runs, which may take an hour."""
     if not 0 < port < 65536:
         raise CommandError(f"--port {port}: a port is a number from 1 to 65535")
     with socket.socket() as one:
@@ -73,11 +73,11 @@ def _check_free(port: int) -> None:
         try:
             one.bind((LOOPBACK, port))
         except OSError as error:
-            raise CommandError(f"port {port} cannot be used: {error.strerror}; --port takes another") from None
+            raise CommandError(f"port {port} cannot be used: {error.strerror}; choose another with --port") from None
 
 
 class StepperServer(Server):
-    """textual-serve's server, behind a door. See Note [Who may come in]."""
+    """textual-serve's server with access control; see Note [Access control]."""
 
     def __init__(self, command: list[str], port: int, title: str) -> None:
         shell = subprocess.list2cmdline(command) if os.name == "nt" else shlex.join(command)
@@ -90,8 +90,8 @@ class StepperServer(Server):
         return f"{self.public_url}/{self.token}/"
 
     def application(self) -> web.Application:
-        """The same routes as textual-serve's, behind the token."""
-        app = web.Application(middlewares=[self.door])
+        """The routes of textual-serve, below the token."""
+        app = web.Application(middlewares=[self.guard])
         aiohttp_jinja2.setup(app, loader=jinja2.FileSystemLoader(PAGE), autoescape=True)
         start = f"/{self.token}"
         app.add_routes(
@@ -105,17 +105,17 @@ class StepperServer(Server):
         return app
 
     @web.middleware
-    async def door(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let in who may come in, and tell the page what it may load."""
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse forbidden requests, and restrict what our page may load."""
         host = f"{LOOPBACK}:{self.port}"
         given = request.path.split("/")[1]
         if request.host != host:
-            raise web.HTTPForbidden(text=f"This is served to this machine alone, as http://{host}.\n")
+            raise web.HTTPForbidden(text=f"This server can be reached only from this machine, as http://{host}.\n")
         if not secrets.compare_digest(given.encode(), self.token.encode()):
-            raise web.HTTPForbidden(text="Open the whole address that `microtape serve` printed, its token included.\n")
+            raise web.HTTPForbidden(text="Open the whole address that `microtape serve` printed, with its token.\n")
         is_socket = request.path.endswith("/ws")
         if (is_socket or "Origin" in request.headers) and request.headers.get("Origin") != f"http://{host}":
-            raise web.HTTPForbidden(text="Only the page of this server may talk to it.\n")
+            raise web.HTTPForbidden(text="Only this server's own page may connect.\n")
         response = await handler(request)
         if not response.prepared:
             response.headers["Content-Security-Policy"] = POLICY.format(host=host)

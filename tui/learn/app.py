@@ -1,4 +1,4 @@
-"""The course in full screen: the list of lessons, and the lesson that was chosen."""
+"""The course in full screen: the list of lessons, and the chosen lesson."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from viz.basics.characters import to_ascii
 
 
 class LessonList(OptionList):
-    """A list whose key for opening is in the footer."""
+    """A list that shows its opening key in the footer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "open", key_display="Enter")]
 
 
 class SearchInput(Input):
-    """Looks for lessons; up and down go on choosing in the list below."""
+    """The search field; up and down move in the list below."""
 
     def on_key(self, event: Key) -> None:
-        """The list's keys."""
+        """Pass up and down to the list."""
         if event.key in ("up", "down"):
             event.prevent_default()
             options = self.screen.query_one(OptionList)
@@ -37,7 +37,7 @@ class SearchInput(Input):
 
 
 class CourseScreen(Screen[None]):
-    """All lessons, with what has been solved."""
+    """The list of lessons, and which are solved."""
 
     AUTO_FOCUS = "#lessons"
     CSS = """
@@ -53,7 +53,9 @@ class CourseScreen(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", key_display="/", priority=True),  # what is typed next is for it
+        Binding(
+            "slash", "search", "search", key_display="/", priority=True
+        ),  # so that the next key goes to the search field
         Binding("escape", "escape", show=False),
         Binding("q", "app.quit", "quit"),
     ]
@@ -68,38 +70,38 @@ class CourseScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """A heading and the list."""
         yield Static(id="heading")
-        search = SearchInput(placeholder="a word of the title, of what it is about, or of what it introduces")
+        search = SearchInput(placeholder="a word of the title, the summary or the terms it introduces")
         search.display = False
         yield search
         yield LessonList(id="lessons")
         yield Footer()
 
     def on_mount(self) -> None:
-        """Begin at the first lesson that is not solved."""
+        """Highlight the first lesson that is not solved."""
         self._show(self._course.after_solved(self._workspace.progress.solved()))
 
     def on_screen_resume(self) -> None:
-        """Back from a lesson: there may be something new to tick."""
+        """Refresh the list after a lesson, which may be solved now."""
         options = self.query_one(OptionList)
         option = options.highlighted_option
         if option is not None and option.id is not None:
             self._show(self._course.named(option.id))
 
     def action_search(self) -> None:
-        """Look for a word in what the lessons are about."""
+        """Open the search field."""
         search = self.query_one(Input)
         search.display = True
-        self.set_focus(search)  # at once: what is typed next belongs to it
+        self.set_focus(search)  # at once, so that the next key goes to it
 
     def action_escape(self) -> None:
-        """All lessons again; where all are there, quit."""
+        """End the search; without one, quit."""
         if self.query_one(Input).display:
             self._end_search()
         else:
             self.app.call_later(self.app.action_quit)
 
     def _end_search(self) -> None:
-        """All lessons again, at the one that was found."""
+        """Show all lessons again, with the found one highlighted."""
         search, option = self.query_one(Input), self.query_one(OptionList).highlighted_option
         with self.prevent(Input.Changed):
             search.value = ""
@@ -108,12 +110,12 @@ class CourseScreen(Screen[None]):
         self._show(self._course.named(option.id) if option is not None and option.id else self._course.lessons[0])
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Only what has all the words in it."""
+        """Show only the lessons that contain all the words."""
         found = self._found()
         self._show(found[0] if found else None)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Open the one that is highlighted. It has been found, so whoever comes back from it comes back to the list."""
+        """Open the highlighted lesson, and end the search: leaving the lesson leads to the whole list."""
         option = self.query_one(OptionList).highlighted_option
         if option is not None and option.id is not None:
             self._end_search()
@@ -124,7 +126,7 @@ class CourseScreen(Screen[None]):
         await self.open(self._course.named(event.option_id or ""))
 
     def _found(self) -> list[Lesson]:
-        """The lessons that have every word of the search in their titles, summaries, names or new words."""
+        """The lessons with every word of the search in their title, summary, name or new terms."""
         words = self.query_one(Input).value.casefold().split()
 
         def about(lesson: Lesson) -> str:
@@ -173,13 +175,13 @@ class CourseScreen(Screen[None]):
 
 
 def bar(count: int, whole: int, *, ascii: bool) -> str:
-    """How much of the course is done, at a glance."""
+    """A progress bar of the course."""
     done, left = ("#", ".") if ascii else ("█", "░")
     return done * count + left * (whole - count)
 
 
 class LearnApp(MicrotapeApp):
-    """The course. With a lesson, that one is opened at once; leaving it leads to the list."""
+    """The course. Opens `lesson` at once if given; leaving it leads to the list."""
 
     def __init__(
         self,
@@ -199,7 +201,7 @@ class LearnApp(MicrotapeApp):
         self._asked_to_quit = False
 
     async def on_mount(self) -> None:
-        """Show the list, and the lesson on top of it."""
+        """Show the list, and the lesson over it."""
         await self.push_screen(self._list)
         if self._lesson is not None:
             screen = await self._list.open(self._lesson)
@@ -207,8 +209,8 @@ class LearnApp(MicrotapeApp):
                 await screen.run_action(self._then)
 
     async def action_quit(self) -> None:
-        """Leave, with what is being edited saved."""
+        """Save the edited file and quit."""
         lessons = [screen for screen in self.screen_stack if isinstance(screen, LessonScreen)]
         if all([lesson.save() for lesson in lessons]) or self._asked_to_quit:
             self.exit()
-        self._asked_to_quit = True  # whoever asks twice would rather lose the text than stay
+        self._asked_to_quit = True  # a second request quits even if the text cannot be saved

@@ -1,4 +1,4 @@
-"""`microtape learn`: the course in full screen, and everything it does as plain commands, for one's own editor."""
+"""`microtape learn`: the course in full screen, and its actions as plain commands, for use with any editor."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import NamedTuple
 
 from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
-from tui.learn import commands
-from tui.learn.commands import Desk
+from tui.learn import lesson_commands
+from tui.learn.lesson_commands import Desk
 from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
-from tui.stepper.launch import has_terminal
+from tui.shell.terminal import has_terminal
 
 
 class Words(NamedTuple):
-    """What the command line says: the command, and the words after it."""
+    """The words of the command line: a command and its arguments."""
 
     command: str
     rest: list[str]
 
 
 COMMANDS: dict[str, Callable[[Desk, Lesson], int]] = {
-    "check": commands.check_file,
-    "hint": commands.hint,
-    "solution": commands.solution,
-    "reset": commands.reset,
-    "step": commands.step,
+    "check": lesson_commands.check_file,
+    "hint": lesson_commands.hint,
+    "solution": lesson_commands.solution,
+    "reset": lesson_commands.reset,
+    "step": lesson_commands.step,
     "watch": watch,
 }
 
 
 def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
-    """Open the course, or do one thing of it; see the command's help.
+    """Open the course, or run one of its commands; see `microtape learn --help`.
 
     Raises:
-        CommandError: there is no such lesson, a file cannot be read or written, or a lesson is not as it should be.
+        CommandError: there is no such lesson, a file cannot be read or written, or a lesson is malformed.
     """
     what, *rest = arguments.what or [""]
     words = Words(what, rest)
@@ -81,14 +81,14 @@ def _run(desk: Desk, words: Words) -> int:
         return desk.open(None)
     if command == "engine":
         step = rest.pop() if len(rest) > 1 and rest[-1].replace(".", "", 1).isdecimal() else None
-        return commands.engine(desk, desk.lesson(" ".join(rest)), step)
+        return lesson_commands.engine(desk, desk.lesson(" ".join(rest)), step)
     if command in COMMANDS:
         return COMMANDS[command](desk, desk.lesson(" ".join(rest)))
-    return commands.text(desk, _lesson_of(desk, words))
+    return lesson_commands.text(desk, _lesson_of(desk, words))
 
 
 def _lesson_of(desk: Desk, words: Words) -> Lesson:
-    """The lesson that is named without a command. One that is not there may be a command that was mistyped."""
+    """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
     every = ("list", *COMMANDS, "engine", "verify", "grade")
     try:
         return desk.lesson(" ".join([words.command, *words.rest]))

@@ -1,4 +1,4 @@
-"""The learner's file, and what there is to say about it."""
+"""The learner's file, and a box below it for verdicts, hints and solutions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
 from lessons.checking.report import Said
-from tui.learn.text import PROSE, STYLES, Page, marked
+from tui.learn.course_text import PROSE, STYLES, Page
+from tui.shell.backticks import colour_names
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 
 GAP = "raise NotImplementedError"
 READING = "c checks your file, h gives a hint, e edits it here, o in your own editor."
-EDITING = "What you type goes into the file. Ctrl+S saves and checks it, Esc saves it and ends."
+EDITING = "You are editing the file. Ctrl+S saves and checks it, Esc saves it and stops editing."
 
 AT_ONCE: dict[str, Callable[[TextArea], None]] = {
     "backspace": lambda editor: editor.action_delete_left(),  # the editor's own
@@ -36,7 +37,7 @@ AT_ONCE: dict[str, Callable[[TextArea], None]] = {
     "ctrl+home": lambda editor: editor.move_cursor((0, 0)),
     "ctrl+end": lambda editor: editor.move_cursor(editor.document.end),
 }
-"""Keys whose bindings would be looked up after what is typed next, where somebody types fast or the machine is slow."""
+"""Keys handled at once: on a slow machine, their bindings would run only after the keys typed next."""
 
 
 class Editor(TextArea):
@@ -48,9 +49,9 @@ class Editor(TextArea):
     ]
 
     def on_key(self, event: Key) -> None:
-        """Enter begins the new line where the old one began, and deeper after a colon. Escape is left to the binding.
+        """Enter keeps the indentation, and indents after a colon. Escape is left to its binding.
 
-        Neither binding has priority: they wait for what was typed before them.
+        The bindings have no priority, so they run after the keys typed before them.
         """
         if event.key in AT_ONCE:
             event.prevent_default().stop()
@@ -66,11 +67,11 @@ class Editor(TextArea):
         self.replace("\n" + " " * indent, start, end, maintain_selection_offset=False)
 
     def action_delete_left(self) -> None:
-        """Take the selection or a character away; in the indentation of a line, all as far as the step before."""
+        """Delete the selection or a character; in a line's indentation, back to the previous indentation step."""
         row, column = self.cursor_location
         if self.selection.is_empty and column and not self.document.get_line(row)[:column].strip(" "):
-            step_before = (column - 1) // self.indent_width * self.indent_width
-            self.delete((row, step_before), (row, column), maintain_selection_offset=False)
+            previous_step = (column - 1) // self.indent_width * self.indent_width
+            self.delete((row, previous_step), (row, column), maintain_selection_offset=False)
         else:
             super().action_delete_left()
 
@@ -83,10 +84,10 @@ class ExerciseView(Vertical):
         self._lesson = lesson
         self._workspace = workspace
         self._known = ""  # what the file held when it was last read
-        self._has_said = False  # anything but which keys there are
+        self._has_said = False  # whether the box shows anything but the keys
 
     def compose(self) -> ComposeResult:
-        """Two boxes."""
+        """The file or its editor, and the box below."""
         with Page(id="file", classes="box"):
             yield Static(id="code")
         yield Editor(id="editor", classes="box", tab_behavior="indent", show_line_numbers=True)
@@ -100,11 +101,11 @@ class ExerciseView(Vertical):
 
     @property
     def is_editing(self) -> bool:
-        """Whether the file is being edited here."""
+        """Whether the file is being edited in the lesson."""
         return self.has_class("-editing")
 
     def read(self) -> None:
-        """Show the file as it is now."""
+        """Read the file and show it."""
         if self.is_editing:
             return
         try:
@@ -118,7 +119,7 @@ class ExerciseView(Vertical):
             box.border_title, box.border_subtitle = "your file", home(path)
 
     def edit(self) -> None:
-        """Begin to edit here."""
+        """Start editing in the lesson."""
         self.read()
         editor = self.query_one(Editor)
         editor.load_text(self._known)
@@ -130,18 +131,18 @@ class ExerciseView(Vertical):
         editor.scroll_cursor_visible(center=True)
 
     def save(self) -> bool:
-        """Write what has been edited, if anything has. Returns whether all is safe."""
+        """Write the edited text to the file. Returns whether it is saved."""
         if not self.is_editing:
             return True
         text = self.query_one(Editor).text
         try:
             kept = self._workspace.write(self._lesson, text, self._known)
         except OSError as error:
-            self.write([Said(str(error), "bad"), Said("Your text is still here, and not saved.")])
+            self.write([Said(str(error), "bad"), Said("Your text is still here, but not saved.")])
             return False
         self._known = text
         if kept is not None:
-            self.app.notify(f"The file had been changed elsewhere. That version is kept: {kept}", timeout=15)
+            self.app.notify(f"The file was changed by another program. That version is kept: {kept}", timeout=15)
         return True
 
     def done_editing(self) -> None:
@@ -154,7 +155,7 @@ class ExerciseView(Vertical):
         self.query_one("#file").focus()
 
     def open_in_editor(self) -> None:
-        """Open the file in $VISUAL or $EDITOR, and come back when that is closed."""
+        """Open the file in $VISUAL or $EDITOR until the editor is closed."""
         path = self._workspace.exercise(self._lesson)
         command = editor_command(path)
         if not command:
@@ -172,23 +173,23 @@ class ExerciseView(Vertical):
             self.write([Said(problem, "bad"), Said(f"Set $EDITOR, or open this file yourself: {path}")])
 
     def make_room(self) -> None:
-        """Give more room to what is said than to the file, and focus it, so that it can be scrolled."""
+        """Enlarge the lower box and focus it, so that it can be scrolled."""
         if not self.is_editing:
             self.add_class("-said")
             self.query_one("#verdict").focus()
 
     def _say_keys(self) -> None:
-        """Until there is something else to say, which keys there are."""
+        """Show the keys until there is something else to show."""
         if not self._has_said:
             self._show(_statics([Said(EDITING if self.is_editing else READING, "dim")]), "")
 
     def write(self, lines: list[Said], title: str = "") -> None:
-        """Say something in the lower box. A line that is too long goes on under its own beginning."""
+        """Show lines in the lower box; a long line is wrapped under its own beginning."""
         self._has_said = True
         self._show(_statics(lines), title)
 
     def write_code(self, code: str, title: str, below: list[Said]) -> None:
-        """Show Python in the lower box, and something to say of it."""
+        """Show Python in the lower box, and lines below it."""
         self._has_said = True
         self._show([Static(highlight(code, language="python")), *_statics([Said(""), *below])], title)
 
@@ -201,8 +202,9 @@ class ExerciseView(Vertical):
 
 
 def _first_gap(code: str, shipped: str) -> Selection:
-    """The first thing to be replaced, selected, so that typing replaces it. Where nothing is left of that, the end of
-    the first line that is not as it was shipped: there the learner has begun.
+    """The first placeholder, selected, so that typing replaces it.
+
+    If none is left, the end of the first line that differs from the shipped file: there the learner has begun.
     """
     lines = code.splitlines()
     for number, line in enumerate(lines):
@@ -216,11 +218,13 @@ def _first_gap(code: str, shipped: str) -> Selection:
 
 
 def _statics(lines: list[Said]) -> list[Static]:
-    """A widget for each line, so that what is too long goes on under its own beginning."""
+    """A widget for each line, so that a long line is wrapped under its own beginning."""
     statics = []
     for line in lines:
         text = line.text.lstrip(" ")
-        styled = marked(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
+        styled = (
+            colour_names(text, STYLES[line.role]) if line.role in PROSE else Content.styled(text, STYLES[line.role])
+        )
         statics.append(Static(styled))
         statics[-1].styles.padding = (0, 0, 0, len(line.text) - len(text))
     return statics

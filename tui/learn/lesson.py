@@ -1,4 +1,4 @@
-"""One lesson on the screen: its text beside its program or its exercise; on a small terminal one of the three."""
+"""A lesson's screen: the text beside the program or the exercise; on a small terminal only one of the three."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from textual.worker import get_current_worker
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.checking.record import record_program
 from microtape.errors import RecordingError
-from tui.learn.ask import Questions
-from tui.learn.doing import DoingScreen
+from tui.learn.course_text import Page, terminal_text
 from tui.learn.exercise import ExerciseView
+from tui.learn.lesson_actions import LessonActionsScreen
 from tui.learn.program import LessonStepper, ProgramView
 from tui.learn.prose import Prose
-from tui.learn.text import Page, fit
+from tui.learn.questions import Questions
 from tui.widgets.footer import Footer
 from tui.widgets.help import HelpScreen
 
@@ -32,26 +32,26 @@ VIEWS = ("text", "program", "exercise")
 FIRST_FOCUS = {"text": "#text", "program": "#lesson-tape", "exercise": "#file"}
 
 KEYS = (
-    ("1 2 3", "the text, the program, the exercise; Tab goes round"),
+    ("1 2 3", "the text, the program, the exercise; Tab shows the next"),
     ("→ ←", "step through the program, and back"),
-    ("Home End", "in the program: where backward begins, where it ends"),
+    ("Home End", "in the program: the beginning and the end of backward"),
     ("s", "the program in the full stepper; q comes back"),
     ("c", "check your file"),
     ("h", "a hint, then another"),
-    ("e", "edit your file here; Esc saves and ends, Ctrl+S saves and checks"),
+    ("e", "edit your file here; Esc saves and stops, Ctrl+S saves and checks"),
     ("o", "open your file in your own editor ($EDITOR)"),
-    ("d", "after a check that failed: your run in the stepper, where it goes wrong"),
+    ("d", "after a failed check: the stepper on your file, where it goes wrong"),
     ("v", "the solution, piece by piece; you are asked first"),
-    ("w", "the lesson's wrong engine, where it has one: find the first wrong step"),
-    ("r", "begin the exercise anew; you are asked first, your file is kept"),
-    ("n b", "the next lesson, the one before"),
-    ("↑ ↓", "scroll what has the focus; PgUp and PgDn by pages"),
+    ("w", "the lesson's wrong engine, if it has one: find the first wrong step"),
+    ("r", "start the exercise over; you are asked first, your file is kept"),
+    ("n b", "the next lesson, the previous one"),
+    ("↑ ↓", "scroll the focused view; PgUp and PgDn by pages"),
     ("Esc", "back to the list of lessons"),
     ("q", "quit"),
 )
 
 
-class LessonScreen(DoingScreen):
+class LessonScreen(LessonActionsScreen):
     """One lesson of a course."""
 
     CSS_PATH = "learn.tcss"
@@ -68,7 +68,7 @@ class LessonScreen(DoingScreen):
         Binding("h", "hint", "hint"),
         Binding("e", "edit", "edit"),
         Binding("o", "own_editor", "own editor", show=False),
-        Binding("d", "where", "where it parts", show=False),
+        Binding("d", "where", "where it goes wrong", show=False),
         Binding("v", "solution", "solution", show=False),
         Binding("w", "wrong_engine", "wrong engine", show=False),
         Binding("r", "reset", "reset", show=False),
@@ -85,26 +85,26 @@ class LessonScreen(DoingScreen):
         super().__init__(course, lesson, workspace, ascii=ascii, solutions=solutions)
         self._questions = Questions(lesson.predictions, ascii=ascii)
         self._view = "text"
-        self._beside = "program"  # which view is beside the text where there is room for two
+        self._beside = "program"  # the view beside the text if there is room for two
 
     def compose(self) -> ComposeResult:
         """The title, the three views, the keys."""
         yield Static(id="title")
         with Horizontal(id="both"):
             with Page(id="text"):
-                yield Prose(fit(self.lesson.prose, ascii=self._ascii), open_links=False)
+                yield Prose(terminal_text(self.lesson.prose, ascii=self._ascii), open_links=False)
             yield ProgramView(self._questions, ascii=self._ascii)
             yield ExerciseView(self.lesson, self._workspace)
         yield Footer()
         yield Static(id="lesson-too-small")
 
     def on_mount(self) -> None:
-        """Open with the text, the program beside it where there is room."""
+        """Show the text, with the program beside it if there is room."""
         self.action_view("text")
         self._record(self._program)
 
     def on_resize(self, event: Resize) -> None:
-        """A terminal that is too small says so and waits."""
+        """In a terminal that is too small, show only a message."""
         too_small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
         self.set_class(too_small, "-too-small")
         self.query_one("#lesson-too-small", Static).update(
@@ -114,7 +114,7 @@ class LessonScreen(DoingScreen):
         self._arrange()
 
     def on_screen_resume(self) -> None:
-        """Back from the stepper or an editor: the file may have changed."""
+        """Read the file again, which may have changed meanwhile."""
         if self.is_mounted:
             self._exercise.read()
 
@@ -125,16 +125,16 @@ class LessonScreen(DoingScreen):
     # Which view
 
     def action_view(self, name: str) -> None:
-        """Show a view and focus it. Beside the text there is room for one of the others."""
+        """Show a view and focus it."""
         self._exercise.done_editing()
         if self._exercise.is_editing:
-            return  # what was typed could not be saved
+            return  # the text could not be saved
         self._view = name
         self._arrange()
         self.query_one(FIRST_FOCUS[name], Widget).focus()
 
     def _arrange(self) -> None:
-        # By `display` and not by a class: a class on the screen makes Textual style every line of the text again.
+        # By `display`, because a class on the screen would make Textual style every line of the text again.
         if self._view != "text":
             self._beside = self._view
         width, beside = self.app.size.width, self._beside
@@ -146,11 +146,11 @@ class LessonScreen(DoingScreen):
         self._show_title()
 
     def action_turn_view(self, by: int) -> None:
-        """The next view, after the last the first."""
+        """Show the next view, or after the last the first."""
         self.action_view(VIEWS[(VIEWS.index(self._view) + by) % len(VIEWS)])
 
     def on_descendant_focus(self) -> None:
-        """A click into a view is choosing it."""
+        """A click into a view chooses it."""
         for name in VIEWS:
             if self.focused is not None and self.query_one(f"#{name}") in self.focused.ancestors_with_self:
                 self._view = name
@@ -161,15 +161,15 @@ class LessonScreen(DoingScreen):
         reached = [word for word, when in (("solved", record.solved), ("fault found", record.fault_found)) if when]
         marks = Content("".join(f"  {word}" if self._ascii else f"  ✓ {word}" for word in reached))
         where = (f"lesson {self.lesson.number}  ", "$text-muted")
-        left = Content.assemble(where, (fit(self.lesson.title, ascii=self._ascii), "bold"))
+        left = Content.assemble(where, (terminal_text(self.lesson.title, ascii=self._ascii), "bold"))
         tabs = Content(" ").join(
             Content.styled(f" {i} {name} ", "bold on $accent-muted" if name == self._view else "$text-muted")
             for i, name in enumerate(VIEWS, 1)
         )
         room = max(self.app.size.width - tabs.cell_length - 3, 0)
-        left = left.truncate(max(room - marks.cell_length, 0), ellipsis=True)  # a long title makes room for the marks
+        left = left.truncate(max(room - marks.cell_length, 0), ellipsis=True)  # a long title leaves room for the marks
         line = Content.assemble((left + marks.stylize("bold $text-success")).truncate(room, pad=True), " ", tabs)
-        for bar in self.query("#title").results(Static):  # none while the screen is taken down, when focus still moves
+        for bar in self.query("#title").results(Static):  # none while the screen is removed and the focus still moves
             bar.update(line, layout=False)
 
     # The program
@@ -178,8 +178,8 @@ class LessonScreen(DoingScreen):
     def _record(self, program: ProgramView) -> None:
         """Record the lesson's program while the learner reads.
 
-        Who has gone on by then is not told: a screen that has closed, or is about to, no longer does what it is to do
-        later. (What a thread has the app do is done in any case, and would find no widgets.)
+        A closed screen drops its pending callbacks, so nothing happens if the learner has left by then. (The app would
+        run them and find no widgets.)
         """
         worker = get_current_worker()
         try:
@@ -192,7 +192,7 @@ class LessonScreen(DoingScreen):
             self.call_later(program.show_recording, recording)
 
     def action_move(self, moments: int) -> None:
-        """Step on, or back; on a small terminal that means turning to the program."""
+        """Step forward or back; on a small terminal, show the program first."""
         if self._view == "exercise":
             return
         if not self._program.display:
@@ -200,7 +200,7 @@ class LessonScreen(DoingScreen):
         self._program.move(moments)
 
     def action_step(self) -> None:
-        """Open the full stepper, here and now."""
+        """Open the full stepper at the current moment."""
         cursor = self._program.cursor
         if cursor is None:
             return
@@ -211,10 +211,10 @@ class LessonScreen(DoingScreen):
 
         self.app.push_screen(stepper, come_back)
 
-    # Elsewhere
+    # Leaving
 
     def action_turn(self, by: int) -> None:
-        """To the lesson after or before."""
+        """Go to the next or previous lesson."""
         index = self._course.lessons.index(self.lesson) + by
         if not 0 <= index < len(self._course):
             self.app.notify("That was the last lesson." if by > 0 else "This is the first lesson.")
@@ -228,16 +228,16 @@ class LessonScreen(DoingScreen):
         self.app.switch_screen(other)
 
     def action_leave(self) -> None:
-        """Back to the list of lessons."""
+        """Go back to the list of lessons."""
         if self.save():
             self.dismiss()
 
     async def action_quit(self) -> None:
-        """Leave the program."""
+        """Quit."""
         await self.app.action_quit()
 
     def action_help(self) -> None:
-        """What the keys do."""
+        """Show the keys."""
         self.app.push_screen(LessonHelp())
 
 
@@ -245,7 +245,7 @@ class LessonHelp(HelpScreen):
     """The keys of a lesson."""
 
     def compose(self) -> ComposeResult:
-        """One table."""
+        """A table of keys."""
         with VerticalScroll() as page:
             page.border_title = "help"
             page.border_subtitle = "Esc closes"

@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
-from tui.learn.ask import Questions
+from tui.learn.questions import Questions
 from tui.stepper.parts.key_declarations import attach
 from tui.stepper.parts.movement import Movement
 from tui.stepper.stepper import StepperScreen

@@ -8,15 +8,15 @@ from textual.widgets.markdown import MarkdownFence
 
 
 class Block(MarkdownFence):
-    """A block of code. One that names no language is text: guessing takes a tenth of a second, and colours formulas."""
+    """A block of code. Without a language it is plain text: guessing takes 0.1 s and would colour formulas."""
 
     @classmethod
     def highlight(cls, code: str, language: str, ansi: bool = False, dark: bool = False) -> Content:
-        """Coloured as what it says it is."""
+        """Highlight as the given language."""
         return super().highlight(code, language or "text", ansi, dark)
 
 
 class Prose(Markdown):
-    """Markdown with these blocks."""
+    """Markdown with our code blocks."""
 
     BLOCKS = {**Markdown.BLOCKS, "fence": Block, "code_block": Block}  # noqa: RUF012

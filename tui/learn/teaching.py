@@ -1,4 +1,4 @@
-"""For teachers: `microtape learn verify` proves a course, `microtape learn grade` checks what a class has written."""
+"""For teachers: `microtape learn verify` proves a course, `microtape learn grade` checks the files of a class."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from viz.basics.characters import to_ascii
 
 
 def verify(folder: str) -> int:
-    """Prove every lesson of a folder as our own are proven; one line for each thing that is wrong.
+    """Run the proofs of our own lessons on every lesson of a folder. Prints one line for each failure.
 
-    Raises CommandError where there is no such folder.
+    Raises:
+        CommandError: there is no such folder.
     """
     from lessons.proving.evidence import Evidence
     from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
@@ -36,14 +37,14 @@ def verify(folder: str) -> int:
         wrong += 1
     count = f"{len(course)} lesson{'s' if len(course) != 1 else ''}"
     if wrong:
-        print(f"\n{count}, {wrong} thing{'s' if wrong != 1 else ''} to mend", file=sys.stderr)
+        print(f"\n{count}, {wrong} problem{'s' if wrong != 1 else ''}", file=sys.stderr)
         return Exit.NOT_SOLVED
     print(f"{count}: every claim holds, every checker catches every mistake that was tried")
     return Exit.OK
 
 
 def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool) -> int:
-    """Check the files of a class. Raises CommandError where there are none."""
+    """Check the files of a class. Raises CommandError if there are none."""
     path = _folder(folder)
     lesson = course.find(name) if name else None
     marks = ("ok", "x") if ascii else ("✓", "✗")
@@ -56,7 +57,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
             print(to_ascii(line) if ascii else line, flush=True)
     if not results:
         where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
-        raise CommandError(f"{path}: no learner's file here; they are looked for as {where}")
+        raise CommandError(f"{path}: no learner's file found; expected {where}")
     if as_json:
         json.dump([one.as_json() for one in results], sys.stdout, indent=1, ensure_ascii=ascii)
         print()
@@ -67,7 +68,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
 
 
 def _why(one: Graded) -> str:
-    """In a few words, why a file does not solve its exercise; nothing if it does."""
+    """In a few words, why a file does not solve its exercise; empty if it does."""
     verdict = one.verdict
     if verdict is None:
         return one.problem or ""

@@ -1,4 +1,4 @@
-"""`microtape learn watch`: the file is checked whenever it is saved. It goes on to the next lesson on `n` only."""
+"""`microtape learn watch`: the file is checked whenever it is saved; `n` goes to the next lesson."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from lessons import Lesson
 from lessons.checking.divergence import find_divergence
-from tui.learn import commands
-from tui.learn.commands import Desk
+from tui.learn import lesson_commands
+from tui.learn.lesson_commands import Desk
 from tui.shell.exits import Exit
 
 PAUSE = 0.3  # seconds between two looks at the file
@@ -20,7 +20,7 @@ KEYS = "n next   h hint   s steps   c check   q quit"
 
 
 def watch(desk: Desk, lesson: Lesson) -> int:
-    """Check the learner's file, again whenever it is saved, until `q` or the end of the input."""
+    """Check the learner's file now and whenever it is saved, until `q` or the end of input."""
     known: bytes | None = None
     while True:
         now = desk.workspace.exercise(lesson).read_bytes()
@@ -40,13 +40,13 @@ def watch(desk: Desk, lesson: Lesson) -> int:
         elif key == "c":
             known = None
         elif key == "h":
-            commands.hint(desk, lesson)
+            lesson_commands.hint(desk, lesson)
         elif key == "s":
-            commands.step(desk, lesson)
+            lesson_commands.step(desk, lesson)
 
 
 def _check(desk: Desk, lesson: Lesson) -> None:
-    verdict = commands.tried(desk, lesson)
+    verdict = lesson_commands.tried(desk, lesson)
     if not verdict.passed:
         found = find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))
         if found is not None:
@@ -55,7 +55,7 @@ def _check(desk: Desk, lesson: Lesson) -> None:
 
 
 def read_key(seconds: float) -> str | None:
-    """A key, None if none comes in time, an empty text at the end of the input."""
+    """A key; None if none is pressed in time, an empty text at the end of input."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -71,7 +71,7 @@ def read_key(seconds: float) -> str | None:
 
 @contextlib.contextmanager
 def single_keys() -> Iterator[None]:
-    """While this lasts, a key counts without Enter and is not shown, where there is a terminal that can do so."""
+    """Read single keys without Enter or echo, if the terminal can."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""What surrounds a command: exit codes, progress, the clipboard, the editor, keys, opening a file.
+"""What surrounds a command: exit codes, progress lines, the clipboard, the editor, keys, opening a FILE, styled text.
 
-Imports `microtape`, `viz` and `lessons`.
+Imports `microtape` and `viz`; no other room of `tui`.
 """

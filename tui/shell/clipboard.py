@@ -1,4 +1,4 @@
-"""The terminal's clipboard, over ssh too; and a file beside it, for terminals that ignore what they are asked."""
+"""The terminal's clipboard, over ssh too, and a file with the same text for terminals that ignore the request."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import Any
 
 from textual.app import App
 
-from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.words import format_value
+from tui.shell.data_folder import data_folder, replacing
 
-MOST = 74_994  # bytes: in base64, with its escape sequence, just under the 100,000 that many terminals take
+MOST = 74_994  # bytes: in base64, with its escape sequence, just under the 100,000 that many terminals accept
 
 
 def copy(app: App[Any], text: str, what: str) -> str:
-    """Put a text on the clipboard by OSC 52, and into a file. Returns a sentence that says where it is now.
+    """Put a text on the clipboard by OSC 52, and into a file. Returns a sentence that says where the text is now.
 
-    No terminal says whether it has understood, and tmux passes such a request on only if it is told to. So the file is
-    always written, and named.
+    A terminal does not report whether it understood OSC 52, and tmux forwards it only if configured to. Therefore the
+    file is always written, and the sentence names it.
     """
-    from lessons.learner.workspace import data_folder
-
     fits = len(text.encode("utf-8", "replace")) <= MOST
     if fits:
         app.copy_to_clipboard(text)
@@ -33,21 +30,14 @@ def copy(app: App[Any], text: str, what: str) -> str:
     return f"copied {what}; also in {home(path)}" if not problem else f"copied {what}; {problem}"
 
 
-def exact(value: Value) -> str:
-    """A value with all its digits, as Python writes a number or nested lists; of a summary, what it says."""
-    if isinstance(value, Summary):
-        return format_value(value, 200)
-    return repr(value.tolist())
-
-
 def _write(path: Path, text: str) -> str:
-    """Write the file; what went wrong, if anything did."""
-    from lessons.learner.progress import ProgressError, write_atomically
-
+    """Write the file. Returns one line about the problem, if there was one."""
     try:
-        write_atomically(path, text.encode("utf-8", "replace"))
-    except ProgressError as error:
-        return str(error)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        return f"{path}: cannot be written: {error.strerror or error}"
     return ""
 
 

@@ -1,6 +1,6 @@
 """The examples as recordings that come with the program, so that `microtape demo` opens at once.
 
-`python -m tui.demos` makes them anew; a test tells when that is due.
+`python -m tui.shell.demos` records them again; a test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 
 
 def names() -> list[str]:
-    """The examples there are."""
+    """The names of the examples."""
     return sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 

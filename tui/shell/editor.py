@@ -14,9 +14,9 @@ GOTO = "code code-insiders codium cursor windsurf"  # --goto file:12
 
 
 def editor_command(path: Path, line: int | None = None) -> list[str]:
-    """The command that opens a file in $VISUAL, else $EDITOR, else an editor that is there, and ends with it.
+    """The command that opens a file in $VISUAL, else $EDITOR, else an installed editor, and ends when it is closed.
 
-    Where it is known how that editor is told a line, it is. Empty where there is no editor at all.
+    For editors whose syntax is known, the command names the line too. Empty if no editor is found.
     """
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _some_editor()
     command = shlex.split(chosen, posix=os.name != "nt")
@@ -27,7 +27,7 @@ def editor_command(path: Path, line: int | None = None) -> list[str]:
         wait = [] if "--wait" in command or "-w" in command else ["--wait"]
         return [*command, *wait, *(["--goto", at] if line else [str(path)])]
     if name in COLON:
-        wait = [one for one in COLON[name] if one not in command]
+        wait = [option for option in COLON[name] if option not in command]
         return [*command, *wait, at if line else str(path)]
     if name in PLUS.split() and line:
         return [*command, f"+{line}", str(path)]
@@ -35,7 +35,7 @@ def editor_command(path: Path, line: int | None = None) -> list[str]:
 
 
 def run_in_terminal(command: list[str]) -> str:
-    """Run a program in the terminal to its end; one line about what went wrong, if anything did."""
+    """Run a program in the terminal to its end. Returns one line about the problem, if there was one."""
     try:
         status = subprocess.run(command, check=False).returncode
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The exit codes of the command, and the one way to end it early with a line for the user."""
+"""The exit codes of the command, and the exception that ends it early with a line for the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What the command's exit code says."""
+    """The command's exit codes; `MEANING` explains them."""
 
     OK = 0
     SCRIPT_FAILED = 1
@@ -21,14 +21,14 @@ class Exit(IntEnum):
 
 
 MEANING = {
-    Exit.OK: "all went well",
+    Exit.OK: "success",
     Exit.SCRIPT_FAILED: "the script raised an exception; its traceback is shown, and what was recorded",
     Exit.BAD_INPUT: "a mistake in the command line, or a file that is missing, damaged or cannot be written",
-    Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or without what --until looks for",
+    Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or the --until condition never held",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
-    Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or something to mend in a course",
+    Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or a course that needs fixing",
     Exit.INTERRUPTED: "Ctrl-C",
-    Exit.BROKEN_PIPE: "whoever read the output stopped reading",
+    Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
 }
 
 
@@ -41,10 +41,10 @@ class CommandError(Exception):
 
 
 def say(message: str) -> None:
-    """A word to the user, on standard error."""
+    """Tell the user something, on standard error."""
     print(f"microtape: {message}", file=sys.stderr, flush=True)
 
 
 def is_ascii(arguments: argparse.Namespace) -> bool:
-    """Whether to write plain ASCII: asked for, or all that standard output can take."""
+    """Whether to write plain ASCII: requested by --ascii, or the only encoding of standard output."""
     return arguments.ascii or "utf" not in (sys.stdout.encoding or "").lower()

@@ -1,4 +1,4 @@
-"""What keys are called, and texts that name the keys of actions: a user's own keys are named where he has some."""
+"""The names of keys, and texts that name the key of an action, which may be a key of the user's own."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ ASCII_MODIFIERS = {"ctrl": "^", "shift": "Shift+"}
 
 
 def key_name(key: str, *, ascii: bool = False) -> str:
-    """A key as people write it: `→`, `?`, `^p`, `⇧Tab`, `F1`; in ASCII `->` and `Shift+Tab`."""
+    """A key as it is usually written: `→`, `?`, `^p`, `⇧Tab`, `F1`; in ASCII `->` and `Shift+Tab`."""
     *modifiers, last = key.split("+") if key != "+" else ["+"]
     signs = ASCII_MODIFIERS if ascii else MODIFIERS
     known = {**NAMES, **ASCII_NAMES} if ascii else NAMES
     name = known.get(last) or (last.upper() if re.fullmatch(r"f\d+", last) else format_key(last))
-    return "".join(signs.get(one, f"{one}+") for one in modifiers) + name
+    return "".join(signs.get(modifier, f"{modifier}+") for modifier in modifiers) + name
 
 
 @dataclass(frozen=True)
 class KeyNames:
-    """The names of the keys that actions have."""
+    """The names of the keys of actions."""
 
     keys: Mapping[str, Sequence[str]]
     ascii: bool = False
 
     def of(self, action: str) -> list[str]:
-        """All of them; none for an action that was left without."""
+        """All keys of an action; none if the user took its keys away."""
         return [key_name(key, ascii=self.ascii) for key in self.keys.get(action, ())]
 
     def first(self, action: str) -> str:
-        """The one to press; where there is none, the command palette has the action."""
+        """The key to press; for an action without a key, that of the command palette."""
         return next(iter(self.of(action)), "^p")
 
     def spell(self, text: str) -> str:
-        """The text with the key of an action for `{action}`."""
+        """The text, with each `{action}` replaced by the key of that action."""
         return re.sub(r"\{(.+?)\}", lambda match: self.first(match[1]), text)

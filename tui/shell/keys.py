@@ -1,4 +1,4 @@
-"""Keys of one's own: a file that says which keys do what in the stepper. `microtape keys` prints what there is."""
+"""The user's own keys for the stepper, read from a file. `microtape keys` prints the current ones in its format."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.shell.remembered import folder
+from tui.shell.data_folder import data_folder
 
 VARIABLE = "MICROTAPE_KEYS"
 NAMED = {key.value for key in Keys} | {"space", *KEY_NAME_REPLACEMENTS.values()}
 HOW = """\
 # {path}
-# Your own keys for the stepper: the action on the left, its keys on the right, "" for none. What is not named keeps
-# its keys. These are all of them, as they are now."""
+# Your own keys for the stepper: the action on the left, its keys on the right, "" for none. Actions that are not listed
+# keep their keys. Below are all actions with their current keys."""
 
 Keymap = Mapping[str, tuple[str, ...]]
 
 
 class KeysError(Exception):
-    """The file has a mistake in it; the message is one line for the user."""
+    """The file has a mistake; the message is one line for the user."""
 
 
 def keys_file() -> Path:
-    """The file, which need not be there: `$MICROTAPE_KEYS`, or `keys.toml` among the user's data."""
+    """The path of the file, which may not exist: `$MICROTAPE_KEYS`, or `keys.toml` in the user's data folder."""
     chosen = os.environ.get(VARIABLE)
-    return Path(chosen).expanduser() if chosen else folder() / "keys.toml"
+    return Path(chosen).expanduser() if chosen else data_folder() / "keys.toml"
 
 
 def read_keys(actions: Mapping[str, tuple[str, ...]], path: Path | None = None) -> Keymap:
-    """The keys that the file gives to actions; none where there is no file.
+    """The keys that the file gives to actions; empty if there is no file.
 
     Args:
-        actions: every action that can have keys, and those that it has.
-        path: the file; None: the user's.
+        actions: every action that can have keys, with its current keys.
+        path: the file; None for the user's.
 
     Raises:
-        KeysError: it has a mistake in it.
+        KeysError: the file has a mistake.
     """
     path = keys_file() if path is None else path
     try:
@@ -57,15 +57,15 @@ def read_keys(actions: Mapping[str, tuple[str, ...]], path: Path | None = None) 
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise KeysError(f"{path}: not TOML: {error}") from None
+        raise KeysError(f"{path}: this is not TOML: {error}") from None
     found = {}
     for action, keys in given.items():
         if action not in actions:
             raise KeysError(f"{path}: there is no action {action!r}: `microtape keys` lists them")
         if not isinstance(keys, str):
-            raise KeysError(f'{path}: {action}: its keys are one text, such as "n" or "n,ctrl+n"')
+            raise KeysError(f'{path}: {action}: its keys must be one string, such as "n" or "n,ctrl+n"')
         found[action] = tuple(_key(key.strip(), path, action) for key in keys.split(",") if key.strip())
-    _check_unique({**{one: keys for one, keys in actions.items() if one not in found}, **found}, path)
+    _check_unique({**{action: keys for action, keys in actions.items() if action not in found}, **found}, path)
     return found
 
 
@@ -76,7 +76,7 @@ def _key(key: str, path: Path, action: str) -> str:
     last = re.sub(r"^((ctrl|shift|alt|super|meta)\+)+", "", key)
     if last in NAMED or len(last) == 1 or key_to_character(last) is not None:
         return key
-    raise KeysError(f"{path}: {action}: there is no key {key!r}; keys are n, N, ?, f5, ctrl+n, shift+up, comma")
+    raise KeysError(f"{path}: {action}: there is no key {key!r}; keys are such as n, N, ?, f5, ctrl+n, shift+up")
 
 
 def _check_unique(keys: Keymap, path: Path) -> None:
@@ -84,12 +84,13 @@ def _check_unique(keys: Keymap, path: Path) -> None:
     for action, every in keys.items():
         for key in every:
             if key in owners:
-                raise KeysError(f"{path}: {key} is the key of {owners[key]} and of {action}: give one of them another")
+                both = f"{owners[key]} and {action}"
+                raise KeysError(f"{path}: {key} is the key of both {both}: give one of them another key")
             owners[key] = action
 
 
 def actions_of(screen: Screen[Any]) -> dict[str, tuple[str, ...]]:
-    """Every action of a screen that a key does, and its keys."""
+    """Every action of a screen that has keys, and its keys."""
     found: dict[str, tuple[str, ...]] = {}
     for key, binding in screen._bindings:
         if binding.action:
@@ -108,14 +109,14 @@ def rebind(screen: Screen[Any], keymap: Keymap) -> None:
 
 
 def give_way(screen: Screen[Any], widgets: Iterable[Widget]) -> None:
-    """Take from widgets what are now the screen's keys: `j` scrolls only while it is not the user's key for a step."""
+    """Remove the screen's keys from widgets: `j` scrolls only if the user has not made it the key of an action."""
     for widget in widgets:
         for key in screen._bindings.key_to_bindings:
             widget._bindings.key_to_bindings.pop(key, None)
 
 
 def table(screen: Screen[Any]) -> Iterator[str]:
-    """All actions with their keys and what they do, in the form of the file."""
+    """All actions with their keys and descriptions, in the format of the file."""
     yield HOW.format(path=keys_file())
     meanings = _meanings(screen)
     rows = [(f'"{action}"', f'"{",".join(keys)}"', meanings[action]) for action, keys in actions_of(screen).items()]
@@ -125,6 +126,6 @@ def table(screen: Screen[Any]) -> Iterator[str]:
 
 
 def _meanings(screen: Screen[Any]) -> dict[str, str]:
-    """What the actions do; those without a word are Textual's own."""
+    """The descriptions of the actions; Textual's own actions have none and are left out."""
     own: list[tuple[str, Binding]] = [(binding.action, binding) for _, binding in screen._bindings]
     return {action: binding.description for action, binding in own if binding.description}

@@ -21,42 +21,42 @@ from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.run import ScriptRun, parse_passes, record_script
 from microtape.recording.script.until import Until
+from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, Exit, say
-from tui.shell.progress import telling
-from tui.words.differences import summary
+from tui.shell.progress import status_line
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a recording was made of, so that it can be made again."""
+    """What a recording is made from, so that it can be made again."""
 
     file: str  # a script, or a `.tape` file
     script_args: tuple[str, ...] = ()
     passes: str | None = None
-    keep: int | None = None  # arrays of more elements are kept as a summary
+    keep: int | None = None  # of a larger array only a summary is kept
     check: bool = False  # by finite differences
-    until: str | None = None  # in place of passes: up to the one where this happens
+    until: str | None = None  # instead of `passes`: record up to the first pass where this happens
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace) -> Origin:
         """What the command line asks for.
 
         Raises:
-            CommandError: it contradicts itself.
+            CommandError: its options contradict each other.
         """
         if arguments.until is not None and arguments.passes is not None:
-            raise CommandError("--pass and --until both choose a pass: give one of them")
+            raise CommandError("--pass and --until both choose a pass: give only one of them")
         keep = getattr(arguments, "keep", None)
         checked = getattr(arguments, "check", False)
         return cls(arguments.file, tuple(arguments.script_args), arguments.passes, keep, checked, arguments.until)
 
     @property
     def is_recording(self) -> bool:
-        """Whether there is no script to run again."""
+        """Whether the file is a recording, so that there is no script to run again."""
         return self.file.endswith(".tape") or (os.path.isfile(self.file) and zipfile.is_zipfile(self.file))
 
     def source(self, recorded: str) -> Path:
-        """The file that stands behind a name in `Recording.sources`, which are relative to the script."""
+        """The path of a file named in `Recording.sources`, where names are relative to the script."""
         return Path(self.file).resolve().parent / recorded
 
     def record(
@@ -80,31 +80,31 @@ class Origin:
 
 
 def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:
-    """The recording, and the exit code that the command ends with if all else goes well.
+    """The recording, and the exit code of the command if nothing else goes wrong.
 
-    With `quiet`, what the script prints goes to standard error, since standard output is for our data.
+    With `quiet`, the script's output goes to standard error, because standard output is for our data.
 
     Raises:
-        CommandError: there is no recording to show; says why.
+        CommandError: there is no recording to show; the message says why.
     """
     try:
         if origin.is_recording:
             if origin.script_args:
                 args = " ".join(origin.script_args)
-                raise CommandError(f"{origin.file} is a recording and takes no arguments (there are: {args})")
-            with telling(f"loading {origin.file} ...   Ctrl-C stops"):
+                raise CommandError(f"{origin.file} is a recording, so it takes no arguments (given: {args})")
+            with status_line(f"loading {origin.file} ...   Ctrl-C stops"):
                 return load_all(origin.file), Exit.OK
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
-            going_on = f"recording {origin.file} ...   Ctrl-C stops it and keeps what there is"
-            aside = _standard_output_on_error() if quiet else contextlib.nullcontext()
-            with telling(going_on, stays=True), aside:
+            recording_it = f"recording {origin.file} ...   Ctrl-C stops it and keeps what was recorded"
+            redirected = _stdout_to_stderr() if quiet else contextlib.nullcontext()
+            with status_line(recording_it, stays=True), redirected:
                 ended = origin.record(out)
-            check(ended)
-            with telling("loading the recording ...   Ctrl-C stops"):
+            report_end(ended)
+            with status_line("loading the recording ...   Ctrl-C stops"):
                 recording = load_all(out)
             if origin.check:
-                say(summary(recording))
+                say(check_summary(recording))
             return recording, ended.exit_code
     except RecordingError as error:
         raise CommandError(str(error)) from None
@@ -116,11 +116,11 @@ def load_all(path: str) -> Recording:
         return load(path)
 
 
-def check(ended: ScriptRun) -> None:
-    """Pass on what there is to say about a script's end.
+def report_end(ended: ScriptRun) -> None:
+    """Tell the user how the script ended, if there is anything to tell.
 
     Raises:
-        CommandError: it left no recording.
+        CommandError: the script left no recording.
     """
     if ended.recording is None:
         raise CommandError(ended.message or "nothing was recorded", ended.exit_code or Exit.NOTHING_RECORDED)
@@ -129,25 +129,25 @@ def check(ended: ScriptRun) -> None:
 
 
 def choose_passes(recording: Recording, passes: str | None, until: str | None = None) -> list[int]:
-    """The indices into `recording.passes` of those that were asked for; all of them for None.
+    """The indices into `recording.passes` of the requested passes; all of them for None.
 
-    `until` asks for the first one where it happens.
+    `until` requests the first pass where a condition holds.
 
     Raises:
-        CommandError: none of them is there.
+        CommandError: the recording has no such pass.
     """
     if until is not None and recording.passes:
         try:
             looked_for = Until.read(until)
         except ExpressionError as error:
-            raise CommandError(f"--until: say nan, error or a condition: {error}") from None
-        with telling(f"looking for {until} ...   Ctrl-C stops"):
+            raise CommandError(f"--until takes nan, error or a condition: {error}") from None
+        with status_line(f"looking for {until} ...   Ctrl-C stops"):
             found = next((i for i in range(len(recording.passes)) if looked_for.happens_in(recording, i)), None)
         if found is None:
             never = f"{recording.title} {looked_for.never(recording.passes[-1].index + 1)}"
             if recording.error is None and recording.passes[-1].error is None:
                 raise CommandError(never, Exit.NOTHING_RECORDED)
-            say(f"{never}, but failed: here is its last one")
+            say(f"{never}, but failed: this is its last pass")
         return [found if found is not None else len(recording.passes) - 1]
     if passes is None:
         return list(range(len(recording.passes)))
@@ -155,7 +155,7 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
         first, last = parse_passes(passes)
     except RecordingError as error:
         raise CommandError(str(error)) from None
-    numbers = [one.index + 1 for one in recording.passes]
+    numbers = [pass_.index + 1 for pass_ in recording.passes]
     chosen = [i for i, number in enumerate(numbers) if first <= number <= (last or number)]
     if not chosen:
         there = ", ".join(map(str, numbers)) if len(numbers) < 20 else f"{numbers[0]} to {numbers[-1]}"
@@ -164,8 +164,8 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
 
 
 @contextlib.contextmanager
-def _standard_output_on_error() -> Iterator[None]:
-    """Let standard output, ours and that of the processes we start, come out on standard error."""
+def _stdout_to_stderr() -> Iterator[None]:
+    """Redirect standard output to standard error, for this process and those that it starts."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""How far something is, on the terminal, for whatever takes more than half a second. Without a terminal, nothing."""
+"""Progress on the terminal, for whatever takes more than half a second. Silent if standard error is no terminal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from itertools import chain, islice
 
 PATIENCE = 0.5  # seconds
 BAR = 24  # characters
-SOME = 500  # lines or steps between two words about them
+REPORT_EVERY = 500  # lines or steps between two updates
 
 
-class Bar:
-    """A line that says how far something is, wiped out at the end."""
+class ProgressBar:
+    """A progress bar, wiped out at the end."""
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         self.drawn = False
         return self
 
@@ -25,21 +25,21 @@ class Bar:
             _write("\r\x1b[K")
 
     def show(self, part: float, text: str) -> None:
-        """Show that this part is done."""
-        if is_seen():
+        """Show the fraction that is done, from 0 to 1, and a text."""
+        if is_terminal():
             filled = round(BAR * min(max(part, 0.0), 1.0))
             _write(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {text}   Ctrl-C stops\x1b[K")
             self.drawn = True
 
 
 @contextmanager
-def telling(text: str, *, stays: bool = False) -> Iterator[Callable[[str], None]]:
-    """Say what goes on, once it has gone on for a while; what this yields says it in other words from then on.
+def status_line(text: str, *, stays: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show a text if the block takes longer than `PATIENCE`. Yields a function that replaces the text.
 
-    With `stays` it is a line of its own, for a program that may print something itself; otherwise it is wiped out at
-    the end.
+    The text is wiped out at the end. With `stays` it is an ordinary line that remains, for a block whose program may
+    print something itself.
     """
-    if not is_seen():
+    if not is_terminal():
         yield lambda text: None
         return
     lock, over = threading.Lock(), False
@@ -69,21 +69,21 @@ def telling(text: str, *, stays: bool = False) -> Iterator[Callable[[str], None]
                 _write("\r\x1b[K")
 
 
-def awaited(lines: Iterable[str]) -> Iterator[str]:
-    """The same lines. Until they appear on the terminal, or while they go elsewhere, it tells how many have come."""
+def counted_lines(lines: Iterable[str]) -> Iterator[str]:
+    """The same lines, counted in a status line until the first appears, or throughout if output is no terminal."""
     coming = iter(lines)
-    with telling("working it out ...   Ctrl-C stops") as say:
-        first = list(islice(coming, 1))  # much may have to be worked out for it
+    with status_line("computing ...   Ctrl-C stops") as say:
+        first = list(islice(coming, 1))  # computing it may take long
         for number, line in enumerate(chain(first, coming) if not sys.stdout.isatty() else ()):
-            if number % SOME == 0:
+            if number % REPORT_EVERY == 0:
                 say(f"{number:,} lines ...   Ctrl-C stops")
             yield line
     if sys.stdout.isatty():
         yield from chain(first, coming)
 
 
-def is_seen() -> bool:
-    """Whether somebody looks at standard error."""
+def is_terminal() -> bool:
+    """Whether standard error is a terminal."""
     return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 

@@ -1,7 +1,7 @@
-"""Text with meaning but without looks: the panes colour it, the trace prints it as it is.
+"""Text with roles instead of colours: the panes colour it, the trace prints it as it is.
 
-A `Line` is a tuple of spans, and a span's role says what its text *is*. What a role looks like is decided by whoever
-shows it, once for every theme.
+A `Line` is a tuple of spans, and a span's role says what its text *is*. The widget that shows a span chooses the colour
+of its role, which depends on the theme.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Role: TypeAlias = Literal["", "label", "dim", "strong", "op", "leaf", "name", "v
 
 
 class Span(NamedTuple):
-    """A piece of text and what it is."""
+    """A piece of text and its role."""
 
     text: str
     role: Role = ""
@@ -28,28 +28,28 @@ Line: TypeAlias = tuple[Span, ...]
 
 
 def line(*pieces: Span | str) -> Line:
-    """A line of spans and plain strings; empty ones are left out."""
+    """A line of spans and plain strings, without the empty ones."""
     return tuple([span for piece in pieces if (span := Span(piece) if isinstance(piece, str) else piece)[0]])
 
 
 def plain(spans: Line, *, ascii: bool = False) -> str:
-    """The line's text alone, fit to be shown."""
+    """The text of a line, safe to print."""
     return shown("".join([text for text, _ in spans]), ascii=ascii)
 
 
 def shown(text: str, *, ascii: bool = False) -> str:
-    """Text of the user's or of a file's, fit for a terminal: what would control it is written out instead."""
+    """Text from the user or a file, safe for a terminal: control characters are written out."""
     safe = text if text.isprintable() else visible(text, LONGEST)
     return to_ascii(safe) if ascii else safe
 
 
 def wrapped(text: str, width: int, indent: str = "", hanging: str = "") -> list[str]:
-    """The text in lines of at most that many characters, indented; the second and the others as `hanging` says.
+    """The text in lines of at most `width` characters; `indent` begins the first line, `hanging` the others.
 
-    It is broken at spaces alone: a word that is longer has a line of its own.
+    Lines are broken only at spaces: a longer word gets a line of its own.
     """
     text = text.rstrip()
-    if len(indent) + len(text) <= width:  # as nearly always; textwrap takes ten times as long
+    if len(indent) + len(text) <= width:  # the usual case; textwrap takes ten times as long
         return [indent + text] if text else []
     start = len(text) - len(text.lstrip())
     return textwrap.wrap(
@@ -59,7 +59,7 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str = "") -> list[
 
 
 def sentence_list(items: Iterable[Line], limit: int = 3) -> Line:
-    """`a, b and c`; beyond the limit the rest is counted: `a, b and 7 others`."""
+    """`a, b and c`; items beyond the limit are only counted: `a, b and 7 others`."""
     every = list(items)
     shown = every if len(every) <= limit else [*every[: limit - 1], line(f"{len(every) - limit + 1} others")]
     found: list[Span] = []

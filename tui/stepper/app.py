@@ -15,7 +15,7 @@ from textual.theme import ThemeProvider
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import key_name
 from tui.shell.keys import Keymap, rebind
-from tui.shell.remembered import Place, Remembered, key_of
+from tui.shell.remembered import Remembered, SavedMoment, key_of
 from tui.shell.spans import shown
 from tui.stepper.parts.background import AT_ONCE
 from tui.stepper.stepper import StepperOptions, StepperScreen
@@ -122,8 +122,8 @@ class StepperApp(MicrotapeApp):
         """Remember the place, the layout and the theme."""
         cursor = self._stepper.cursor
         if self._remembers and cursor is not None:
-            place = Place(cursor.timeline.pass_index, cursor.position)
-            places = self._known.at(key_of(cursor.recording), place)
+            place = SavedMoment(cursor.timeline.pass_index, cursor.position)
+            places = self._known.with_place(key_of(cursor.recording), place)
             # Only what was chosen: what fitted this terminal need not fit the next one.
             theme = self.theme if self.theme != self._opened_with else self._known.theme
             view = self._stepper.arrangement.chosen or self._known.view

@@ -14,10 +14,10 @@ from textual.widgets.option_list import Option
 
 from tui.shell.spans import shown
 from tui.widgets.dialog import Dialog, keys_below
-from tui.words.copying import Piece
+from tui.words.copying import Copyable
 
 
-class CopyScreen(Dialog[Piece | None]):
+class CopyScreen(Dialog[Copyable | None]):
     """Closes with the piece to copy, or None."""
 
     FITTED = True
@@ -41,7 +41,7 @@ class CopyScreen(Dialog[Piece | None]):
         Binding("k", "up", show=False),
     ]
 
-    def __init__(self, pieces: Sequence[Piece], *, left_out: int = 0, ascii: bool = False) -> None:
+    def __init__(self, pieces: Sequence[Copyable], *, left_out: int = 0, ascii: bool = False) -> None:
         super().__init__()
         self._pieces = pieces
         self._left_out = left_out  # leaves that are not in the list
@@ -78,7 +78,7 @@ class CopyScreen(Dialog[Piece | None]):
         """The piece before."""
         self.query_one(OptionList).action_cursor_up()
 
-    def _row(self, piece: Piece, width: int) -> Content:
+    def _row(self, piece: Copyable, width: int) -> Content:
         what = shown(piece.what, ascii=self._ascii)
         what = what if len(what) <= width else what[: width - 3] + "..."
         room = max(min(96, self.app.size.width - 4) - width - 2, 10)

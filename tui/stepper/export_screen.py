@@ -17,7 +17,7 @@ from textual.worker import Worker, WorkerState
 
 from tui.shell.clipboard import home
 from tui.widgets.dialog import Dialog, keys_below
-from tui.words.exporting import KINDS, Export, ExportError, Kind
+from tui.words.exporting import KINDS, Export, ExportError, ExportKind
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
@@ -70,7 +70,7 @@ class ExportScreen(Dialog[str | None]):
         self.query_one(Input).focus()
 
     @property
-    def _kind(self) -> Kind:
+    def _kind(self) -> ExportKind:
         return KINDS[self.query_one(OptionList).highlighted or 0]
 
     def action_choose(self, by: int) -> None:
@@ -122,7 +122,7 @@ class ExportScreen(Dialog[str | None]):
             self.dismiss(None)
 
     @work(thread=True)
-    def _write(self, kind: Kind, path: Path, stop: threading.Event) -> tuple[str, str]:
+    def _write(self, kind: ExportKind, path: Path, stop: threading.Event) -> tuple[str, str]:
         """Write the file. Returns the message at the end, and its role."""
 
         def progress(text: str) -> None:
@@ -153,5 +153,5 @@ class ExportScreen(Dialog[str | None]):
         self.query_one("#said", Static).update(Content.styled(text, style))
 
 
-def _row(kind: Kind) -> Content:
+def _row(kind: ExportKind) -> Content:
     return Content.assemble((kind.name.ljust(12), "bold"), (kind.about, "$text-muted"))

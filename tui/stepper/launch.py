@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.shell.terminal import has_terminal
+
 if TYPE_CHECKING:
     from microtape import Tensor
     from microtape.recording.model.model import Recording
@@ -55,14 +57,6 @@ def command_line(*arguments: str) -> list[str]:
     """The command line that runs `microtape`, wherever the package is installed."""
     root = str(Path(__file__).resolve().parents[2])
     return [sys.executable, "-P", "-c", COMMAND, root, *arguments]
-
-
-def has_terminal() -> bool:
-    """Whether a user can see and type: standard input and output are a terminal, or a browser is behind them."""
-    if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
-        return True
-    streams = (sys.stdin, sys.stdout)
-    return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
 
 
 def _recording(x: Tensor | Recording | str | os.PathLike[str]) -> Recording:

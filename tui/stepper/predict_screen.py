@@ -18,12 +18,12 @@ from textual.widgets import Input, Static
 
 from microtape.recording.model.model import Delivery, Value
 from microtape.recording.model.words import format_shape, format_value
-from tui.learn.text import marked
+from tui.shell.backticks import colour_names
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.words.sentence import title
-from tui.words.worked_rule import worked
+from tui.words.worked_rule import worked_rule
 
 MANY = 4  # the most numbers to be computed in one's head
 
@@ -95,7 +95,7 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
         yield Question(f"{has}. What shape is what it sends to `{to}`?", format_shape(one.term.shape),
                        f"A gradient always has the shape of the value it is for, here of `{to}`.", "shape")  # fmt: skip
     if _is_small(one.term):
-        rule = worked(after, step, one.output)
+        rule = worked_rule(after, step, one.output)
         why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}." if rule is not None else ""
         yield Question(f"{has}. What does it send to `{to}`?", format_value(one.term, 60), why)
 
@@ -136,7 +136,7 @@ class PredictScreen(Dialog[bool | None]):
         with Vertical() as box:
             box.border_title = "predict"
             box.border_subtitle = keys_below(("enter", "Enter answers"), ("escape", "Esc skips"))
-            yield Static(marked(self._question.ask))
+            yield Static(colour_names(self._question.ask))
             yield Input(placeholder="your guess; a wrong one costs nothing")
             yield Static(id="verdict")
 
@@ -152,7 +152,7 @@ class PredictScreen(Dialog[bool | None]):
             else ("Not quite" if answer else "It is", "bold $text-warning")
         )  # fmt: skip
         self.query_one("#verdict", Static).update(
-            Content.assemble(said, f": {self._question.right}. ", marked(self._question.because))
+            Content.assemble(said, f": {self._question.right}. ", colour_names(self._question.because))
         )
         event.input.disabled = True
         self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows it"))

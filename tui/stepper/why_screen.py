@@ -17,8 +17,8 @@ from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.look import content
-from tui.words.missing import why_no_grad
 from tui.words.why import Subject, label, move, note, why
+from tui.words.why_none import why_no_grad
 
 MOST_TERMS = 200  # a weight that is used at every time step has thousands, too many to read
 

@@ -1,4 +1,4 @@
-"""Where in a recording one stands, and what there is at that moment: cursor, lanes, rows, search. No Textual.
+"""Time in a recording: the cursor, what is true at a moment, and the texts of the tape. No Textual.
 
-Imports `microtape.recording` and `viz`.
+Imports `microtape.recording`, `viz` and `tui.shell`.
 """

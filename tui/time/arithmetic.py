@@ -1,4 +1,4 @@
-"""Reading a formula that was written for people as arithmetic on single numbers."""
+"""Evaluating a formula that is written for people, such as `g · (1 - z²)`, on single numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPERATORS: Mapping[type[ast.AST], Callable[[float, float], float]] = {
 
 
 def evaluate(text: str, numbers: Mapping[str, float]) -> float | None:
-    """What `g · (1 - z²)` is for these numbers; None for what is not arithmetic. Division by zero gives Inf or NaN."""
+    """The value of `g · (1 - z²)` for these numbers; None if it is not arithmetic. Division by 0 is Inf or NaN."""
     tree = _parse(text)
     if tree is None:
         return None
@@ -61,7 +61,7 @@ def _parse(text: str) -> ast.expr | None:
 
 
 def _value(tree: ast.expr, numbers: Mapping[str, float]) -> float:
-    """Walks the few kinds of expression that there are; LookupError for any other."""
+    """Evaluate the few kinds of expression that formulas use. Raises LookupError for any other."""
     match tree:
         case ast.Constant(value=int() | float() as number):
             return np.float64(number)

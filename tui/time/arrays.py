@@ -1,4 +1,4 @@
-"""The arrays that there are to look at about a node: for the array viewer, and as text with every number."""
+"""The arrays of a node: for the array viewer, and as text with every number."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
-from microtape.recording.model.words import format_number, format_shape
+from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.shell.spans import Line, Span, line, plain, shown
 from tui.time.cursor import StepCursor
 
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
-SUMMARY_NOTE = "Only a summary was kept of so large an array; record with --keep {size} to have all of it."
+SUMMARY_NOTE = "Only a summary of this large array was kept; record with --keep {size} to keep all of it."
 
 
 def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
-    """What there is to look at about a node: its value, its gradient, what it kept, what it sent; each with a name."""
+    """A node's gradient, value, saved tensors, and what it sent; each with a name."""
     recording, record = cursor.recording, cursor.timeline.node(node)
     found: list[tuple[str, Value | None]] = [("gradient", cursor.gradient(node)), ("value", cursor.value(node))]
     if record.variable is not None:
@@ -30,11 +30,18 @@ def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
     return [(name, value) for name, value in found if value is not None]
 
 
+def exact_text(value: Value) -> str:
+    """A value with all its digits, as Python writes a number or nested lists; of a summary, its description."""
+    if isinstance(value, Summary):
+        return format_value(value, 200)
+    return repr(value.tolist())
+
+
 def about_lines(about: Summary, value: Value, *, ascii: bool = False) -> Iterator[Line]:
-    """Of a value and its summary: shape and dtype, statistics, a histogram, and what was not kept."""
+    """A value and its summary: shape and dtype, statistics, a histogram, and a note if only the summary was kept."""
     yield line(Span(format_shape(about.shape, ascii=ascii), "strong"), Span(f"  {about.dtype}", "dim"))
     if not isinstance(value, Summary) and value.size == 1:
-        return  # it says all of that itself
+        return  # a single number needs no statistics
     numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
     known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
     counts = [(about.zeros, "zero" if about.zeros == 1 else "zeros"), (about.nans, "NaN"), (about.infs, "Inf")]
@@ -50,7 +57,7 @@ def about_lines(about: Summary, value: Value, *, ascii: bool = False) -> Iterato
 
 
 def array_lines(cursor: StepCursor, node: int, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """Each of them: what it is, its shape, dtype, statistics and histogram, then every number with all its digits."""
+    """Each array of a node: name, shape, dtype, statistics and histogram, then every number with all its digits."""
     for name, value in arrays_of(cursor, node):
         about = value if isinstance(value, Summary) else summarize(value)
         first, *rest = (plain(one, ascii=ascii) for one in about_lines(about, value, ascii=ascii))

@@ -1,23 +1,23 @@
-"""The graph as boxes, as text with styles: what the view draws, and what `microtape trace --boxes` prints."""
+"""The graph as boxes, in text with styles: drawn by the box view and printed by `microtape trace --boxes`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tui.time.boxes import Box, Plan, lay_out
+from tui.time.box_layout import BoxLayout, PlacedBox, lay_out
 from tui.time.cursor import StepCursor
 from tui.time.lanes import CONNECTORS, TO_ASCII
-from tui.time.rows import Rows, fit
+from tui.time.row_texts import RowTexts, fit
 from tui.time.timeline import Timeline
 
-WHOLE = 40  # nodes up to which all of the graph is drawn
-NEAR = 14  # nodes of a neighbourhood
-FAN = 4  # users of one value that a neighbourhood shows
+WHOLE = 40  # nodes; a larger graph is drawn only near the current node
+NEAR = 14  # nodes in a neighbourhood
+FAN = 4  # users of one value in a neighbourhood
 WIDEST, NARROWEST = 24, 16  # characters inside of a box
 
 
-class Stretch(NamedTuple):
+class PictureSpan(NamedTuple):
     """A piece of a line of the picture."""
 
     column: int
@@ -26,41 +26,41 @@ class Stretch(NamedTuple):
 
 
 class BoxPicture:
-    """The boxes of a timeline's graph: all of a small one, of a large one those around the current node."""
+    """The boxes of a timeline's graph: all of a small graph, of a large one those around the current node."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
-        self.rows = Rows(timeline, ascii=ascii)
+        self.rows = RowTexts(timeline, ascii=ascii)
         self.shown: tuple[int, ...] = ()
-        self.plan = Plan({}, {}, 0, 0)
+        self.layout = BoxLayout({}, {}, 0, 0)
 
     def follow(self, cursor: StepCursor) -> bool:
-        """Choose the nodes for this moment. Returns whether they are others than before, in other places."""
+        """Choose the nodes to draw at this moment. Returns whether they have changed, and so their places."""
         timeline = self.rows.timeline
         shown = tuple(timeline.rows) if len(timeline.rows) <= WHOLE else neighbourhood(timeline, cursor.focus)
         if shown == self.shown:
             return False
         self.shown = shown
         widths = {node: min(max(len(self._label(node)), NARROWEST), WIDEST) + 2 for node in shown}
-        self.plan = lay_out(operands_of(timeline, shown), widths)
+        self.layout = lay_out(operands_of(timeline, shown), widths)
         return True
 
     @property
     def left_out(self) -> str:
-        """How many nodes are in the picture, where it is not all of them."""
+        """`14 of 300 nodes: around this one`; empty if all nodes are drawn."""
         count = len(self.rows.timeline.rows)
         return "" if len(self.shown) == count else f"{len(self.shown)} of {count:,} nodes: around this one"
 
-    def lines(self, cursor: StepCursor) -> dict[int, list[Stretch]]:
-        """All of the picture: line -> its pieces, in order."""
-        lines: dict[int, list[Stretch]] = {}
-        for (y, x), cell in self.plan.cells.items():
+    def lines(self, cursor: StepCursor) -> dict[int, list[PictureSpan]]:
+        """The whole picture: line -> its spans, from left to right."""
+        lines: dict[int, list[PictureSpan]] = {}
+        for (y, x), cell in self.layout.cells.items():
             arrived = bool(cursor.arrived(cell.node))
             here = cell.node in cursor.delivered_to
             style = "boxes--delivered" if here else "boxes--done" if arrived else "boxes--plain"
-            lines.setdefault(y, []).append(Stretch(x, self._drawn(CONNECTORS[cell.arms]), style))
-        for box in self.plan.boxes.values():
+            lines.setdefault(y, []).append(PictureSpan(x, self._drawn(CONNECTORS[cell.arms]), style))
+        for box in self.layout.boxes.values():
             for y, x, text, style in self._box(cursor, box):
-                lines.setdefault(y, []).append(Stretch(x, self._drawn(text), style))
+                lines.setdefault(y, []).append(PictureSpan(x, self._drawn(text), style))
         return {y: sorted(pieces) for y, pieces in lines.items()}
 
     def _drawn(self, text: str) -> str:
@@ -76,7 +76,7 @@ class BoxPicture:
             else f"%{node} {rows.op(record)}" + (f"  {name}" if name else "")
         )
 
-    def _box(self, cursor: StepCursor, box: Box) -> Sequence[tuple[int, int, str, str]]:
+    def _box(self, cursor: StepCursor, box: PlacedBox) -> Sequence[tuple[int, int, str, str]]:
         rows = self.rows
         state, node = cursor.state(box.node), rows.timeline.node(box.node)
         failed = state == "current" and cursor.step is not None and cursor.step.error is not None
@@ -100,11 +100,11 @@ class BoxPicture:
 
 
 def box_lines(cursor: StepCursor, *, ascii: bool = False) -> Iterator[str]:
-    """The picture at a moment, line by line; with the current node in heavy lines, in ASCII in `#` and `=`."""
+    """The picture at a moment, line by line, with the current node in heavy lines (in ASCII, `#` and `=`)."""
     picture = BoxPicture(cursor.timeline, ascii=ascii)
     picture.follow(cursor)
     drawn = picture.lines(cursor)
-    for y in range(picture.plan.height):
+    for y in range(picture.layout.height):
         line = ""
         for x, text, _ in drawn.get(y, ()):
             line = line.ljust(x) + text
@@ -117,7 +117,7 @@ ASCII_BOXES = {**TO_ASCII, **str.maketrans("┌┐└┘┏┓┗┛━┃", "++
 
 
 def neighbourhood(timeline: Timeline, focus: int | None) -> tuple[int, ...]:
-    """The nodes nearest to one, in tape order: what it uses and what uses it, then theirs."""
+    """The nodes nearest to `focus`, in tape order: its operands and users, then theirs."""
     if focus is None or not timeline.rows:
         return tuple(timeline.rows[-NEAR:])
     found, edge = {focus: None}, [focus]
@@ -125,7 +125,7 @@ def neighbourhood(timeline: Timeline, focus: int | None) -> tuple[int, ...]:
         following: list[int] = []
         for node in edge:
             near = [*dict.fromkeys(one.node for one in timeline.node(node).edges if one.node is not None)]
-            # What else uses a leaf is not near: the same weights are used all over a network.
+            # Other users of a leaf do not count as near: weights are used all over a network.
             users = () if timeline.node(node).variable is not None and node != focus else timeline.users.get(node, ())
             for one in [*near, *users[-FAN:]]:
                 if one not in found and one in timeline.row_of and len(found) < NEAR:
@@ -136,7 +136,7 @@ def neighbourhood(timeline: Timeline, focus: int | None) -> tuple[int, ...]:
 
 
 def operands_of(timeline: Timeline, shown: Sequence[int]) -> Mapping[int, Sequence[int]]:
-    """For each of these nodes, those among them whose values it uses."""
+    """For each of these nodes, its operands among them."""
     known = set(shown)
     return {
         node: [

@@ -1,4 +1,4 @@
-"""Where a run through time stops: at a node, operation, line or name, at a condition, or where a watch changes."""
+"""Breakpoints: a run stops at a node, operation, line or name, where a condition holds, or where a watch changes."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from tui.time.cursor import StepCursor
 from tui.time.naming import LINE
 from tui.time.timeline import Timeline
 
-Kind: TypeAlias = Literal["break", "watch"]
+StopKind: TypeAlias = Literal["break", "watch"]
 Matcher: TypeAlias = Callable[[NodeRecord, BackwardStep | None], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A reason to stop, as the user wrote it, and the moments and nodes of a timeline that it is about."""
+    """A breakpoint or watch as the user wrote it, with its moments and nodes on a timeline."""
 
     text: str
-    kind: Kind
+    kind: StopKind
     moments: tuple[int, ...]
-    nodes: frozenset[int]  # those it is set on; empty for a condition, which may hold anywhere
+    nodes: frozenset[int]  # empty for a condition, which may hold anywhere
     condition: Condition | None = None
-    is_known: bool = True  # whether a condition has been evaluated at every moment yet
+    is_known: bool = True  # False: the condition has not been evaluated at every moment yet
 
 
 @dataclass(frozen=True)
 class Breakpoints:
-    """All of them on one timeline. Unchangeable: setting one makes a new collection."""
+    """All breakpoints on one timeline. Immutable: setting a breakpoint returns a new collection."""
 
     timeline: Timeline
     every: tuple[Breakpoint, ...] = ()
 
-    def toggle(self, cursor: StepCursor, text: str, kind: Kind = "break", *, evaluate: bool = True) -> Breakpoints:
-        """Set one, or take it away if it is there. Unless told to `evaluate`, a condition is left for `known`.
+    def toggle(self, cursor: StepCursor, text: str, kind: StopKind = "break", *, evaluate: bool = True) -> Breakpoints:
+        """Set a breakpoint, or remove it if it is set. Without `evaluate`, `known` adds a condition's moments later.
 
         Raises:
-            LookupError: there is no such thing in this pass; the message is for the user.
-            ExpressionError: it is neither a place nor a condition.
+            LookupError: the text names nothing in this pass; the message is for the user.
+            ExpressionError: the text is neither a place nor a condition.
         """
         text = text.strip()
         left = tuple(one for one in self.every if (one.text, one.kind) != (text, kind))
@@ -53,11 +53,11 @@ class Breakpoints:
         return Breakpoints(self.timeline, (*left, _make(cursor, text, kind, evaluate)))
 
     def without(self, one: Breakpoint) -> Breakpoints:
-        """All but this one."""
+        """All breakpoints but this one."""
         return Breakpoints(self.timeline, tuple(each for each in self.every if each is not one))
 
     def known(self, text: str, moments: tuple[int, ...]) -> Breakpoints:
-        """The same with a condition's moments filled in, if it is there still."""
+        """The same breakpoints with the moments of a condition filled in, if it is still set."""
         return Breakpoints(self.timeline, tuple(
             replace(one, moments=moments, is_known=True) if not one.is_known and one.text == text else one
             for one in self.every
@@ -65,11 +65,11 @@ class Breakpoints:
 
     @property
     def unknown(self) -> tuple[Condition, ...]:
-        """The conditions that have not been evaluated."""
+        """The conditions that have not been evaluated yet."""
         return tuple(one.condition for one in self.every if one.condition is not None and not one.is_known)
 
     def on(self, cursor: StepCursor, *, evaluate: bool = True) -> Breakpoints:
-        """The same ones on the cursor's timeline; those that name nothing there wait for another pass."""
+        """The same breakpoints on the cursor's timeline. One that names nothing there is kept for other passes."""
         made = []
         for one in self.every:
             try:
@@ -85,32 +85,32 @@ class Breakpoints:
 
     @property
     def nodes(self) -> frozenset[int]:
-        """The nodes that a breakpoint is set on."""
+        """The nodes with a breakpoint or watch."""
         return frozenset(node for one in self.every for node in one.nodes)
 
     @property
     def watched(self) -> tuple[int, ...]:
-        """The nodes that are watched."""
+        """The nodes with a watch."""
         return tuple(dict.fromkeys(node for one in self.every if one.kind == "watch" for node in sorted(one.nodes)))
 
     def after(self, position: int) -> int | None:
-        """The next moment to stop at."""
+        """The first moment after `position` to stop at, or None."""
         moments = self.moments
         at = bisect_right(moments, position)
         return moments[at] if at < len(moments) else None
 
     def before(self, position: int) -> int | None:
-        """The last moment to stop at before this one."""
+        """The last moment before `position` to stop at, or None."""
         moments = self.moments
         at = bisect_left(moments, position)
         return moments[at - 1] if at else None
 
     def why(self, position: int) -> str:
-        """Which of them stop here."""
+        """The breakpoints that stop at `position`, as the user wrote them."""
         return ", ".join(one.text for one in self.every if position in one.moments)
 
 
-def _make(cursor: StepCursor, text: str, kind: Kind, evaluate: bool) -> Breakpoint:
+def _make(cursor: StepCursor, text: str, kind: StopKind, evaluate: bool) -> Breakpoint:
     timeline = cursor.timeline
     start = len(timeline.forward)
     if (nodes := cursor.find(text)) or kind == "watch":
@@ -127,7 +127,7 @@ def _make(cursor: StepCursor, text: str, kind: Kind, evaluate: bool) -> Breakpoi
 
 
 def held(timeline: Timeline, condition: Condition) -> tuple[int, ...]:
-    """The moments at which a condition is true. It is asked at every moment: that takes 10 µs or so each."""
+    """The moments at which a condition holds. It is evaluated at every moment, which takes about 10 µs each."""
     return tuple(moment for moment, node, step in _moments(timeline) if condition.holds(_facts(timeline, node, step)))
 
 
@@ -144,7 +144,7 @@ def _facts(timeline: Timeline, node: int, step: BackwardStep | None) -> Facts:
 
 
 def not_finite(timeline: Timeline) -> tuple[int, ...]:
-    """The moments at which a NaN or an infinity was computed, forward or backward."""
+    """The moments at which a NaN or an infinity was computed, in forward or backward."""
     return tuple(_where(timeline, _is_not_finite))
 
 

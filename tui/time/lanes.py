@@ -1,8 +1,8 @@
-"""The lines beside the tape: which values are alive at a row, and who uses them.
+"""The lines beside the tape: the values that are live at each row, and their users.
 
-Every intermediate value that a later operation uses gets a *lane*, a column that it holds from the row that computes it
-down to its last use; then the lane is free for another value. Compilers hand out registers the same way (linear scan).
-Leaves get none: they are named in the text, since parameters live everywhere and would fill the screen with lines.
+Every intermediate value that a later operation uses gets a *lane*: a column that it holds from the row that computes it
+to the row of its last use. Then the lane is free for another value. Compilers allocate registers the same way (linear
+scan). Leaves get no lane: parameters are live everywhere and would fill the screen with lines; the text names them.
 Any row can be drawn by itself.
 """
 
@@ -46,10 +46,10 @@ TO_ASCII = str.maketrans("│─╯╰╮╭┤├┴┬┼●○┊", "|-''..++
 
 
 class RowLanes(NamedTuple):
-    """What happens to the lanes at one row."""
+    """The lanes that one row touches."""
 
-    own: int  # the node stands here; -1 where the row stands for none
-    ends: tuple[int, ...]  # lanes of operands used here for the last time
+    own: int  # the lane of the row's node; -1 if the row stands for none
+    ends: tuple[int, ...]  # lanes of operands that are used here for the last time
     taps: tuple[int, ...]  # lanes of operands that are used again further down
     starts: tuple[int, ...]  # lanes of further outputs
     is_leaf: bool
@@ -60,17 +60,18 @@ NO_NODE = RowLanes(-1, (), (), (), False)
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """Which node uses which value, as columns of a table, a line a use; leaves are left out. However the rows are
-    chosen, it is the same.
+    """Which node uses which value: three columns of a table with one line per use, leaves left out.
+
+    It does not depend on how the tape is listed in rows.
     """
 
     user: npt.NDArray[np.int64]
-    node: npt.NDArray[np.int64]  # that computes the value
-    value: npt.NDArray[np.int64]  # a number for the node's output, ascending with both
+    node: npt.NDArray[np.int64]  # the node that computes the value
+    value: npt.NDArray[np.int64]  # a number for the node's output, ascending with node and output
 
     @classmethod
     def of(cls, nodes: Sequence[NodeRecord], tape: Iterable[int]) -> Uses:
-        """Of the nodes with these ids, in the order of the tape."""
+        """The uses by the nodes with these ids, in tape order."""
         found = [(user, node, output) for user in tape for node, output in nodes[user].edges
                  if node is not None and nodes[node].kind != "accumulate"]  # fmt: skip
         user, node, output = np.array(found, np.int64).reshape(-1, 3).T
@@ -82,27 +83,27 @@ class Lanes:
     """The lanes of a tape; `Lanes.of(nodes, rows)` allocates them."""
 
     rows: tuple[RowLanes, ...]
-    count: int  # lanes needed altogether
-    spans: tuple[tuple[tuple[int, int], ...], ...]  # for each lane: (first row, last row) of its values, ascending
-    live: tuple[int, ...]  # how many lanes are held across each row
+    count: int  # the number of lanes
+    spans: tuple[tuple[tuple[int, int], ...], ...]  # for each lane, the (first row, last row) of its values, ascending
+    live: tuple[int, ...]  # for each row, the number of lanes that pass it
 
     @classmethod
     def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses | None = None) -> Lanes:
-        """Allocate lanes for rows from top to bottom, each of which stands for the nodes with these ids.
+        """Allocate lanes for rows from top to bottom; each row stands for the nodes with these ids.
 
-        Whoever lists one tape in several ways gives the `uses` of all its nodes.
+        A caller that lists one tape in several ways passes the `uses` of all its nodes, to compute them only once.
         """
         return _Allocation(nodes, rows, uses or Uses.of(nodes, chain.from_iterable(rows))).run()
 
     def width(self, limit: int | None = None) -> int:
-        """Characters a row's drawing takes, with at most `limit` lanes."""
+        """The width of the drawing in characters, with at most `limit` lanes."""
         return 2 * min(self.count, limit or self.count) - 1 if self.count else 0
 
     def draw(self, row: int, limit: int | None = None, *, ascii: bool = False) -> tuple[str, int]:
-        """The drawing of one row and the column of its node's glyph (0 where the row stands for no node).
+        """The drawing of one row and the column of its node's glyph (0 if the row stands for no node).
 
-        A line that merely passes behind another's way is left whole, so every junction drawn is a use. Where there are
-        more than `limit` lanes, the last column stands for all of the others.
+        A lane that crosses a connection without taking part in it is not interrupted, so every junction drawn is a use.
+        With more than `limit` lanes, the last column stands for all the others.
         """
         here, width = self.rows[row], min(self.count, limit or self.count)
         flags = [0] * (2 * width - 1)
@@ -124,14 +125,14 @@ class Lanes:
         return drawn.translate(TO_ASCII) if ascii else drawn, max(2 * own, 0)
 
     def _held(self, lane: int, row: int) -> bool:
-        """Whether a value's line passes this row, neither beginning nor ending in it."""
+        """Whether a value's lane passes this row without beginning or ending in it."""
         spans = self.spans[lane]
         found = bisect_right(spans, row, key=lambda span: span[0]) - 1
         return found >= 0 and spans[found][0] < row < spans[found][1]
 
 
 def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int]) -> None:
-    """Draw the way from a lane to the node, past the lanes that have no part in it."""
+    """Draw the connection from a lane to the node, across the lanes that take no part in it."""
     if lane == own:
         return
     toward = 1 if own > lane else -1
@@ -143,19 +144,19 @@ def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int])
 
 
 class _Allocation:
-    """One linear scan over the tape. A value is known by its number in the table of uses."""
+    """One linear scan over the tape. Values are the numbers in the table of uses."""
 
     def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses) -> None:
         self.nodes = nodes
         self.order = rows
         self.last_use: dict[int, int] = {}
-        self.operands: list[list[int]] = [[] for _ in rows]  # of each row, the values of rows above that it uses
-        self.outputs: dict[int, list[int]] = {}  # of each row, the values that are used below it
+        self.operands: list[list[int]] = [[] for _ in rows]  # for each row, the values of rows above that it uses
+        self.outputs: dict[int, list[int]] = {}  # for each row, its values that are used below it
         self._find_uses(uses)
         self.free: list[int] = []
         self.spans: list[list[tuple[int, int]]] = []
         self.lane_of: dict[int, int] = {}
-        self.alike: dict[RowLanes, RowLanes] = {}  # most of a loop's rows are: they are kept once
+        self.alike: dict[RowLanes, RowLanes] = {}  # most rows of a loop are equal: they are stored once
 
     def run(self) -> Lanes:
         rows = tuple([self._row(row) if nodes else NO_NODE for row, nodes in enumerate(self.order)])
@@ -173,7 +174,7 @@ class _Allocation:
         taps: list[int] = []
         for value in self.operands[row]:
             (ends if self.last_use[value] == row else taps).append(self.lane_of[value])
-        # The node carries on in an operand's lane where it can: a chain of operations is one straight line.
+        # The node takes over the lane of an operand if it can: a chain of operations is one straight line.
         own = min(ends) if ends else self._lowest()
         outputs = self.outputs.get(row)
         starts = [self._hold(value, self._lowest(), row) for value in outputs[1:]] if outputs else ()
@@ -189,13 +190,13 @@ class _Allocation:
         return self.alike.setdefault(found, found)
 
     def _find_uses(self, uses: Uses) -> None:
-        """The values that each row uses of rows above, where each is used last, and whose it is.
+        """Find the values that each row uses from rows above, the last use of each, and the row that computes it.
 
-        A fold may hide thousands of nodes and be listed anew at every other step, so what goes on inside of a row is
-        put aside without a loop.
+        A fold may hide thousands of nodes and be listed again at every other step, so uses within one row are discarded
+        by numpy, without a loop.
         """
         tape = np.fromiter(chain.from_iterable(self.order), np.int64)
-        place = np.full(len(self.nodes), len(tape))  # of a node in the rows from top to bottom
+        place = np.full(len(self.nodes), len(tape))  # the position of a node in the rows from top to bottom
         place[tape] = np.arange(len(tape))
         row_at = np.append(np.repeat(np.arange(len(self.order)), [len(nodes) for nodes in self.order]), -1)
         user_row, made_row = row_at[place[uses.user]], row_at[place[uses.node]]

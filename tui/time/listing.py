@@ -1,8 +1,8 @@
-"""What the rows of the tape view are: every node, those that were looked for, or the tape with what repeats folded.
+"""The rows of the tape view: every node, the nodes that a search found, or the tape with its repetitions folded.
 
-What repeats is found as for pictures, by `viz.folds`. A *run* is a stretch of a fold's repetitions, `cell[3:7]`; it is
-one row until it is opened. The node in focus opens what it is inside of, and leaves the repetitions before and after it
-in one row each, so that a loop of five thousand times is three rows and not five thousand.
+Repetitions are found as for pictures, by `viz.planning.folds`. A *run* is a range of a fold's repetitions, `cell[3:7]`,
+shown as one row until it is opened. The node in focus opens the repetition that contains it; those before and after it
+stay one row each, so a loop of five thousand repetitions takes three rows.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from tui.time.lanes import Lanes
-from tui.time.rows import Rows
+from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 from viz.planning.folds import STRATEGIES, Fold, Item, folded, operations
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FEW = 40  # rows: the first way of folding that leaves so few is taken, as it says most about the program
-SINGLY = 24  # a run of up to so many repetitions is opened into single ones
-PIECES = 8  # a longer one into so many runs
+FEW = 40  # rows: the first way of folding with so few is taken, since the first ways say most about the program
+SINGLY = 24  # a run of at most so many repetitions opens into single repetitions
+SUBRUNS = 8  # a longer run opens into so many runs
 
 
 class Run(NamedTuple):
-    """Some of a fold's repetitions."""
+    """A range of a fold's repetitions."""
 
     fold: Fold
     start: int
@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`cell ×20` for all of them, `cell[7]` for one, `cell[3:7]` for some."""
+        """`cell ×20` for all repetitions, `cell[7]` for one, `cell[3:7]` for some."""
         times = len(self.fold.times)
         if self.stop - self.start == times:
             return f"{self.fold.name} ×{times}" if times > 1 else self.fold.name
@@ -44,16 +44,16 @@ class Run(NamedTuple):
 
     @property
     def parts(self) -> Iterator[Run]:
-        """What it is opened into, where it has more than one repetition."""
+        """The runs into which it opens, if it has more than one repetition."""
         count = self.stop - self.start
-        size = 1 if count <= SINGLY else -(-count // PIECES)
+        size = 1 if count <= SINGLY else -(-count // SUBRUNS)
         for start in range(self.start, self.stop, size):
             yield Run(self.fold, start, min(start + size, self.stop))
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """The row of a run. `nodes` are those inside, its own leaves included."""
+    """The row of a run. `nodes` are the nodes inside, with the leaves that only they use."""
 
     run: Run
     nodes: tuple[int, ...]
@@ -66,25 +66,25 @@ Entry: TypeAlias = int | RunRow
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The rows that are shown, from top to bottom."""
+    """The rows shown, from top to bottom."""
 
     timeline: Timeline
     entries: Sequence[Entry]
 
     @cached_property
     def row_of(self) -> Mapping[int, int]:
-        """Node -> its row, or that of the closed run that it is inside of; not there where it is not shown at all."""
+        """Node -> its row, or that of the closed run that contains it; nodes that are not shown are missing."""
         if self.entries is self.timeline.rows:
             return self.timeline.row_of
         return {node: row for row, nodes in enumerate(self.groups) for node in nodes}
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes that each row stands for; none where it is the row above an open run."""
+        """The nodes that each row stands for; none for the row above an open run."""
         return tuple((one,) if isinstance(one, int) else () if one.is_open else one.nodes for one in self.entries)
 
     def tape_rows(self, row: int) -> npt.NDArray[np.int64]:
-        """In which rows of the tape the nodes stand that are inside of a run; worked out once."""
+        """The rows of the whole tape in which the nodes of this row stand."""
         if row not in self._tape_rows:
             entry, row_of = self.entries[row], self.timeline.row_of
             nodes = entry.nodes if isinstance(entry, RunRow) else (entry,)
@@ -109,12 +109,12 @@ class Listing:
 
     @classmethod
     def only(cls, timeline: Timeline, nodes: Collection[int]) -> Listing:
-        """These nodes alone."""
+        """Only these nodes."""
         return cls(timeline, tuple(node for node in timeline.rows if node in nodes))
 
 
 class FoldedTape:
-    """A tape with what repeats folded. It is looked through once; then any set of open runs can be listed."""
+    """A tape with its repetitions folded. The folds are found once; then any set of open runs can be listed."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
@@ -124,11 +124,11 @@ class FoldedTape:
             for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
                 place = at, k
                 self._inside.update((node, place) for one in inside for node in operations(one))
-        self._above: dict[int, list[int]] = {}  # operation -> leaves that stand right above it
+        self._above: dict[int, list[int]] = {}  # operation -> leaves shown right above it
         self._stands_above: dict[int, int] = {}  # leaf -> operation
-        self._before: dict[int, list[int]] = {}  # item -> leaves above it, which several repetitions share
+        self._before: dict[int, list[int]] = {}  # item -> leaves shown above it, which several repetitions share
         self._place_leaves()
-        self._nodes_of: dict[Fold, tuple[tuple[int, ...], list[int]]] = {}  # and where each repetition begins
+        self._nodes_of: dict[Fold, tuple[tuple[int, ...], list[int]]] = {}  # and the start of each repetition
 
     @property
     def folds(self) -> bool:
@@ -136,11 +136,11 @@ class FoldedTape:
         return any(isinstance(item, Fold) for item in self._items)
 
     def listing(self, opened: Collection[Run], focus: int | None) -> Listing:
-        """The rows where these runs are open, and those around the node in focus."""
+        """The rows when these runs are open, and those that contain the node in focus."""
         return Listing(self.timeline, tuple(self._entries(opened, focus)))
 
     def around(self, node: int | None) -> tuple[tuple[Fold, int], ...]:
-        """The folds that a node is inside of, from outside, each with the repetition: what its rows depend on."""
+        """The folds that contain a node, outermost first, each with the repetition. The rows depend on these."""
         node = self._stands_above.get(node, node) if node is not None else None
         if node not in self._inside:
             return ()
@@ -200,7 +200,7 @@ class FoldedTape:
                 yield from self._run(part, depth + 1, opened, focused)
 
     def _nodes(self, run: Run) -> tuple[int, ...]:
-        """Cut out of those of all repetitions: a step from one to the next lists thousands of nodes anew."""
+        """The nodes of a run: a slice of the nodes of all repetitions, because each step may list thousands again."""
         if run.fold not in self._nodes_of:
             nodes: list[int] = []
             starts = [0]
@@ -214,20 +214,20 @@ class FoldedTape:
 
 
 class PassTape:
-    """What is worked out once of a pass to show its tape: the texts of its rows, and which rows there can be."""
+    """What is computed once per pass to show its tape: the texts of its rows, and its listings."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
-        self.rows = Rows(timeline, ascii=ascii)
+        self.rows = RowTexts(timeline, ascii=ascii)
         self.whole = Listing.of(timeline)
 
     @cached_property
     def folded(self) -> FoldedTape:
-        """With what repeats folded."""
+        """The tape with its repetitions folded."""
         return FoldedTape(self.rows.timeline)
 
 
 def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:
-    """The item that a node is inside of, and in which of its repetitions."""
+    """The item that contains a node, and the index of the repetition."""
     for item in items:
         for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
             if any(one == node for part in inside for one in operations(part)):
@@ -236,7 +236,7 @@ def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:
 
 
 def _items(timeline: Timeline) -> tuple[Item, ...]:
-    """The tape with what repeats folded, by the first way that leaves few rows, else by the one that leaves fewest."""
+    """The folded tape: by the first way that leaves few rows, else by the way that leaves fewest."""
     best: tuple[Item, ...] = ()
     for way in STRATEGIES:
         items = folded(timeline.recording, timeline.rows, way)

@@ -1,4 +1,4 @@
-"""What the nodes of a timeline are called, and which of them a text names."""
+"""The names of a timeline's nodes, and the nodes that a text names."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def names(timeline: Timeline, node: int) -> tuple[str, ...]:
 
 
 def in_file(place: Place, file: PurePath) -> bool:
-    """Whether the place is in that file, of which the last parts are enough."""
+    """Whether the place is in that file, given by its path or the last parts of it."""
     return PurePath(place.file).parts[-len(file.parts) :] == file.parts if file.parts else True
 
 
-def named(timeline: Timeline, text: str) -> frozenset[int]:
+def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
     """The nodes that a text names: a number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name, an operation."""
     target = text.strip()
     if number := re.fullmatch(r"%?(\d{1,18})", target):

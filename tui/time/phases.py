@@ -1,4 +1,4 @@
-"""What happens inside one step of backward, moment by moment."""
+"""The phases of one backward step."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ PhaseKind: TypeAlias = Literal["take", "unpack", "apply", "deliver", "accumulate
 
 
 class Phase(NamedTuple):
-    """One moment inside a step. After the last one the step is done."""
+    """One phase of a step. After the last phase the step is done."""
 
     kind: PhaseKind
     delivery: int = 0  # index into the step's deliveries, for "deliver"
 
 
 def phases(node: NodeRecord, step: BackwardStep) -> tuple[Phase, ...]:
-    """Take the gradient out of the buffer, unpack what was kept, compute, deliver one by one, free."""
+    """Take the gradient out of the buffer, unpack the saved tensors, compute, deliver one by one, free."""
     found = [Phase("take")]
     if step.saved:
         found.append(Phase("unpack"))

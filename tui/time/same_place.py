@@ -1,4 +1,4 @@
-"""The same place in another recording of the same program, which may have been changed in between."""
+"""The same place in another recording of the same program, which may have changed in between."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from difflib import SequenceMatcher
 
 from microtape.recording.model.model import NodeRecord, Recording
 from tui.time.cursor import StepCursor
-from tui.time.source import expression
-from tui.time.source import lines as source_lines
+from tui.time.source import expression, source_lines
 
-GONE = "what you stood at is no longer there: this is the nearest"
+GONE = "the previous place no longer exists: this is the nearest"
 
 
 def same_place(old: StepCursor, recording: Recording) -> tuple[StepCursor, str]:
-    """A cursor on the new recording where the old one stood, and what there is to say: nothing if it is the same place.
+    """A cursor on the new recording at the old one's place, and a remark, empty if the place is the same.
 
-    A node is the same if two of three are as they were: its operation, its name, its line. Of several such, as in a
-    loop, the one that comes as late as the old one did. A pass that fails, where the old one did not, is shown where
-    it fails.
+    A node counts as the same if two of its operation, its name and its line are unchanged. If several nodes do, as in a
+    loop, the one with the same index among them is taken. If the new pass fails and the old one did not, the cursor is
+    at the failure.
     """
     number = old.timeline.pass_.index if old.timeline.pass_ is not None else 0
     same = [i for i, one in enumerate(recording.passes) if one.index == number]
     index = same[0] if same else max(min(old.timeline.pass_index, len(recording.passes) - 1), 0)
     new = replace(StepCursor.open(recording, index), hides_next=old.hides_next)
-    said = "" if same or not recording.passes else f"pass {number + 1} is no longer there"
+    said = "" if same or not recording.passes else f"pass {number + 1} no longer exists"
     old_failed, new_failed = (one.timeline.pass_ is not None and one.timeline.pass_.error is not None
                               for one in (old, new))  # fmt: skip
     if new_failed and not old_failed:
@@ -41,7 +40,7 @@ def same_place(old: StepCursor, recording: Recording) -> tuple[StepCursor, str]:
 
 
 class _Search:
-    """Looks for the node of one cursor on the timeline of another."""
+    """Searches one cursor's timeline for the node of another."""
 
     def __init__(self, old: StepCursor, new: StepCursor) -> None:
         self.old, self.new = old, new
@@ -50,26 +49,26 @@ class _Search:
         self.was_at = self._line(self.wanted)
 
     def moment(self) -> tuple[int, bool] | None:
-        """The moment of the best node, and whether it is the same; None where there is no node at all."""
+        """The moment of the most similar node, and whether it counts as the same; None if there is no node."""
         old, new = self.old.timeline, self.new.timeline
         before = old.forward if self.old.is_forward else [step.node for step in old.steps]
         after = new.forward if self.old.is_forward else [step.node for step in new.steps]
         first = 1 if self.old.is_forward else len(new.forward) + 1
         if not after:
             return None
-        marks = [self._likeness(new.node(node)) for node in after]
-        best = max(marks)
+        scores = [self._likeness(new.node(node)) for node in after]
+        best = max(scores)
         if best[0]:
-            which = self._earlier([old.node(node) for node in before])
-            every = [i for i, mark in enumerate(marks) if mark == best]
-            return first + every[min(which, len(every) - 1)], True
+            rank = self._rank([old.node(node) for node in before])
+            every = [i for i, score in enumerate(scores) if score == best]
+            return first + every[min(rank, len(every) - 1)], True
         at = self.old.position - (0 if self.old.is_forward else len(old.forward))
         return first + min(
             range(len(after)), key=lambda i: (self._distance(new.node(after[i])), abs(i + 1 - at))
         ), False
 
     def _likeness(self, node: NodeRecord) -> tuple[bool, int]:
-        """Whether it is the node that we look for, and how much else of it is as it was."""
+        """Whether it counts as the wanted node, and how much of it is unchanged."""
         named = bool(set(self._names(self.old, self.wanted)) & set(self._names(self.new, node)))
         there = self.was_at is not None and node.place is not None and (node.place.file, node.place.line) == self.was_at
         does = node.op == self.wanted.op and (node.variable is None) == (self.wanted.variable is None)
@@ -77,8 +76,8 @@ class _Search:
         text = expression(self.new.recording, node.place) == expression(self.old.recording, self.wanted.place)
         return is_same, 2 * named + 2 * there + text
 
-    def _earlier(self, before: Sequence[NodeRecord]) -> int:
-        """How many like it the old cursor had passed: the same operation at the same place, with the same names."""
+    def _rank(self, before: Sequence[NodeRecord]) -> int:
+        """The index of the wanted node among those with its operation, place and names in the old timeline."""
 
         def key(node: NodeRecord) -> object:
             return node.op, node.place, self._names(self.old, node)
@@ -96,7 +95,7 @@ class _Search:
         return abs(node.place.line - self.was_at[1])
 
     def _line(self, node: NodeRecord) -> tuple[str, int] | None:
-        """The file and line where the new program has what stood on the node's line in the old one."""
+        """The file, and the line in the new program that corresponds to the node's line in the old one."""
         if node.place is None:
             return None
         file = node.place.file
@@ -110,7 +109,7 @@ class _Search:
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> Mapping[int, int]:
-    """Which line became which, counted from 1. A line that was changed became the one that stands in its place."""
+    """Old line number -> new line number, from 1. A changed line corresponds to the line in its place."""
     found: dict[int, int] = {}
     for _, i, end, j, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         for k in range(i, end):

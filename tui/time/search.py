@@ -1,4 +1,4 @@
-"""Looking for a text in the tape: operations, names, operands, shapes, lines."""
+"""Searching the tape for a text: in operations, names, operands, shapes and lines."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from functools import lru_cache
 from microtape.recording.model.words import format_shape
 from tui.time.cursor import StepCursor
 from tui.time.naming import names
-from tui.time.rows import Rows
+from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 
 
 def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
-    """The moments of the nodes that a text is found in, ascending: of the part of the pass where the cursor is.
+    """The moments of the nodes that match a text, ascending, in the cursor's part of the pass (forward or backward).
 
-    A line is written `:7`, a shape `24×3`, `24x3` or `(24, 3)`; anything else may stand in an operation, in a name or
-    among the operands, in capitals or not. Where the part has none, those of the other part are given.
+    A line is written `:7`, a shape `24×3`, `24x3` or `(24, 3)`; any other text may occur in an operation, a name or the
+    operands, in upper or lower case. If this part of the pass has no match, those of the other part are returned.
     """
     forward, backward = cursor.timeline.moments_of(found_nodes(cursor, text))
     return tuple((forward or backward) if cursor.is_forward else (backward or forward))
 
 
 def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:
-    """The nodes of the tape that a text is found in; see `matches`."""
+    """The nodes of the tape that match a text; see `matches`."""
     return _found(cursor.timeline, text)
 
 
-@lru_cache(1)  # who goes from match to match asks the same again
+@lru_cache(1)  # going from match to match repeats the same search
 def _found(timeline: Timeline, text: str) -> frozenset[int]:
-    rows = Rows(timeline)
+    rows = RowTexts(timeline)
     wanted = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text.strip().casefold())
     shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
     if shape:
@@ -44,7 +44,7 @@ def _found(timeline: Timeline, text: str) -> frozenset[int]:
             return place is not None and place.line <= int(line[1]) <= place.end_line
         if is_shape:
             return rows.shape(record) == wanted
-        # Everybody who looks for "mul" would find the leaves by their AccumulateGrad.
+        # Not AccumulateGrad: a search for "mul" would find every leaf by it.
         kind = record.name if record.variable is None else ""
         texts = (rows.op(record), kind, *names(timeline, node))
         return any(wanted in one.casefold() for one in texts) or wanted in rows.operands(record).casefold()

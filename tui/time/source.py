@@ -1,4 +1,4 @@
-"""The user's text at a place of the program."""
+"""The user's source text."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from microtape.recording.model.model import Place, Recording
 from tui.time.cursor import StepCursor
 
 
-def lines(recording: Recording, file: str) -> list[str]:
-    """The file's lines as they were recorded, none where the file was not."""
+def source_lines(recording: Recording, file: str) -> list[str]:
+    """The lines of a file as it was recorded; none if it was not."""
     return recording.sources.get(file, "").splitlines()
 
 
 def expression(recording: Recording, place: Place | None) -> str:
-    """The sub-expression at a place, on one line; nothing where the source is not known."""
+    """The expression at a place, on one line; empty if its source was not recorded."""
     if place is None:
         return ""
-    text = lines(recording, place.file)[place.line - 1 : place.end_line]
+    text = source_lines(recording, place.file)[place.line - 1 : place.end_line]
     if not text:
         return ""
     text[-1] = text[-1][: place.end_column]
@@ -24,7 +24,7 @@ def expression(recording: Recording, place: Place | None) -> str:
 
 
 def place_of(cursor: StepCursor) -> Place | None:
-    """Where a moment is in the program: its operation, or the call of backward."""
+    """The place of a moment in the program: that of its operation, or the call of backward."""
     pass_ = cursor.timeline.pass_
     if cursor.node is not None:
         return cursor.timeline.node(cursor.node).place

@@ -1,14 +1,15 @@
-"""What a pass looks like over time, worked out once so that every question at a position is answered at once.
+"""One pass over time, indexed once so that every question about a moment is answered quickly.
 
-A timeline counts moments. Moment 0 is before the user's first operation; then every operation is one moment, then every
-evaluated node of the backward pass is one. The moment where they meet, `len(forward)`, is when backward has been called
-and nothing has been evaluated yet.
+A timeline counts moments. Moment 0 is before the user's first operation; then each operation is one moment, then each
+evaluated node of the backward pass. At the moment `len(forward)`, backward has been called and nothing has been
+evaluated yet.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -22,12 +23,12 @@ from tui.time.lanes import Lanes, Uses
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-KEPT = 60_000  # rows of all passes of which what was worked out is kept
-SNAPSHOT_EVERY = 64  # steps between two remembered sets of waiting nodes: the rest is replayed
+KEPT = 60_000  # rows of all timelines that are kept
+SNAPSHOT_EVERY = 64  # steps between two stored sets of waiting nodes; the steps between are replayed
 
 
 class Arrival(NamedTuple):
-    """A gradient that came into a node's input buffer: during which step (or as the SEED) and from which node."""
+    """A gradient that arrived in a node's input buffer, during a step (or as the SEED) and from a node."""
 
     step: int
     sender: int | None
@@ -38,8 +39,10 @@ class Arrival(NamedTuple):
 
 
 class Arrivals(Sequence[Arrival]):
-    """The first `count` gradients that came to a node, the seeds before the others. Made one by one when asked for:
-    a weight that is used at every time step has thousands of terms, and most who ask want the last.
+    """The first `count` gradients that arrived at a node, seeds first.
+
+    Items are made on demand: a weight that is used at every time step has thousands of terms, and most callers need
+    only the last.
     """
 
     def __init__(self, timeline: Timeline, node: int, count: int) -> None:
@@ -49,7 +52,7 @@ class Arrivals(Sequence[Arrival]):
         self._count = count
 
     def first(self, count: int) -> Arrivals:
-        """Only the first ones."""
+        """At most the first `count` of them."""
         return Arrivals(self._timeline, self._node, min(count, self._count))
 
     def __len__(self) -> int:
@@ -72,33 +75,32 @@ class Arrivals(Sequence[Arrival]):
         return Arrival(step, sender, one.input_nr, one.term, one.total, one.dependencies_left)
 
 
+@dataclass(frozen=True, eq=False)
 class Timeline(moment.PassTimeline):
-    """One pass of a recording with its tape: `rows` are node ids in tape order, everything else is looked up by them.
+    """One pass of a recording with its tape: `rows` are node ids in tape order, and everything else is indexed by node.
 
-    A recording without any pass still has a timeline, of forward moments alone; its `pass_` is None. What a picture
-    asks as well is in the class that this one extends.
+    A recording without passes still has a timeline, of forward moments alone; its `pass_` is None. The base class has
+    what pictures need as well.
     """
 
-    @cached_property
-    def known(self) -> dict[int, Timeline]:
-        """The passes of the recording that were looked at last, this one among them, by their index."""
-        return {self.pass_index: self}
+    recent: dict[int, Timeline] = field(default_factory=dict, repr=False)
+    """Pass index -> timeline, for the passes of the recording that were shown last. Their timelines share it."""
+
+    def __post_init__(self) -> None:
+        self.recent[self.pass_index] = self
 
     def of_pass(self, index: int) -> Timeline:
-        """Another pass; if it was among the last that were looked at, with all that was worked out of it then."""
-        known = self.known
-        found = known.pop(index, None)
-        if found is None:
-            found = Timeline(self.recording, index)
-            vars(found)["known"] = known  # a cached property, which they share
-        known[index] = found
-        while len(known) > 1 and sum(len(one.rows) for one in known.values()) > KEPT:
-            del known[next(iter(known))]
+        """The timeline of another pass; a recently shown one still has its indices."""
+        recent = self.recent
+        found = recent.pop(index, None) or Timeline(self.recording, index, recent)
+        recent[index] = found  # the most recent is last
+        while len(recent) > 1 and sum(len(one.rows) for one in recent.values()) > KEPT:
+            del recent[next(iter(recent))]
         return found
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The nodes it evaluates, those of the user's since the pass before, and those that it records itself."""
+        """The nodes on this pass's tape: evaluated by it, recorded since the previous pass, or recorded by it."""
         return self.nodes
 
     @cached_property
@@ -108,7 +110,7 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def lanes(self) -> Lanes:
-        """The lanes beside the tape, a row a node."""
+        """The lanes beside the tape, with one row per node."""
         return Lanes.of(self.recording.nodes, [(node,) for node in self.rows], self.uses)
 
     @cached_property
@@ -118,12 +120,12 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def forward(self) -> tuple[int, ...]:
-        """The operations before this pass began, in the order they ran."""
+        """The operations before this pass began, in execution order."""
         return tuple(n for n in self.rows if self.node(n).kind != "accumulate" and n not in self.made_at)
 
     @cached_property
     def forward_at(self) -> Mapping[int, int]:
-        """Node id to the moment that records it, of the operations."""
+        """Node id to the moment that records it, for operations."""
         return {node: moment for moment, node in enumerate(self.forward, 1)}
 
     def moments_of(self, nodes: Iterable[int]) -> tuple[list[int], list[int]]:
@@ -139,13 +141,13 @@ class Timeline(moment.PassTimeline):
         return len(self.forward) + len(self.steps)
 
     def evaluated_at(self, node: int) -> int | None:
-        """The index of the step that evaluates the node, None where none does."""
+        """The index of the step that evaluates the node, or None."""
         step = self.step_of.get(node)
         return None if step is None else step.index
 
     @cached_property
     def by_name(self) -> Mapping[str, frozenset[int]]:
-        """The user's names to the nodes of the tape that they stand for."""
+        """The user's names to the nodes of the tape that have them."""
         tensors, found = self.recording.tensors, dict[str, set[int]]()
         for node in self.rows:
             record = self.node(node)
@@ -169,14 +171,14 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def forward_row(self) -> tuple[int, ...]:
-        """How many rows are there once the first n operations have run, for every n."""
+        """For every n, the number of rows after the first n operations."""
         counts = [0, *(self.row_of[node] + 1 for node in self.forward)]
         counts[-1] = max(counts[-1], len(self.rows) - len(self.made_at))
         return tuple(counts)
 
     @cached_property
     def swept(self) -> tuple[int, ...]:
-        """The topmost operation's row that backward has reached once n steps ran, for every n: it rises up the tape."""
+        """For every n, the topmost row of an operation that backward has reached after n steps."""
         nodes, row_of = self.recording.nodes, self.row_of
         top, tops = len(self.rows), [len(self.rows)]
         for step in self.steps:
@@ -188,8 +190,9 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def evaluated(self) -> npt.NDArray[np.int64]:
-        """For each row the index of the step that evaluates its node; beyond all steps where none does, and for what
-        the pass records itself.
+        """For each row, the index of the step that evaluates its node.
+
+        It is beyond all steps for a node that is not evaluated or that the pass records itself.
         """
         steps, never = self.step_of, len(self.steps)
         runs = [steps[node].index if node in steps and node not in self.made_at else never for node in self.rows]
@@ -197,7 +200,7 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def seeded(self) -> Mapping[int, tuple[Arrival, ...]]:
-        """Node id to the first gradients in its buffer."""
+        """Node id to the seeds in its buffer."""
         found: dict[int, tuple[Arrival, ...]] = {}
         if self.pass_ is not None:
             for root, seed in zip(self.pass_.roots, self.pass_.seeds, strict=True):
@@ -208,12 +211,12 @@ class Timeline(moment.PassTimeline):
         return found
 
     def arrived(self, node: int, steps_done: int) -> Arrivals:
-        """What has come into the node's buffer after that many steps."""
+        """The gradients that have arrived in the node's buffer after that many steps."""
         came = bisect_left(self.received.get(node, ()), steps_done, key=lambda one: one[0]) if steps_done else 0
         return Arrivals(self, node, len(self.seeded.get(node, ())) + came)
 
     def waiting(self, steps_done: int) -> tuple[int, ...]:
-        """The nodes that after that many steps have something in their buffer and wait for more, first come first."""
+        """After that many steps, the nodes with a partly filled buffer, in order of their first arrival."""
         start, snapshots = steps_done // SNAPSHOT_EVERY, self._waiting_snapshots
         while len(snapshots) <= start:
             found = dict.fromkeys(snapshots[-1])
@@ -225,13 +228,13 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def _waiting_snapshots(self) -> list[tuple[int, ...]]:
-        """The waiting nodes after every `SNAPSHOT_EVERY` steps, as far as somebody has asked."""
+        """The waiting nodes after every `SNAPSHOT_EVERY` steps, as far as requested."""
         roots = self.pass_.roots if self.pass_ else ()
         seeded = (root.node for root in roots if root.node is not None)
         return [tuple(dict.fromkeys(node for node in seeded if self.seeded[node][0].dependencies_left))]
 
     def _update_waiting(self, waiting: dict[int, None], start: int, stop: int) -> None:
-        """What the steps from `start` to before `stop` make of it."""
+        """Apply the steps from `start` up to, not including, `stop`."""
         for step in self.steps[start:stop]:
             for one in step.deliveries:
                 if one.dependencies_left:
@@ -240,15 +243,16 @@ class Timeline(moment.PassTimeline):
                     waiting.pop(one.node, None)
 
     def prepare(self) -> None:
-        """Work out what the first step will ask of all the others, before anybody waits for the answer."""
+        """Build the indices that the first step needs, before the user waits for it."""
         for node in self.rows[:1]:
             self.arrived(node, len(self.steps))
         self.waiting(len(self.steps))
         self.ready(len(self.steps))
 
     def made_by(self, ref: TensorRef) -> tuple[int, int] | None:
-        """The node that computed a tensor at a version, and which of its outputs that is. See `producer`, which takes
-        a look at every node: most can be told without.
+        """The node that computed a tensor at a version, and the index of its output.
+
+        Usually the tensor's own node answers this; otherwise `producer`, which has to visit every node once.
         """
         last = self.recording.tensors[ref.tensor].node
         outputs = self.recording.nodes[last].outputs if last is not None else ()
@@ -256,14 +260,14 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def collectors(self) -> tuple[int, ...]:
-        """The ids of the tensors that collect a gradient: the leaves in tape order, then what else was asked for."""
+        """The ids of the tensors that collect a gradient: the leaves in tape order, then other requested tensors."""
         leaves = (self.node(node).variable for node in self.rows)
         asked = (capture.tensor for capture in self.pass_.captures) if self.pass_ else ()
         return tuple(dict.fromkeys([*(leaf for leaf in leaves if leaf is not None), *asked]))
 
     @cached_property
     def leaf_ref(self) -> Mapping[int, TensorRef]:
-        """Leaf tensor id to the version that this tape's operations used first; of the leaves that have a row."""
+        """Leaf tensor id to the version that this tape's operations used first, for leaves that have a row."""
         nodes, refs = self.recording.nodes, dict[int, TensorRef]()
         wanted = {nodes[node].variable for node in self.rows} - {None}
         for node in self.rows:

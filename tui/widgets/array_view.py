@@ -27,11 +27,11 @@ from textual.widgets import Static
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from microtape.recording.model.words import format_number
-from tui.shell.clipboard import copy, exact
-from tui.time.arrays import about_lines
+from tui.shell.clipboard import copy
+from tui.time.arrays import about_lines, exact_text
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.look import content
-from tui.words.rule import index_text
+from tui.words.formula import index_text
 
 AROUND = 9  # lines of the page around the numbers
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)
@@ -258,7 +258,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         """Copy the chosen element with all its digits, or the whole array."""
         name, value = self._arrays[self._which]
         if whole or isinstance(value, Summary) or not value.size:
-            self.notify(copy(self.app, exact(value), name), markup=False)
+            self.notify(copy(self.app, exact_text(value), name), markup=False)
         else:
             index = tuple(self._index)
             self.notify(copy(self.app, repr(value[index].item()), name + index_text(index)), markup=False)

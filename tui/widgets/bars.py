@@ -16,7 +16,7 @@ from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
 from tui.widgets.brush import Brush
 from tui.widgets.styled_text import StyledLine, TextSegment
-from tui.words.trace import pass_number, pass_title, where
+from tui.words.trace import pass_number, pass_title, place_text
 
 FORWARD, BACKWARD = " forward ", " backward "
 MARKS = {"leaf": "┷", "nan": "!", "stop": "◆", "failed": "✗"}
@@ -189,7 +189,7 @@ def _what(cursor: StepCursor) -> StyledLine:
     if one is None:
         return title, gap, TextSegment("backward was never called")
     which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))
-    call = TextSegment(f"{pass_title(cursor.recording, one)}  {where(one.place)}", "$text-primary")
+    call = TextSegment(f"{pass_title(cursor.recording, one)}  {place_text(one.place)}", "$text-primary")
     failed = (gap, TextSegment(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
     return title, gap, which, *failed, gap, call
 

@@ -13,8 +13,8 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.time.box_picture import BoxPicture, Stretch
-from tui.time.boxes import HEIGHT, Plan
+from tui.time.box_layout import HEIGHT, BoxLayout
+from tui.time.box_picture import BoxPicture, PictureSpan
 from tui.time.cursor import StepCursor
 from tui.widgets.line_view import LineView
 from tui.widgets.tape import TapeView
@@ -58,7 +58,7 @@ class BoxView(LineView, can_focus=True):
         self._ascii = ascii
         self._picture: BoxPicture | None = None
         self._styles: dict[str, Style] = {}
-        self._lines: Mapping[int, Sequence[Stretch]] = {}
+        self._lines: Mapping[int, Sequence[PictureSpan]] = {}
 
     def notify_style_update(self) -> None:
         """Colours have changed."""
@@ -96,8 +96,8 @@ class BoxView(LineView, can_focus=True):
                 self.post_message(TapeView.Chosen(box.node))
 
     @property
-    def _plan(self) -> Plan:
-        return self._picture.plan if self._picture is not None else Plan({}, {}, 0, 0)
+    def _plan(self) -> BoxLayout:
+        return self._picture.layout if self._picture is not None else BoxLayout({}, {}, 0, 0)
 
     @property
     def _margin(self) -> int:

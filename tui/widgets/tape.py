@@ -17,10 +17,10 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.time.columns import GAP, HEADINGS, heading
+from tui.time.column_widths import GAP, HEADINGS, heading
 from tui.time.cursor import StepCursor
 from tui.time.listing import Listing, PassTape, Run, RunRow
-from tui.time.rows import Cells, fit
+from tui.time.row_texts import RowCells, fit
 from tui.time.timeline import Timeline
 from tui.widgets.line_view import LineView
 from tui.widgets.tape_rows import RowPainter, TapeState
@@ -102,7 +102,7 @@ class TapeView(LineView, can_focus=True):
         self._opened: set[Run] = set()  # those that were opened by hand
         self._only: frozenset[int] | None = None  # while rows are filtered
         self._banner = ""
-        self._cells: Cells | None = None
+        self._cells: RowCells | None = None
         self._strips: dict[int, Strip] = {}
         self._styles: dict[tuple[str, ...], Style] = {}
         self._delivered: frozenset[int] = frozenset()
@@ -123,7 +123,7 @@ class TapeView(LineView, can_focus=True):
             return
         self._delivered = new.delivered_to
         if old is None or old.timeline is not new.timeline:
-            self._known = {one: self._known[one] for one in new.timeline.known.values() if one in self._known}
+            self._known = {one: self._known[one] for one in new.timeline.recent.values() if one in self._known}
             self._tape = self._known.setdefault(new.timeline, PassTape(new.timeline, ascii=self._ascii))
             self._only, self._banner = None, ""
             self._list()
@@ -243,7 +243,7 @@ class TapeView(LineView, can_focus=True):
         rows = self._tape.rows
         columns = rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
         if self._cells is None or self._cells.rows is not rows or self._cells.columns != columns:
-            self._cells = Cells(rows, columns)
+            self._cells = RowCells(rows, columns)
         self._strips.clear()
         self.virtual_size = Size(self.size.width, len(self._listing.entries) + HEADER)
         self.refresh()

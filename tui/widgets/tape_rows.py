@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from rich.style import Style
 
-from tui.time.columns import GAP
+from tui.time.column_widths import GAP
 from tui.time.cursor import State, StepCursor
 from tui.time.listing import Listing, RunRow
-from tui.time.rows import Cells, fit
+from tui.time.row_texts import RowCells, fit
 
 GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
 ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
@@ -20,7 +20,7 @@ class TapeState(NamedTuple):
     """What there is to draw."""
 
     listing: Listing  # which rows there are
-    cells: Cells  # their texts
+    cells: RowCells  # their texts
     cursor: StepCursor
     delivered: frozenset[int]  # nodes that the current step handed a gradient to
     stops: frozenset[int]  # nodes with a breakpoint

@@ -14,8 +14,8 @@ from tui.time.cursor import StepCursor
 from tui.widgets.look import styled
 from tui.widgets.pane import Pane
 from tui.widgets.styled_text import StyledLine
-from tui.words.marks import where
 from tui.words.sentence import title
+from tui.words.time_marks import moment_name
 
 LABEL = 9  # the width of the labels on the left, as in the other panes
 BEFORE, AFTER = 3, 5  # how many moments of change are listed
@@ -98,7 +98,7 @@ def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
     at, here = bisect_left(one.moments, cursor.position), bisect_right(one.moments, cursor.position)
     near = one.moments[max(at - BEFORE, 0) : here + AFTER]
     named = [
-        line(Span(f"{'now, ' if moment == cursor.position else ''}{where(cursor, moment)}",
+        line(Span(f"{'now, ' if moment == cursor.position else ''}{moment_name(cursor, moment)}",
                   "good" if moment == cursor.position else "dim" if moment < cursor.position else ""))
         for moment in near
     ]  # fmt: skip

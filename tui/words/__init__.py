@@ -1,4 +1,4 @@
-"""What is said about a moment: sentences, explanations, the trace, JSON. No Textual.
+"""Texts about a moment: sentences, explanations, the trace, JSON. No Textual.
 
 Imports `tui.time` and what is below it.
 """

@@ -1,4 +1,4 @@
-"""What there is to copy at a moment: values, gradients, formulas, lines, sentences; each with a name and as text."""
+"""What can be copied at a moment: values, gradients, formulas, lines, sentences; each with a name."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import NamedTuple
 
 from microtape.recording.model.model import Value
 from microtape.recording.model.words import format_value
-from tui.shell.clipboard import exact
 from tui.shell.spans import plain
-from tui.time.arrays import arrays_of
+from tui.time.arrays import arrays_of, exact_text
 from tui.time.cursor import StepCursor
-from tui.time.source import expression
-from tui.time.source import lines as source_lines
+from tui.time.source import expression, source_lines
 from tui.words.sentence import sentence
-from tui.words.worked_rule import formula, worked
+from tui.words.worked_rule import filled_formula, worked_rule
 
-MOST_LEAVES = 200  # in the list; any other is copied where it is the current node
+MOST_LEAVES = 200  # in the list; other leaves can be copied as the current node
 
 
-class Piece(NamedTuple):
-    """Something that can be copied: words, or a value, whose digits are written out only when they are asked for."""
+class Copyable(NamedTuple):
+    """Something that can be copied: words, or a value whose digits are written out only when it is copied."""
 
     what: str  # "the gradient of x"
     words: str = ""
@@ -28,51 +26,48 @@ class Piece(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is copied."""
-        return self.words if self.value is None else exact(self.value)
+        """The text that is copied."""
+        return self.words if self.value is None else exact_text(self.value)
 
     @property
     def shown(self) -> str:
-        """What the list shows of it."""
+        """The text in the list."""
         return " ".join(self.words.split()) if self.value is None else format_value(self.value, 60)
 
 
-def pieces(cursor: StepCursor) -> Iterator[Piece]:
+def copyables(cursor: StepCursor) -> Iterator[Copyable]:
     """What can be copied of the current node, of its line, and of every leaf that has a `.grad`."""
-    yield Piece("the sentence", plain(sentence(cursor)))
+    yield Copyable("the sentence", plain(sentence(cursor)))
     if cursor.focus is not None:
         yield from _of_node(cursor, cursor.focus)
     for tensor in cursor.timeline.collectors[:MOST_LEAVES]:
         grad = cursor.leaf(tensor).grad
         if grad is not None:
-            yield Piece(f"{cursor.tensor_label(tensor)}.grad", value=grad)
+            yield Copyable(f"{cursor.tensor_label(tensor)}.grad", value=grad)
 
 
-def _of_node(cursor: StepCursor, number: int) -> Iterator[Piece]:
+def _of_node(cursor: StepCursor, number: int) -> Iterator[Copyable]:
     node = cursor.timeline.node(number)
     label = cursor.recording.label(number)
     for name, value in arrays_of(cursor, number):
         if name == ".grad" and node.variable in cursor.timeline.collectors[:MOST_LEAVES]:
-            continue  # it is among the leaves
+            continue  # it is listed with the leaves
         known = {"gradient": f"gradient of {label}", "value": f"value of {label}", ".grad": f"{label}.grad"}
-        yield Piece(known.get(name, f"what it {_verb(name)}"), value=value)
+        yield Copyable(
+            known.get(name, f"what it sent {name}" if name.startswith("to ") else f"the {name}"), value=value
+        )
     if node.formula:
-        yield Piece("the formula", " ".join(node.formula.split()))
-    if here := formula(cursor, node):
-        yield Piece("the formula with your names", here)
+        yield Copyable("the formula", " ".join(node.formula.split()))
+    if here := filled_formula(cursor, node):
+        yield Copyable("the formula with your names", here)
     if cursor.step is not None and cursor.node == number:
         for one in cursor.deliveries:
-            found = worked(cursor, cursor.step, one.output)
+            found = worked_rule(cursor, cursor.step, one.output)
             if found is not None:
                 numbers = f" = {found.numbers}" if found.numbers else ""
-                yield Piece(f"the rule for {cursor.recording.label(one.node)}", found.text + numbers)
+                yield Copyable(f"the rule for {cursor.recording.label(one.node)}", found.text + numbers)
     if node.place is not None:
-        yield Piece("the expression", expression(cursor.recording, node.place))
+        yield Copyable("the expression", expression(cursor.recording, node.place))
         text = source_lines(cursor.recording, node.place.file)[node.place.line - 1 : node.place.end_line]
-        yield Piece("its line of source", "\n".join(text).strip())
-        yield Piece("where it stands", f"{node.place.file}:{node.place.line}")
-
-
-def _verb(name: str) -> str:
-    """`kept x` as it is, `to x` as `sent to x`."""
-    return f"sent {name}" if name.startswith("to ") else name
+        yield Copyable("its line of source", "\n".join(text).strip())
+        yield Copyable("its place", f"{node.place.file}:{node.place.line}")

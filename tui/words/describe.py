@@ -1,4 +1,4 @@
-"""What the panes say, as lines of spans: the current node, the leaves, the engine. The trace prints the same lines."""
+"""The texts of the panes, as lines of spans: current node, leaves, engine. The trace prints the same lines."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.time.source import expression
 from tui.words.differences import check_lines
+from tui.words.formula import index_text
 from tui.words.hook_effects import on_leaving
 from tui.words.remedy import remedy
-from tui.words.rule import index_text
 from tui.words.sentence import title
-from tui.words.worked_rule import formula, worked
+from tui.words.worked_rule import filled_formula, worked_rule
 
 LABEL = 9  # the column of words on the left
-SHORTEST = 12  # characters that nearly any array can be described in
-SUMMED = 16  # characters that any array can be described in, `-8.4e-11 ± 0.017`: a sum without its total is none
-MANY = 12  # entries of a list before it is cut short, saying how many there are
+SHORTEST = 12  # characters: enough to describe nearly any array
+SUMMED = 16  # characters: enough to describe any array, `-8.4e-11 ± 0.017`, because a sum must show its total
+MANY = 12  # entries of a list; of a longer list the rest is counted
 
 
 class Describer:
-    """Describes moments for a certain width of text. `limit` cuts long lists short (None: never)."""
+    """Describes a moment in lines of a certain width. `limit` cuts long lists short (None: never)."""
 
     def __init__(self, cursor: StepCursor, width: int = 100, *, limit: int | None = MANY) -> None:
         self.cursor = cursor
@@ -33,7 +33,7 @@ class Describer:
     # The node pane
 
     def node(self) -> Iterator[Line]:
-        """The current node: its rule, what came in, what it had kept, what went out to whom."""
+        """The current node: its rule, what it received, what it kept, what it sent and to which nodes."""
         cursor = self.cursor
         if cursor.focus is None:
             yield line(Span("What runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
@@ -46,10 +46,10 @@ class Describer:
         yield from self._step(node, cursor.step)
         if cursor.part is not None:
             count = len(cursor.phases)
-            yield line(self._label(""), Span(f"inside of the step: {cursor.part + 1} of {count} done", "dim"))
+            yield line(self._label(""), Span(f"inside the step: {cursor.part + 1} of {count} phases done", "dim"))
 
     def operation(self, node: NodeRecord) -> Iterator[Line]:
-        """A node that backward has not come to: what it computed from what, and what it keeps."""
+        """A node that backward has not reached: its operands, its result, and what it keeps."""
         yield from self._heading(node)
         yield from self._operation(node)
 
@@ -57,7 +57,7 @@ class Describer:
         number = "" if node.sequence_nr is None else f"   sequence nr {node.sequence_nr}"
         kind = Span(node.name, "leaf" if node.kind == "accumulate" else "op")
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
-        here = formula(self.cursor, node)
+        here = filled_formula(self.cursor, node)
         called = line("   ", Span(here, "op")) if here else line("   ", Span(names, "name")) if names else ()
         heading = line(Span(f"%{node.id} ", "strong"), kind, *called)
         fits = sum(len(span.text) for span in heading) + len(number) <= self.width
@@ -66,7 +66,7 @@ class Describer:
             yield line(self._label("rule"), Span("   ".join(p for p in node.formula.split("  ") if p), "op"))
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
-        """Before backward: what it computes, from what, and what it keeps."""
+        """A node before backward: its operands, its result, and what it keeps."""
         cursor = self.cursor
         for i, operand in enumerate(node.operands):
             label = "operands" if i == 0 else ""
@@ -93,11 +93,11 @@ class Describer:
     def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
         for i, gradient in enumerate(step.grad_outputs):
             which = [Span(f"output {i}  ", "dim")] if len(step.grad_outputs) > 1 else []
-            yield self._entry("came in" if i == 0 else "", which, gradient)
+            yield self._entry("received" if i == 0 else "", which, gradient)
         yield from self._terms(node)
         for hook in step.hooks:
-            yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})", "dim"),
-                       *line("  ", self._value(hook.before, 20), " became ", self._value(hook.after, 20)))  # fmt: skip
+            change = (self._value(hook.before, 20), " changed to ", self._value(hook.after, 20))
+            yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})  ", "dim"), *change)
         cursor = self.cursor
         if cursor.is_over("unpack"):
             for i, use in enumerate(step.saved):
@@ -110,12 +110,12 @@ class Describer:
         if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
         elif step.freed and cursor.is_over("free"):
-            yield line(self._label("freed"), Span("what it had kept", "dim"))
+            yield line(self._label("freed"), Span("the values that it kept", "dim"))
         if step.made and cursor.is_over("free"):
             yield line(self._label("recorded"), *sentence_list([title(self.cursor, n) for n in step.made], 6))
 
     def _terms(self, node: NodeRecord) -> Iterator[Line]:
-        """What the gradient is the sum of, where it is a sum."""
+        """The terms of the gradient, if it is a sum."""
         arrived = self.cursor.arrived(node.id)
         if len(arrived) < 2:
             return
@@ -139,8 +139,8 @@ class Describer:
         )  # fmt: skip
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
-        """`g · y = 5 · 3 = 15`: the rule with this node's names; with the numbers of one element if there are many."""
-        found = worked(self.cursor, step, one.output)
+        """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers, of an array those of one element."""
+        found = worked_rule(self.cursor, step, one.output)
         width = max((self.width - LABEL - 30) // 3, SUMMED // 2)
         if found is None or one.term is None:
             return () if one.before is not None else line(self._value(one.term, 2 * width))
@@ -186,14 +186,14 @@ class Describer:
                         label,
                         Span("nothing to ", "dim"),
                         *title(self.cursor, edge.node),
-                        Span(": not asked for", "dim"),
+                        Span(": not requested", "dim"),
                     )
             else:
                 yield self._delivery(label, step, delivery, sent=output not in to_come)
         yield from self._rest(len(node.edges), "edges")
 
     def _delivery(self, label: Span, step: BackwardStep, one: Delivery, *, sent: bool) -> Line:
-        """To whom, what by the rule, and what it makes of the sum that is there."""
+        """The receiver, the gradient by the rule, and the new sum in the receiver's buffer."""
         to = line("→ ", *title(self.cursor, one.node), "  ")
         computed = self._computed(step, one) if one.term is not None else line(Span("nothing (None)", "dim"))
         if not sent:
@@ -218,7 +218,7 @@ class Describer:
     # The leaves pane
 
     def leaves(self) -> Iterator[Line]:
-        """Every leaf with its `.grad` so far, and whatever else a gradient was asked for."""
+        """Every leaf with its `.grad` so far, and other tensors with a requested gradient."""
         tensors = self.cursor.timeline.collectors
         if not tensors:
             yield line(Span("No leaf requires a gradient.", "dim"))
@@ -235,27 +235,27 @@ class Describer:
         room = max((self.width - len(name) - 34) // 2, 12)
         terms = f"{status.expected} {'term' if status.expected == 1 else 'terms'}"
         words: dict[str, tuple[str, Role]] = {
-            "no part": ("has no part in this pass", "dim"),
+            "no part": ("takes no part in this pass", "dim"),
             "none yet": (f"0 of {terms}", "dim"),
             "partial": (f"{status.arrived} of {terms}", ""),
             "waiting": (f"{'all ' if status.expected > 1 else ''}{terms}, not added yet", ""),
             "complete": ("complete", "good"),
         }
-        kind = " asked for  " if returned else ".grad  "
+        kind = " requested  " if returned else ".grad  "
         begin = line(Span(name, "leaf"), Span(kind, "dim"), self._value(value, room), "  ", Span(*words[status.state]))
         if status.state not in ("partial", "waiting"):
             return begin
         left = self.width - sum(len(span.text) for span in begin) - 2
-        shows = self._value(status.total, left if left >= SHORTEST else SUMMED)  # then in a row of its own
-        return line(*begin, Span(": ", "dim"), shows)
+        room = left if left >= SHORTEST else SUMMED  # in the second case the total gets a row of its own
+        return line(*begin, Span(": ", "dim"), self._value(status.total, room))
 
     # The engine pane
 
     def engine(self) -> Iterator[Line]:
-        """The ready queue, and who waits for what."""
+        """The ready queue, and the nodes that wait for more terms."""
         cursor, pass_ = self.cursor, self.cursor.timeline.pass_
         if pass_ is None or cursor.is_forward:
-            yield line(Span("The engine sleeps until backward is called.", "dim"))
+            yield line(Span("The engine is idle until backward is called.", "dim"))
             return
         yield line(
             self._label("can run" if cursor.hides_next else "ready"),
@@ -283,7 +283,7 @@ class Describer:
         return line(self._label(label), *before, "  " if before else "", *self._array(value, self.width - used, role))
 
     def _array(self, value: Value | None, width: int, role: Role) -> Line:
-        """A value, with its shape where it could only be described."""
+        """A value, followed by its shape if it is only described."""
         shape = f"   {format_shape(value.shape)}" if value is not None and value.shape else ""
         span = self._value(value, width - len(shape), role)
         return line(span, Span("" if span.text.startswith("[") else shape, "dim"))

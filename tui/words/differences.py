@@ -1,4 +1,4 @@
-"""What finite differences say of a gradient: as it was checked while recording, else worked out from the formula."""
+"""A gradient compared with finite differences: as checked while recording, else computed from the formula."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from microtape.recording.model.model import BackwardStep, FiniteDifferences, Nod
 from tui.shell.spans import Line, Span, line
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
+from tui.words.formula import element, index_text, parse_formula, symbols
 from tui.words.hook_effects import on_leaving
-from tui.words.rule import element, index_text, parse, symbols
-from tui.words.worked_rule import values
+from tui.words.worked_rule import symbol_values
 
 Index = tuple[int, ...]
-STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # where rounding and the method's own error balance
+STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # balances rounding against the error of the method
 
 
 def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> Line:
-    """`finite differences agree: 3.000 vs 3.000`, for one gradient of a step and one element; else an empty line."""
+    """`finite differences agree: 3.000 vs 3.000` for one element of a gradient of a step; else an empty line."""
     found = _recorded(cursor, step, output)
     term = next((one.term for one in step.deliveries if one.output == output), None)
     if found is not None and found.problem:
@@ -34,38 +34,20 @@ def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index:
         return ()
     analytical = float(term[index])
     if not math.isfinite(analytical) or not math.isfinite(numerical):
-        return ()  # what came in was not a number: that says nothing of this node
+        return ()  # the node received Inf or NaN: a comparison would say nothing about its rule
     return _verdict(analytical, numerical, bool(np.isclose(analytical, numerical, rtol=1e-3, atol=1e-6)))
 
 
 def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
-    """What the checks made while recording say of each gradient of a step; nothing where there were none."""
+    """The result of the check made while recording, for each gradient of a step that was checked."""
     for output in range(len(step.grad_inputs)):
         found = _recorded(cursor, step, output)
         if found is not None:
             yield differences_line(cursor, step, output, None)
 
 
-def summary(recording: Recording) -> str:
-    """The outcome of all checks in one sentence, with the nodes that are wrong."""
-    checked = [one for one in recording.checks if not one.problem]
-    wrong = [one for one in checked if not one.agrees]
-    names = list(dict.fromkeys(_called(recording, one.node) for one in wrong))
-    unknown = len(recording.checks) - len(checked)
-    rest = f"; {unknown} could not be checked" if unknown else ""
-    if not wrong:
-        return f"finite differences agree with all {len(checked):,} gradients that were checked{rest}"
-    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"finite differences differ from {len(wrong):,} of {len(checked):,} gradients: {some}{rest}"
-
-
-def _called(recording: Recording, number: int) -> str:
-    node = recording.nodes[number]
-    return node.op if node.place is None else f"{node.op} ({node.place.file}:{node.place.line})"
-
-
 class _Index:
-    """The checks of the recording that was asked about last, by pass, node and output: a step asks on every key."""
+    """The checks of the last recording, by pass, node and output; looked up on every key press."""
 
     checks: tuple[FiniteDifferences, ...] = ()
     by_place: Mapping[tuple[int, int, int], FiniteDifferences] = MappingProxyType({})
@@ -86,7 +68,7 @@ def _recorded(cursor: StepCursor, step: BackwardStep, output: int) -> FiniteDiff
 
 
 def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None) -> Line:
-    """Of the element that is asked about, if it was among those checked; else of all that were."""
+    """The check of the given element if it was checked; else the check of all elements."""
     if not isinstance(found.numerical, np.ndarray) or not isinstance(found.analytical, np.ndarray):
         return ()  # the recording kept only a summary of them
     shape = () if term is None else term.shape
@@ -116,28 +98,28 @@ def _verdict(analytical: float, numerical: float, agrees: bool) -> Line:
 
 
 def _four(x: float) -> str:
-    """Four digits, zeros among them: that 3.000 is 3.000 is what there is to see."""
+    """Four digits with trailing zeros, so that equal numbers look equal."""
     return format(x, "#.4g").rstrip(".")
 
 
 def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> float | None:
-    """The difference quotient of `z = x · y` at one element, if the formula is arithmetic and gives what was recorded.
+    """The difference quotient of `z = x · y` at one element, if the formula is arithmetic and gives the recorded value.
 
-    Only where each element of the result comes from one element of each operand: there it is the whole derivative.
+    Only for elementwise operations: there the quotient is the whole derivative.
     """
     node = cursor.timeline.node(step.node)
-    order, result = symbols(node), parse(node.formula).result
+    order, result = symbols(node), parse_formula(node.formula).result
     gradient = step.grad_outputs[0] if len(step.grad_outputs) == 1 else None
     computed = cursor.recording.value(node.outputs[0]) if node.outputs else None
     if index is None or not order or not isinstance(gradient, np.ndarray) or not isinstance(computed, np.ndarray):
         return None
     if not _is_elementwise(node, result) or len(index) != computed.ndim or gradient.shape != computed.shape:
         return None
-    known = values(cursor, node, None)
+    known = symbol_values(cursor, node, None)
     numbers = {symbol: element(known.get(symbol), computed.shape, index) for symbol in order}
     if any(number is None for number in numbers.values()) or _shape(known.get(order[output])) != computed.shape:
         return None
-    text = result.rpartition("=")[2]  # of `z = σ(x) = 1 / (1 + e⁻ˣ)` the last, which is arithmetic
+    text = result.rpartition("=")[2]  # the last part of `z = σ(x) = 1 / (1 + e⁻ˣ)` is arithmetic
     at = {symbol: float(number) for symbol, number in numbers.items() if number is not None}
     here = evaluate(text.strip(), at)
     if here is None or not np.isclose(here, float(computed[index]), rtol=1e-3, atol=1e-6):
@@ -152,7 +134,7 @@ def _quotient(text: str, at: Mapping[str, float], symbol: str, gradient: float) 
 
 
 def _is_elementwise(node: NodeRecord, result: str) -> bool:
-    """Small letters are single elements in a formula; sums and the like say so."""
+    """Whether the formula has only small letters, which stand for single elements, and no sum over elements."""
     mixes = re.search(r"[A-ZΣΠ]|\b(of|in|at|with)\b", result)
     return bool(result) and not mixes and node.kind == "operation"
 

@@ -3,56 +3,55 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from tui.shell.data_folder import replacing
 from tui.time.cursor import StepCursor
 
 Progress: TypeAlias = Callable[[str], None]
-"""Told now and then how far it is. Raising from it ends the work; nothing is written then."""
+"""Called from time to time with the progress. If it raises, the export ends and nothing is written."""
 
 REMOTE_FONT = re.compile(r"@font-face\s*\{[^}]*\}")
 
 
 class ExportError(Exception):
-    """It cannot be written; the message is one line for the user."""
+    """The file cannot be written; the message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """Something that can be written, and the suffixes that it can be written with, the usual one first."""
+class ExportKind:
+    """A kind of export, and its file suffixes, the default first."""
 
     name: str
     about: str
     suffixes: tuple[str, ...]
-    of_moment: bool  # so that its name tells the step
+    of_moment: bool  # whether it shows one moment, which its name tells
 
 
 KINDS = (
-    Kind("picture", "the graph as it is at this moment", (".svg", ".png", ".pdf", ".dot", ".txt"), True),
-    Kind("film", "the whole pass, as a page that plays it", (".html", ".gif"), False),
-    Kind("trace", "every step of the pass in words, or as data", (".txt", ".json"), False),
-    Kind("moment", "this moment in words, or as data", (".txt", ".json"), True),
-    Kind("screenshot", "the screen as it is behind this", (".svg",), True),
-    Kind("recording", "all of it, for the other commands", (".tape",), False),
+    ExportKind("picture", "the graph as it is at this moment", (".svg", ".png", ".pdf", ".dot", ".txt"), True),
+    ExportKind("film", "the whole pass, as a page that plays it", (".html", ".gif"), False),
+    ExportKind("trace", "every step of the pass in words, or as data", (".txt", ".json"), False),
+    ExportKind("moment", "this moment in words, or as data", (".txt", ".json"), True),
+    ExportKind("screenshot", "the screen behind this dialog", (".svg",), True),
+    ExportKind("recording", "the whole recording, for the other commands", (".tape",), False),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is written from: a moment, and how the screen looked then."""
+    """An export's source: a moment, and the screen at that moment."""
 
     cursor: StepCursor
     screen: str  # SVG
     theme: str = "light"
     ascii: bool = False
 
-    def default_name(self, kind: Kind) -> str:
+    def default_name(self, kind: ExportKind) -> str:
         """`train-pass2-step7.svg`, or `train-film.html`."""
         cursor = self.cursor
         stem = re.sub(r"[^\w.-]+", "_", Path(cursor.recording.title).stem).strip("_.") or "recording"
@@ -63,11 +62,11 @@ class Export:
         middle = {"screenshot": "-screen", "trace": "-trace"}.get(kind.name, "")
         return f"{stem}{middle}{f'-{moment}' if kind.of_moment else ''}{kind.suffixes[0]}"
 
-    def write(self, kind: Kind, path: Path, progress: Progress = lambda text: None) -> None:
-        """Write it, whole or not at all.
+    def write(self, kind: ExportKind, path: Path, progress: Progress = lambda text: None) -> None:
+        """Write the file, whole or not at all.
 
         Raises:
-            ExportError: it cannot be written, or not with this suffix.
+            ExportError: the file cannot be written, or not with this suffix.
         """
         suffix = path.suffix.lower()
         if suffix not in kind.suffixes:
@@ -77,17 +76,13 @@ class Export:
         if not path.absolute().parent.is_dir():
             raise ExportError(f"there is no folder {path.absolute().parent}")
         try:
-            unfinished = path.absolute().with_name(f".unfinished-{secrets.token_hex(6)}{suffix}")
-            try:
+            with replacing(path) as unfinished:
                 self._write(kind, unfinished, progress)
-                progress("all but its name")  # the last moment to stop
-                os.replace(unfinished, path)
-            finally:
-                unfinished.unlink(missing_ok=True)
+                progress("all but its name")  # the last chance to stop
         except OSError as error:
             raise ExportError(f"{path} cannot be written: {error.strerror or error}") from None
 
-    def _write(self, kind: Kind, path: Path, progress: Progress) -> None:
+    def _write(self, kind: ExportKind, path: Path, progress: Progress) -> None:
         if kind.name in ("picture", "film"):
             self._draw(kind, path, progress)
         elif kind.name == "recording":
@@ -98,7 +93,7 @@ class Export:
             text = self._json(kind, progress) if path.suffix.lower() == ".json" else self._text(kind, progress)
             path.write_text(text, encoding="utf-8")
 
-    def _draw(self, kind: Kind, path: Path, progress: Progress) -> None:
+    def _draw(self, kind: ExportKind, path: Path, progress: Progress) -> None:
         import viz
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
@@ -125,7 +120,7 @@ class Export:
         except RecordingError as error:
             raise ExportError(str(error)) from None
 
-    def _json(self, kind: Kind, progress: Progress) -> str:
+    def _json(self, kind: ExportKind, progress: Progress) -> str:
         from tui.words.trace_json import as_json, step_as_json
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index
@@ -135,7 +130,7 @@ class Export:
             data = step_as_json(self.cursor)
         return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
 
-    def _text(self, kind: Kind, progress: Progress) -> str:
+    def _text(self, kind: ExportKind, progress: Progress) -> str:
         from tui.words.trace import trace, trace_step
 
         recording, at = self.cursor.recording, self.cursor.timeline.pass_index

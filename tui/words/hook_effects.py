@@ -1,4 +1,4 @@
-"""What hooks made of gradients: where one ran, the sum of the terms, or what the rule gives, is not what went on."""
+"""The effects of hooks: after a hook, the gradient is no longer the sum of its terms or the result of the rule."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tui.shell.spans import Line, Span, line
 
 
 def on_arrival(step: BackwardStep) -> tuple[HookCall, ...]:
-    """The hooks that changed the gradient that came in, in the order in which they ran."""
+    """The hooks that changed the received gradient, in the order in which they ran."""
     return tuple(one for one in step.hooks if one.kind in ("tensor", "node pre") and _changed(one))
 
 
 def on_leaving(step: BackwardStep) -> Line:
-    """`, then the hook clip`: for what a node sends once post-hooks have changed it; else nothing."""
+    """`, then the hook clip` if post-hooks changed what the node sends; else empty."""
     names = [one.name for one in step.hooks if one.kind == "node post" and _changed(one)]
     return line(", then the hook ", Span(", ".join(names), "name")) if names else ()
 
 
 def _changed(hook: HookCall) -> bool:
-    """Whether it returned another gradient. As far as text can tell: of a large one only a summary may be there."""
+    """Whether it changed the gradient. Compares texts, because only a summary of a large gradient may be kept."""
     return format_value(hook.before, 200, digits=9) != format_value(hook.after, 200, digits=9)

@@ -1,4 +1,4 @@
-"""The passes of a recording: what each was, and two of them side by side."""
+"""The passes of a recording: a list of them, and two side by side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microtape.recording.model.words import format_number, format_shape, format_
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
-from tui.words.trace import pass_title, where
+from tui.words.trace import pass_title, place_text
 
 NARROWEST = 12  # characters of a column that was cut
 
@@ -25,10 +25,10 @@ class PassRow:
     position: int  # in `Recording.passes`
     number: int  # in the program, from 1
     call: str
-    root: str  # what it began at, with its value
+    root: str  # the root or roots, with their values
     place: str
     steps: int
-    failed: str  # the error, empty where there is none
+    failed: str  # the type of the error, or empty
 
 
 def list_passes(recording: Recording) -> list[PassRow]:
@@ -42,14 +42,16 @@ def list_passes(recording: Recording) -> list[PassRow]:
             roots.append(label if value is None else f"{label} = {format_value(value, 14)}")
         failed = "" if one.error is None else one.error.type
         call = pass_title(recording, one)
-        found.append(PassRow(position, one.index + 1, call, ", ".join(roots), where(one.place), len(one.steps), failed))
+        found.append(
+            PassRow(position, one.index + 1, call, ", ".join(roots), place_text(one.place), len(one.steps), failed)
+        )
     return found
 
 
 def pass_lines(recording: Recording, room: int | None = None) -> Iterator[Line]:
-    """The list for reading: number, call, what it began at, how many steps, how it ended.
+    """The list as lines: number, call, roots, line, number of steps, failure.
 
-    Columns are as wide as they need to be; in a `room` of so many characters, the widest are cut.
+    Columns are as wide as needed; if that exceeds `room` characters, the widest are cut.
     """
     rows = list_passes(recording)
     cells = [("pass", "call", "from", "line", "steps", "")]
@@ -68,9 +70,9 @@ def pass_lines(recording: Recording, room: int | None = None) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The gradient of the same thing in two passes. None where it had none."""
+    """The gradients of one leaf or operation in two passes; None if it had none."""
 
-    node: int  # in the second pass; in the first where it is only there
+    node: int  # in the second pass; if it is only in the first, there
     in_second: bool
     name: Line
     first: Value | None
@@ -78,7 +80,7 @@ class Pair:
 
     @property
     def difference(self) -> Value | None:
-        """Second less first; None where that cannot be told."""
+        """Second minus first; None if it cannot be computed."""
         a, b = self.first, self.second
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape and b.dtype.kind in "fci":
             with np.errstate(all="ignore"):
@@ -87,7 +89,7 @@ class Pair:
         return None
 
     def verdict(self, width: int = 26, *, ascii: bool = False) -> str:
-        """The difference in a word or number: `same`, `-0.12`, `shape 3 became 4`, `only in the second`."""
+        """The difference in words or numbers: `same`, `-0.12`, `shape 3 became 4`, `only in the second`."""
         a, b, difference = self.first, self.second, self.difference
         if a is None or b is None:
             only = f"only in the {'second' if a is None else 'first'}"
@@ -104,8 +106,8 @@ class Pair:
 def compare(recording: Recording, first: int, second: int) -> list[Pair]:
     """The gradients of two passes side by side: of the leaves, then of the operations in the order of the tape.
 
-    Leaves are the same tensor, or have the same name. Operations are the same node (as after `retain_graph`), or stand
-    at the same place and come as late among those that do: those of two steps of a training loop.
+    Leaves match if they are the same tensor or have the same name. Operations match if they are the same node (as with
+    `retain_graph`), or have the same place and the same index among the operations there (as in a training loop).
     """
     cursors = [StepCursor.open(recording, position).end() for position in (first, second)]
     known = [_by_key(cursor, other) for cursor, other in zip(cursors, reversed(cursors), strict=True)]
@@ -123,7 +125,7 @@ def compare(recording: Recording, first: int, second: int) -> list[Pair]:
 
 
 def _by_key(cursor: StepCursor, other: StepCursor) -> Mapping[object, int]:
-    """The nodes that take part in a pass, by what makes them the same in the other one."""
+    """The nodes that take part in a pass, by a key that is equal for matching nodes of the other pass."""
     pass_, recording = cursor.timeline.pass_, cursor.recording
     also = set(other.timeline.pass_.dependencies) if other.timeline.pass_ is not None else set()
     found: dict[object, int] = {}
@@ -145,7 +147,7 @@ def _by_key(cursor: StepCursor, other: StepCursor) -> Mapping[object, int]:
 def comparison_lines(
     recording: Recording, first: int, second: int, *, width: int = 100, ascii: bool = False
 ) -> Iterator[Line]:
-    """The comparison for reading: a heading, then a line for each pair."""
+    """The comparison as lines: a heading, then a line for each pair."""
     pairs = compare(recording, first, second)
     yield from headings(recording, first, second)
     yield line("")
@@ -158,7 +160,7 @@ def comparison_lines(
 
 
 def headings(recording: Recording, first: int, second: int) -> Iterator[Line]:
-    """Which two passes these are, and what they began at."""
+    """The two passes and their roots."""
     rows = list_passes(recording)
     for position in (first, second):
         one = rows[position]

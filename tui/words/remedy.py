@@ -1,33 +1,33 @@
-"""What to do about a pass that failed: one suggestion, with the user's own line mended where it can be."""
+"""A suggestion for a pass that failed, with the user's own line corrected if possible."""
 
 from __future__ import annotations
 
 import ast
 
 from microtape.recording.model.model import ErrorRecord, Place, Recording
-from tui.time.source import lines
+from tui.time.source import source_lines
 
 
 def remedy(recording: Recording, error: ErrorRecord) -> str:
-    """The suggestion, or nothing where there is none to make."""
+    """The suggestion, or an empty text."""
     places, text = dict(error.places), error.message
     if "modified by an inplace operation" in text or "modified" in places:
-        mended = _out_of_place(recording, places["modified"]) if "modified" in places else ""
-        return f"write `{mended}` there: a new tensor, the kept one stays" if mended else (
-            "compute a new tensor there instead of writing into this one, or write into a .clone() of it"
-        )  # fmt: skip
+        corrected = _out_of_place(recording, places["modified"]) if "modified" in places else ""
+        if corrected:
+            return f"write `{corrected}` there: this makes a new tensor and leaves the kept one unchanged"
+        return "compute a new tensor there instead of writing into this one, or write into a .clone() of it"
     if "second time" in text or "freed" in text:
-        return "pass retain_graph=True to the first backward, or compute the result anew before the second"
+        return "pass retain_graph=True to the first backward, or compute the result again before the second"
     if "grad can be implicitly created only for scalar" in text:
         return "reduce it to one number first, such as .sum() or .mean(), or pass a gradient of its shape to backward"
     if "does not require grad" in text:
-        return "make a tensor behind it with requires_grad=True, and look for detach() or no_grad on the way"
+        return "create one of its inputs with requires_grad=True, and look for detach() or no_grad in between"
     return ""
 
 
 def _out_of_place(recording: Recording, place: Place) -> str:
-    """The line that wrote in place, as one that does not: `y += 1` as `y = y + 1`, `y.add_(1)` as `y = y.add(1)`."""
-    text = "\n".join(lines(recording, place.file)[place.line - 1 : place.end_line]).strip()
+    """The in-place line, rewritten out of place: `y += 1` as `y = y + 1`, `y.add_(1)` as `y = y.add(1)`."""
+    text = "\n".join(source_lines(recording, place.file)[place.line - 1 : place.end_line]).strip()
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):

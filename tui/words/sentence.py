@@ -1,4 +1,4 @@
-"""One or two sentences in plain words: what this step did, and why, with the numbers in it."""
+"""One or two sentences about a moment: what the step did, and why, with its numbers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ WIDTH = 28  # of a number or array inside a sentence
 
 
 def sentence(cursor: StepCursor) -> Line:
-    """What happened in the moment that the cursor is at, and why."""
+    """What happened at the cursor's moment, and why."""
     return _Writer(cursor).write()
 
 
 def computed(cursor: StepCursor, node: int) -> Line:
-    """What an operation computed from what, and what it keeps, once it has run."""
+    """What an operation has computed, from which operands, and what it keeps for backward."""
     return _Writer(cursor).computed(cursor.timeline.node(node))
 
 
 def title(cursor: StepCursor, node: int) -> Line:
-    """What to call a node in running text: a leaf by its name, an operation as `h (%12)` or `%12 mul`."""
+    """The name of a node in running text: `x` for a leaf, `h (%12)` or `%12 mul` for an operation."""
     record = cursor.timeline.node(node)
     label = cursor.recording.label(node)
     if record.variable is not None:
@@ -49,36 +49,38 @@ class _Writer:
             return self._backward(cursor.step)
         if cursor.is_forward and cursor.node is None:
             count = len(cursor.timeline.forward)
-            return line(f"The program is about to compute. {_count(count, 'operation')} will be put on the tape.")
+            return line(
+                f"The program has not computed anything yet. It will record {_count(count, 'operation')} on the tape."
+            )
         if cursor.is_forward and cursor.node is not None:
             return self.computed(cursor.timeline.node(cursor.node))
         if pass_ is None:
-            return line("The tape is written, and the program never called backward: there is nothing to go back over.")
+            return line("The program never called backward, so there are no backward steps.")
         return self._called()
 
     def _called(self) -> Line:
-        """The last operation has run, and backward was called; nothing has been evaluated."""
+        """Backward has been called after the last operation, and no node has been evaluated."""
         pass_, forward = self.cursor.timeline.pass_, self.cursor.timeline.forward
         assert pass_ is not None
         if pass_.error is not None and not pass_.steps:
-            return line(f"{pass_.kind} was refused before its first step: ", Span(_first_line(pass_.error), "bad"))
+            return line(f"{pass_.kind} failed before its first step: ", Span(_first_line(pass_.error), "bad"))
         roots = [
-            line(*title(self.cursor, root.node), " starts from ", self._number(seed, "gradient"))
+            line(*title(self.cursor, root.node), " receives the seed ", self._number(seed, "gradient"))
             for root, seed in zip(pass_.roots, pass_.seeds, strict=True)
             if root.node is not None
         ]
-        why = " (the derivative of a number by itself)" if len(roots) == 1 and _is_one(pass_.seeds[0]) else ""
+        why = " (its derivative with respect to itself)" if len(roots) == 1 and _is_one(pass_.seeds[0]) else ""
         asked = ""
         if pass_.captures:
-            asked = f" It will go only where it has to for {_count(len(pass_.captures), 'gradient')} asked for."
+            asked = f" It visits only the nodes needed for {_count(len(pass_.captures), 'requested gradient')}."
         last = line(*self._result(self.cursor.timeline.node(forward[-1])), ", and ") if forward else ()
         return line(*last, f"{pass_.kind}() is called: ", *sentence_list(roots), why, f".{asked}", *self._next())
 
     def computed(self, node: NodeRecord) -> Line:
-        """See above."""
+        """See the function `computed`."""
         kept = dict.fromkeys(self.cursor.tensor_name(saved.ref) or "a constant" for saved in node.saved)
         names = sentence_list([line(Span(name, "name")) for name in kept])
-        why = line("It keeps ", *names, " for its backward.") if kept else line("It keeps no value: it needs none.")
+        why = line("It keeps ", *names, " for backward.") if kept else line("It keeps no value: backward needs none.")
         return line(*self._result(node), ". ", *why)
 
     def _result(self, node: NodeRecord) -> Line:
@@ -87,8 +89,8 @@ class _Writer:
         value = self.cursor.value(node.id)
         result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
         if node.in_place and operands:
-            others = line(", from ", *sentence_list(operands[1:]), ",") if operands[1:] else ()
-            return line(Span(node.op, "op"), " wrote ", result, *others, " over ", *operands[0])
+            others = line(", using ", *sentence_list(operands[1:])) if operands[1:] else ()
+            return line(Span(node.op, "op"), " changed ", *operands[0], " in place to ", result, *others)
         given = line(" from ", *sentence_list(operands)) if operands else ()
         return line(Span(node.op, "op"), " computed ", result, *given)
 
@@ -106,33 +108,34 @@ class _Writer:
             whole = f" (the sum of {len(arrived)} terms)" if len(arrived) > 1 else ""
             hooks = on_arrival(step)
             if hooks:
-                names = sentence_list(line(Span(one.name, "name")) for one in hooks)
-                came = self._number(hooks[0].before, "gradient")
-                whole = f"{whole}, of which {'a hook' if len(hooks) == 1 else 'hooks'}, "
-                hooked = line(came, whole, *names, ", made ", self._number(received, "gradient"))
+                names = sentence_list(line(Span(hook.name, "name")) for hook in hooks)
+                which = f"{whole}, which the {'hook' if len(hooks) == 1 else 'hooks'} "
+                before = self._number(hooks[0].before, "gradient")
+                gradient = line(before, which, *names, " changed to ", self._number(received, "gradient"))
             else:
-                hooked = line(self._number(received, "gradient"), whole)
-            begin = line(*title(self.cursor, node.id), " had ", *hooked)
+                gradient = line(self._number(received, "gradient"), whole)
+            begin = line(*title(self.cursor, node.id), " received ", *gradient)
         sent = [one for one in step.deliveries if one.term is not None]
         if not sent:
-            return line(*begin, " and sends nothing on: none of its operands gets a gradient.", *self._next())
+            return line(*begin, "; it sends nothing, because none of its operands gets a gradient.", *self._next())
         rule = derivatives(node.formula)
         terms = [line(self._number(one.term, "gradient"), " to ", *title(self.cursor, one.node)) for one in sent]
-        by = line(f", by its rule {rule}" if rule else "", *on_leaving(step), ", " if rule else " ")
+        hooked = on_leaving(step)
+        by = line(f"; its rule {rule}" if rule else "; it", *hooked, ", sends " if hooked else " sends ")
         return line(
-            *begin, " and sends", *by, *sentence_list(terms), ".",
+            *begin, *by, *sentence_list(terms), ".",
             *self._sums(sent), *self._waiting(step), *self._made(step), *self._next(),
         )  # fmt: skip
 
     def _inside(self, step: BackwardStep, phase: Phase) -> Line:
-        """One moment inside of a step."""
+        """One moment inside a step."""
         name = title(self.cursor, step.node)
         if phase.kind == "take":
             arrived = self.cursor.arrived(step.node)
             received = next((value for value in step.grad_outputs if value is not None), None)
             whole = f", the sum of {len(arrived)} terms" if len(arrived) > 1 else ""
             return line(
-                *name, " waits for nothing more. It takes ", self._number(received, "gradient"), whole,
+                *name, " has all its terms. It takes ", self._number(received, "gradient"), whole,
                 ", out of its input buffer.",
             )  # fmt: skip
         if phase.kind == "unpack":
@@ -140,53 +143,48 @@ class _Writer:
                 line(Span(use.name, "op"), " = ", self._number(use.value, "value"), f" (version {use.ref.version})")
                 for use in step.saved
             ]
+            values, they_have = ("value", "It has") if len(kept) == 1 else ("values", "They have")
             return line(
-                *name, " unpacks what its forward kept: ", *sentence_list(kept), ". Nobody has written to it since."
-            )
+                *name, f" unpacks the {values} that forward kept: ", *sentence_list(kept),
+                f". {they_have} not been modified since.",
+            )  # fmt: skip
         if phase.kind == "apply":
             rule = derivatives(self.cursor.timeline.node(step.node).formula)
             terms = [self._number(one.term, "gradient") for one in step.deliveries]
-            by = f" by its rule {rule}" if rule else ""
-            return line(
-                *name, f" computes{by}: ", *sentence_list([line(term) for term in terms]), ". Nothing is sent yet."
-            )
+            applies = f" applies its rule {rule}: " if rule else " computes "
+            return line(*name, applies, *sentence_list([line(term) for term in terms]), ". Nothing is sent yet.")
         one = step.deliveries[phase.delivery]
         to = title(self.cursor, one.node)
-        left = (
-            f"It waits for {one.dependencies_left} more"
-            if one.dependencies_left
-            else "It waits for nothing more: it is ready"
-        )
+        left = one.dependencies_left
+        then = f"It waits for {_count(left, 'more term')}." if left else "It has all its terms: it is ready."
         if one.term is None:
-            return line(*to, " is told that no gradient will come from ", *name, f". {left}.")
+            return line(*to, " receives no gradient (None) from ", *name, f". {then}")
         if one.before is None:
-            was = "nothing was in its buffer before"
-            return line(*to, " gets ", self._number(one.term, "gradient"), f"; {was}. {left}.")
-        return line(*to, " has ", *self._sum(one.before, one.term, one.total), f": gradients add up. {left}.")
+            return line(*to, " receives ", self._number(one.term, "gradient"), f"; its buffer was empty. {then}")
+        return line(*to, " has ", *self._sum(one.before, one.term, one.total), f": gradients add up. {then}")
 
     def _accumulate(self, node: NodeRecord, step: BackwardStep) -> Line:
         name = title(self.cursor, node.id)
         gradient = step.grad_outputs[0] if step.grad_outputs else None
         if gradient is None:
-            return line(*name, " is a leaf, and no gradient has come to it: its .grad stays as it was.")
-        begin = line(*name, " is a leaf, so the way ends here: ")
+            return line(*name, " is a leaf that received no gradient: its .grad is unchanged.")
+        begin = line(*name, " is a leaf, so its gradient goes no further: ")
         for hook in on_arrival(step):
-            made = self._number(hook.after, "gradient")
-            begin = line(*begin, "a hook, ", Span(hook.name, "name"), ", made ", made, " of ",
-                         self._number(hook.before, "gradient"), ", and ")  # fmt: skip
+            before, after = (self._number(value, "gradient") for value in (hook.before, hook.after))
+            begin = line(*begin, "the hook ", Span(hook.name, "name"), " changed ", before, " to ", after, ", and ")
         if step.grad_before is None:
             return line(*begin, self._number(gradient, "gradient"), " becomes its .grad, which was None.")
         total = self._sum(step.grad_before, gradient, step.grad_after)
-        return line(*begin, "its .grad was not empty, and backward adds to it: ", *total, ".")
+        return line(*begin, "its .grad was not None, so backward adds to it: ", *total, ".")
 
     def _sums(self, sent: list[Delivery]) -> Line:
-        """What was added to something that had come before: where a value was used twice, gradients add."""
+        """The sums of gradients of values that were used more than once."""
         sums = [
             line(*title(self.cursor, one.node), " has ", *self._sum(one.before, one.term, one.total))
             for one in sent
             if one.before is not None
         ]
-        return line(" What was used more than once adds up: ", *sentence_list(sums), ".") if sums else ()
+        return line(" Gradients of values used more than once add up: ", *sentence_list(sums), ".") if sums else ()
 
     def _waiting(self, step: BackwardStep) -> Line:
         left = {one.node: one.dependencies_left for one in step.deliveries}
@@ -195,7 +193,10 @@ class _Writer:
             if count:
                 groups.setdefault(count, []).append(title(self.cursor, node))
         waiting = [
-            line(*sentence_list(nodes), f" {'waits' if len(nodes) == 1 else 'wait'} for {count} more")
+            line(
+                *sentence_list(nodes),
+                f" {'waits' if len(nodes) == 1 else 'each wait'} for {_count(count, 'more term')}",
+            )
             for count, nodes in groups.items()
         ]
         return line(" ", *sentence_list(waiting), ".") if waiting else ()
@@ -205,8 +206,8 @@ class _Writer:
             return ()
         operations, pass_ = _count(len(step.made), "operation"), self.cursor.timeline.pass_
         if pass_ is not None and pass_.create_graph:
-            return line(f" What it computed went on the tape too (create_graph): {operations}.")
-        return line(f" Meanwhile {operations} went on the tape, as when a checkpoint computes again what was not kept.")
+            return line(f" Its computation is on the tape too (create_graph): {operations}.")
+        return line(f" It recorded {operations} meanwhile, as when a checkpoint recomputes values that were not kept.")
 
     def _next(self) -> Line:
         ready, following = self.cursor.ready, self.cursor.next_node
@@ -215,15 +216,15 @@ class _Writer:
         if following is None:
             pass_ = self.cursor.timeline.pass_
             return line(f" That was the last step: {pass_.kind} is done.") if pass_ and pass_.is_complete else ()
-        if following not in ready[:1]:  # on an engine with a fault
+        if following not in ready[:1]:  # in an engine with a fault
             return line(" Next: ", *title(self.cursor, following), ".")
         node = self.cursor.timeline.node(following)
         if len(ready) == 1:
-            why = "the only one ready"
+            why = "the only ready node"
         elif node.sequence_nr is None:
-            why = "leaves go first"
+            why = "because leaves go first"
         else:
-            why = f"of {len(ready)} ready ones it was recorded last"
+            why = f"the last recorded of {len(ready)} ready nodes"
         return line(" Next: ", *title(self.cursor, following), f", {why}.")
 
     def _failed(self, node: NodeRecord, step: BackwardStep, error: ErrorRecord) -> Line:
@@ -234,8 +235,8 @@ class _Writer:
         places = dict(error.places)
         modified = f" (line {places['modified'].line})" if "modified" in places else ""
         return line(
-            *name, " cannot go back. It kept ", Span(self.cursor.tensor_name(stale.ref) or "a tensor", "name"),
-            f" at version {stale.ref.version}, and an in-place operation{modified} has since made it ",
+            *name, " failed. It kept ", Span(self.cursor.tensor_name(stale.ref) or "a tensor", "name"),
+            f" at version {stale.ref.version}, but an in-place operation{modified} has since changed it to ",
             Span(f"version {stale.version_now}", "bad"), ": the value that its derivative needs is gone.",
         )  # fmt: skip
 

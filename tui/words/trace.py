@@ -1,4 +1,4 @@
-"""The stepper's plain-text twin: a recording, or one step of it, as lines to read, to search and to listen to."""
+"""The stepper's plain-text twin: a recording, or one step of it, as lines; also for screen readers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model.model import Pass, Place, Recording
 from tui.shell.spans import Line, plain, shown, wrapped
-from tui.time.columns import HEADINGS, Columns, heading
+from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape, Listing
-from tui.time.rows import Rows, fit
-from tui.time.source import expression, lines, place_of
+from tui.time.row_texts import RowTexts, fit
+from tui.time.source import expression, place_of, source_lines
 from tui.time.timeline import Timeline
 from tui.words.describe import LABEL, Describer
 from tui.words.sentence import computed, sentence, title
@@ -24,7 +24,7 @@ MARKS = {"current": ">", "delivered": "+"}
 def trace(
     recording: Recording, passes: Iterable[int] | None = None, *, width: int = 100, ascii: bool = False
 ) -> Iterator[str]:
-    """The passes at these indices (None: all) with every step, in order. Nothing is left out, however long it gets."""
+    """The passes at these indices (None: all) with every step, in order. Nothing is left out."""
     yield from _opening(recording)
     for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
@@ -33,7 +33,7 @@ def trace(
 
 
 def trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """One pass: its tape with all values and gradients at the end, then step after step, then what the leaves got."""
+    """One pass: its tape with the final values and gradients, then every step, then the leaves."""
     printer = _Printer(recording, pass_index, width, ascii)
     yield from printer.heading()
     yield ""
@@ -53,7 +53,7 @@ def trace_step(
 
 
 def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """A moment: the tape as it was then, what happened, where in the program, the leaves, the engine."""
+    """A moment: the tape, what happened, the source, the leaves, the engine."""
     printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.heading()
     yield ""
@@ -77,22 +77,22 @@ def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False) 
 
 
 def trace_rows(cursor: StepCursor, nodes: Collection[int], *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """The rows of these nodes alone, as they are at a moment."""
+    """Only the rows of these nodes, at a moment."""
     printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.rows_of(cursor, Listing.only(cursor.timeline, nodes))
 
 
 def trace_folded(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """The tape at a moment with what repeats in one row."""
+    """The tape at a moment, with each repetition folded into one row."""
     printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
     yield from printer.rows_of(cursor, FoldedTape(cursor.timeline).listing((), None))
 
 
 def trace_why(cursor: StepCursor, text: str, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
-    """Why a gradient is what it is, back to the seed along the largest terms; or why there is none.
+    """Why a gradient has its value, back to the seed along the largest terms; or why there is none.
 
     Raises:
-        LookupError: there is no such thing; the message is for the user.
+        LookupError: the text names nothing; the message is for the user.
     """
     for spans in answer_lines(cursor, text):
         indent = " " * (len(spans[0].text) - len(spans[0].text.lstrip())) if spans else ""
@@ -105,7 +105,7 @@ def pass_title(recording: Recording, one: Pass) -> str:
 
 
 def pass_number(recording: Recording, pass_index: int) -> str:
-    """`pass 2 of 3`, from 1; where the program made passes that were not recorded, `pass 200 (1 of 3 recorded)`."""
+    """`pass 2 of 3`, from 1; if some passes were not recorded, `pass 200 (1 of 3 recorded)`."""
     number, count = recording.passes[pass_index].index + 1, len(recording.passes)
     if number == pass_index + 1:
         return f"pass {number} of {count}"
@@ -139,8 +139,8 @@ class _Printer:
         self.timeline = Timeline(recording, pass_index)
         self.width = width
         self.ascii = ascii
-        self.rows = Rows(self.timeline, ascii=ascii)
-        self.columns: Columns = self.rows.columns(width - len(INDENT) - 2)
+        self.rows = RowTexts(self.timeline, ascii=ascii)
+        self.columns: ColumnWidths = self.rows.columns(width - len(INDENT) - 2)
 
     def cursor(self, steps: int) -> StepCursor:
         return StepCursor(self.timeline, len(self.timeline.forward) + steps)
@@ -153,10 +153,10 @@ class _Printer:
         count = _count(len(self.timeline.steps), "step")
         end = f"complete, {count}" if one.is_complete else f"failed at step {len(self.timeline.steps)}"
         number = pass_number(self.recording, self.timeline.pass_index).capitalize()
-        yield self._rule(number, pass_title(self.recording, one), where(one.place), end)
+        yield self._rule(number, pass_title(self.recording, one), place_text(one.place), end)
 
     def rows_of(self, cursor: StepCursor, listing: Listing) -> Iterator[str]:
-        """The rows of a listing, each fold in one."""
+        """The rows of a listing, with each fold in one row."""
         columns = self.columns = self.rows.columns(self.width - len(INDENT) - 2, listing.lanes)
         yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, columns.widths)))}".rstrip()
         for at, entry in enumerate(listing.entries):
@@ -170,9 +170,9 @@ class _Printer:
                 yield f"{INDENT}  {' ' * columns.number} {lanes} {shown(what, ascii=self.ascii)}"
 
     def source(self, cursor: StepCursor) -> Iterator[str]:
-        """The lines around the moment's place, the expression underlined."""
+        """The lines around the moment's place, with the expression underlined."""
         place = place_of(cursor)
-        code = lines(cursor.recording, place.file) if place is not None else []
+        code = source_lines(cursor.recording, place.file) if place is not None else []
         if place is None or not code:
             return
         yield self._rule("Source", place.file)
@@ -207,7 +207,7 @@ class _Printer:
             place = self.timeline.node(node).place
             name = self._text(title(cursor, node))
             count = f"Step {cursor.steps_done} of {len(self.timeline.steps)}"
-            yield self._rule(count, name, where(place), expression(self.recording, place))
+            yield self._rule(count, name, place_text(place), expression(self.recording, place))
             yield from self._wrapped(self._text(sentence(cursor)))
             for spans in self._describer(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
@@ -217,7 +217,7 @@ class _Printer:
         node = self.timeline.node(self.timeline.forward[index])
         count = f"Operation {index + 1} of {len(self.timeline.forward)}"
         name = self._text(title(cursor, node.id))
-        yield self._rule(count, name, where(node.place), expression(self.recording, node.place))
+        yield self._rule(count, name, place_text(node.place), expression(self.recording, node.place))
         moment = cursor.to_moment(index + 1)
         yield from self._wrapped(self._text(computed(moment, node.id)))
         for spans in self._describer(moment).operation(node):
@@ -271,7 +271,7 @@ class _Printer:
         return f"{dash * 2} {text} ".ljust(self.width, dash).rstrip()
 
 
-def where(place: Place | None) -> str:
+def place_text(place: Place | None) -> str:
     """`train.py:7`, or nothing."""
     return "" if place is None else f"{place.file}:{place.line}"
 

@@ -1,9 +1,8 @@
-"""The trace for machines: a recording, or one step of it, as JSON.
+"""The trace for programs: a recording, or one step of it, as JSON.
 
-The shape is that of `microtape.recording.model`, field by field. An array is `{"shape", "dtype", "data"}` with nested
-lists, one that was too large to keep is `{"summary": {...}}`; numbers that JSON lacks are the strings "nan", "inf",
-"-inf", and complex ones `[real, imaginary]`. Indices count from 0, as ids do. A step's
-`sentence` says in words what it did.
+The data follows `microtape.recording.model.model`, field by field. An array is `{"shape", "dtype", "data"}` with nested
+lists; an array too large to keep is `{"summary": {...}}`. Numbers that JSON lacks are the strings "nan", "inf" and
+"-inf"; a complex number is `[real, imaginary]`. Indices and ids count from 0. A step's `sentence` says what it did.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ import numpy as np
 
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import summarize
-from tui.shell.progress import SOME
+from tui.shell.progress import REPORT_EVERY
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of
+from tui.time.box_layout import HEIGHT
 from tui.time.box_picture import BoxPicture, operands_of
-from tui.time.boxes import HEIGHT
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape
 from tui.time.source import expression, place_of
 from tui.words.describe import Describer
-from tui.words.marks import Mark
 from tui.words.passes import compare, list_passes
 from tui.words.sentence import computed, sentence
+from tui.words.time_marks import Mark
 from tui.words.why import answer_lines, refer
 
 FORMAT = {"format": "microtape trace", "version": 1}
@@ -37,8 +36,9 @@ FORMAT = {"format": "microtape trace", "version": 1}
 def as_json(
     recording: Recording, passes: Iterable[int] | None = None, progress: Callable[[str], None] = lambda text: None
 ) -> dict[str, Any]:
-    """The recording as JSON-ready data, with the passes at these indices; None: with all. `progress` is told how far
-    it is; raising from it ends the work.
+    """The recording as JSON-ready data, with the passes at these indices (None: all).
+
+    `progress` is called from time to time with a text; an exception from it ends the work.
     """
     chosen = []
     for position in range(len(recording.passes)) if passes is None else passes:
@@ -46,7 +46,7 @@ def as_json(
         cursor = StepCursor.after(recording, 0, position)
         steps = []
         for done in range(len(one.steps)):
-            if done % SOME == 0:
+            if done % REPORT_EVERY == 0:
                 progress(f"{done:,} of {len(one.steps):,} steps")
             steps.append(_step(cursor.move(done + 1)))
         chosen.append({**_plain(one._replace(steps=())), "steps": steps})
@@ -64,9 +64,7 @@ def as_json(
 
 
 def step_as_json(cursor: StepCursor) -> dict[str, Any]:
-    """One moment: the step or operation with its node, the engine's queues, every leaf as it is then, and what the
-    panes of the stepper say in words.
-    """
+    """One moment: the step or operation with its node, the engine's queues, every leaf, and the texts of the panes."""
     words = Describer(cursor, 200, limit=None)
     leaves = [cursor.leaf(tensor) for tensor in cursor.timeline.collectors]
     return {
@@ -110,20 +108,20 @@ def step_as_json(cursor: StepCursor) -> dict[str, Any]:
 
 
 def forward_as_json(cursor: StepCursor) -> dict[str, Any]:
-    """Every operation before a pass, in order, with what it did in words."""
+    """Every operation before a pass, in order, with its sentence."""
     end = cursor.to_moment(len(cursor.timeline.forward))
     operations = [{"node": node, "sentence": plain(computed(end, node))} for node in cursor.timeline.forward]
     return {**FORMAT, "operations": operations}
 
 
 def boxes_as_json(cursor: StepCursor) -> dict[str, Any]:
-    """The boxes of the graph: each node with its place in characters, how far it is, its numbers, and what it uses."""
+    """The boxes of the graph: each node with its place in characters, state, value, gradient and operands."""
     picture = BoxPicture(cursor.timeline)
     picture.follow(cursor)
     operands = operands_of(cursor.timeline, picture.shown)
     boxes = [
         {
-            **picture.plan.boxes[node]._asdict(),
+            **picture.layout.boxes[node]._asdict(),
             "height": HEIGHT,
             "label": cursor.recording.label(node),
             "op": cursor.timeline.node(node).op,
@@ -139,7 +137,7 @@ def boxes_as_json(cursor: StepCursor) -> dict[str, Any]:
 
 
 def marks_as_json(cursor: StepCursor, marks: Iterable[Mark]) -> dict[str, Any]:
-    """Moments at which there is something to see: after so many operations, or steps of backward."""
+    """Marked moments, each given by the number of operations and backward steps done."""
     start = len(cursor.timeline.forward)
     found = [
         {"operations": min(one.moment, start), "steps": max(one.moment - start, 0), "node": one.node,
@@ -150,13 +148,13 @@ def marks_as_json(cursor: StepCursor, marks: Iterable[Mark]) -> dict[str, Any]:
 
 
 def rows_as_json(cursor: StepCursor, nodes: Collection[int]) -> dict[str, Any]:
-    """Nodes that were looked for, in tape order."""
+    """The found nodes, in tape order."""
     found = [_plain(cursor.timeline.node(node)) for node in cursor.timeline.rows if node in nodes]
     return {**FORMAT, "nodes": found, "of": len(cursor.timeline.rows)}
 
 
 def folds_as_json(cursor: StepCursor) -> dict[str, Any]:
-    """The rows of the tape with what repeats folded: a node's id, or a fold with the nodes inside."""
+    """The rows of the folded tape: the id of a node, or a fold with its nodes."""
     rows: list[Any] = [
         one if isinstance(one, int) else {"fold": one.run.label, "nodes": list(one.nodes)}
         for one in FoldedTape(cursor.timeline).listing((), None).entries
@@ -165,16 +163,16 @@ def folds_as_json(cursor: StepCursor) -> dict[str, Any]:
 
 
 def arrays_as_json(cursor: StepCursor, node: int) -> dict[str, Any]:
-    """The arrays of a node at a moment, by what they are."""
+    """The arrays of a node at a moment, each with its name."""
     arrays = [{"name": name, "value": _plain(value), **_about(value)} for name, value in arrays_of(cursor, node)]
     return {**FORMAT, "node": node, "steps_done": cursor.steps_done, "arrays": arrays}
 
 
 def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
-    """Why a gradient is what it is: its terms with who sent them, and the same in words.
+    """Why a gradient has its value: its terms with their senders, and the answer in words.
 
     Raises:
-        LookupError: there is no such thing; the message is for the user.
+        LookupError: the text names nothing; the message is for the user.
     """
     about = refer(cursor, text)
     words = [plain(spans) for spans in answer_lines(cursor, text)]
@@ -214,7 +212,7 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
 
 
 def _about(value: Value) -> dict[str, Any]:
-    """The statistics and the histogram of what is given whole."""
+    """The statistics and the histogram of an array that is given whole."""
     return {} if isinstance(value, Summary) else {"summary": _plain(summarize(value))["summary"]}
 
 
@@ -223,7 +221,7 @@ def _step(cursor: StepCursor) -> dict[str, Any]:
 
 
 def _plain(x: Any) -> Any:
-    """Named tuples to dicts, arrays to nested lists, everything else to what JSON has."""
+    """Convert named tuples to dicts, arrays to nested lists, and other values to what JSON has."""
     if isinstance(x, Summary):
         return {"summary": {name: _plain(value) for name, value in zip(x._fields, x, strict=True)}}
     if isinstance(x, np.ndarray):

@@ -1,4 +1,4 @@
-"""Why is this gradient what it is? The terms it is the sum of, down to one element, and where each came from."""
+"""Why does this gradient have its value? Its terms, down to one element, and the node that sent each."""
 
 from __future__ import annotations
 
@@ -9,82 +9,83 @@ from typing import Any
 
 import numpy as np
 
-from microtape.recording.model.model import Value
+from microtape.recording.model.model import BackwardStep, Value
 from microtape.recording.model.words import format_number, format_value
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.source import expression
+from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
+from tui.words.formula import element, factor_text, index_of_largest, index_text, symbols
 from tui.words.hook_effects import on_arrival, on_leaving
-from tui.words.missing import made_at, why_no_grad, why_none
-from tui.words.rule import element, index_text, largest, symbols
 from tui.words.sentence import title
-from tui.words.worked_rule import values, worked
+from tui.words.why_none import made_at, why_no_grad, why_none
+from tui.words.worked_rule import symbol_values, worked_rule
 
 Index = tuple[int, ...]
-MOST_PRODUCTS = 4  # of a sum of products, how many are written out
+MOST_PRODUCTS = 4  # products of a sum that are written out
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked about: the gradient that reached a node's output (for a leaf's node: its `.grad`), one element."""
+    """The subject of a question: an element of the gradient of a node's output (for a leaf's node, of its `.grad`)."""
 
     node: int
-    index: Index | None  # None: no element, because the gradient is not here or only a summary of it
+    index: Index | None  # None if the gradient is missing or only a summary was kept
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One of the terms that a gradient is the sum of."""
+    """One of the terms of a gradient."""
 
     lines: tuple[Line, ...]
-    sender: Subject | None  # the gradient that it was computed from; None for a seed
+    sender: Subject | None  # the gradient from which it was computed; None for a seed
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What there is to say: a heading, then the terms, each of which can be followed back."""
+    """The answer to a question: a heading, then the terms, each of which can be followed back."""
 
     subject: Subject
     heading: tuple[Line, ...]
     terms: tuple[Term, ...]
-    left_out: int = 0  # how many more terms there are
+    left_out: int = 0  # the number of further terms
 
 
 def ask(cursor: StepCursor, text: str) -> Subject:
     """The subject that the user means: `W1`, `W1[0, 3]`, `%7`; an empty text means the current node.
 
     Raises:
-        LookupError: there is no such thing, or no such element; the message is for the user.
+        LookupError: the text names no node or no element; the message is for the user.
     """
     match = re.fullmatch(r"\s*(.*?)\s*(?:\[([-\d,\s]*)\])?\s*", text)
     name, wanted = (match[1], match[2]) if match else (text, None)
     nodes = cursor.find(name) if name else frozenset() if cursor.focus is None else frozenset({cursor.focus})
     if not nodes:
         raise LookupError(f"there is no {name!r} here" if name else "there is no current node")
-    node = max(nodes)  # of several with this name, the last
+    node = max(nodes)  # the last of several with this name
     value = cursor.gradient(node)
     if wanted is None:
         return subject(cursor, node)
     try:
         index = tuple(int(part) for part in wanted.split(",") if part.strip())
     except ValueError:
-        raise LookupError(f"[{wanted}] is no element: say [2] or [0, 3]") from None
+        raise LookupError(f"[{wanted}] is not an element: write it as [2] or [0, 3]") from None
     shape = value.shape if value is not None else ()
     fits = len(index) == len(shape) and all(-n <= i < n for i, n in zip(index, shape, strict=True))
     if value is not None and not fits:
-        raise LookupError(f"{text.strip()} is not there: its shape is {tuple(shape)}")
+        raise LookupError(f"{text.strip()} does not exist: the shape is {tuple(shape)}")
     return Subject(node, tuple(i % n for i, n in zip(index, shape, strict=False)) if value is not None else None)
 
 
 def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subject:
-    """A node's gradient at an element, by default the one farthest from zero."""
+    """A node's gradient at an element, by default the element farthest from zero."""
     value = cursor.gradient(node)
     if not isinstance(value, np.ndarray) or not value.size or value.dtype.kind != "f":
         return Subject(node, None)
     if index is not None and len(index) == value.ndim and all(i < n for i, n in zip(index, value.shape, strict=True)):
         return Subject(node, index)
-    return Subject(node, largest(value))
+    return Subject(node, index_of_largest(value))
 
 
 def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
@@ -98,7 +99,7 @@ def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
 
 
 def why(cursor: StepCursor, about: Subject, limit: int | None = None) -> Answer:
-    """The answer at this moment of the pass; of the terms only the first ones, where there is a limit."""
+    """The answer at this moment of the pass, with at most `limit` terms."""
     if cursor.gradient(about.node) is None:
         return Answer(about, tuple(why_none(cursor, about.node)), ())
     count = len(cursor.arrived(about.node))
@@ -125,70 +126,53 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
         terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
         rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
         came_in = hooks[0].before if hooks else value
-        yield line(f"It is the sum of {len(arrived)} terms, since ", *name, " was used more than once:")
+        yield line(f"It is the sum of {len(arrived)} terms, because ", *name, " was used more than once:")
         yield line(Span(f"{terms}{rest} = {_at(came_in, about.index)}", "gradient"))
     for hook in hooks:
-        came, went = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
-        yield line("A hook, ", Span(hook.name, "name"), ", made ", went, " of ", came, ".")
+        before, after = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
+        yield line("The hook ", Span(hook.name, "name"), " changed ", before, " to ", after, ".")
     status = cursor.leaf(record.variable) if record.variable is not None else None
-    before = pass_.grads.get(record.variable) if pass_ is not None and record.variable is not None else None
-    if status is not None and status.state == "complete" and before is not None:
-        total = f"{_at(before, about.index)} + {_at(value, about.index)} = {_at(status.grad, about.index)}"
-        yield line(".grad was not empty, so backward added to it: ", Span(total, "gradient"))
+    old = pass_.grads.get(record.variable) if pass_ is not None and record.variable is not None else None
+    if status is not None and status.state == "complete" and old is not None:
+        total = f"{_at(old, about.index)} + {_at(value, about.index)} = {_at(status.grad, about.index)}"
+        yield line(".grad was not None, so backward added to it: ", Span(total, "gradient"))
 
 
 def note(cursor: StepCursor, node: int) -> Iterator[Line]:
-    """That `.grad` of what is no leaf stays None, though there is a gradient."""
+    """A note that `.grad` of a tensor that is not a leaf stays None, although it has a gradient."""
     record = cursor.timeline.node(node)
     ref = next(iter(record.outputs), None)
     tensor = cursor.recording.tensors[ref.tensor] if ref is not None and record.variable is None else None
     if tensor is not None and tensor.name and not tensor.retains_grad:
         at = f" ({record.place.file}:{record.place.line})" if record.place is not None else ""
         yield line(
-            Span(f"{tensor.name}.grad stays None: it is no leaf{at}, and nobody called retain_grad() on it.", "dim")
+            Span(f"{tensor.name}.grad stays None: it is not a leaf{at}, and retain_grad() was not called on it.", "dim")
         )
 
 
 def _so_far(left: int) -> Span:
-    return Span(f"   so far: {left} more {'term' if left == 1 else 'terms'} will come", "dim") if left else Span("")
+    return Span(f"   so far: {left} more {'term' if left == 1 else 'terms'} to come", "dim") if left else Span("")
 
 
 def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
-    arrived = cursor.arrived(about.node)
-    arrival = arrived[which]
+    """One term: its value and sender, the rule that gives it, what the sender kept, a check, and the source line."""
+    arrival = cursor.arrived(about.node)[which]
     if arrival.sender is None:
-        one = "The derivative of a number by itself is 1." if not _shape(arrival.term) else ""
-        number = Span(_at(arrival.term, about.index), "gradient")
-        return Term((line(number, "  is the seed: here backward began. ", Span(one, "dim")),), None)
+        return _seed(about, arrival)
     step = cursor.timeline.steps[arrival.step]
     node = cursor.timeline.node(arrival.sender)
-    outputs = [one.output for one in step.deliveries if (one.node, one.input_nr) == (about.node, arrival.input_nr)]
-    first_of_step = which
-    while first_of_step and arrived[first_of_step - 1].step == arrival.step:
-        first_of_step -= 1
-    output = outputs[min(which - first_of_step, len(outputs) - 1)]
+    output = _output_of(cursor, about, which)
     same_shape = _shape(arrival.term) == _shape(cursor.gradient(about.node))
-    found = worked(cursor, step, output, about.index if same_shape else None)
-    first = line(Span(_at(arrival.term, about.index), "gradient"), "  from ", *title(cursor, node.id))
-    lines = [line(*first, Span(f"   {node.op}", "op") if first[-1].role != "op" else "")]
-    following: Index | None = None
-    products = _products(cursor, arrival.step, output, about.index)
-    if found is not None and products is None:
-        numbers = f" = {found.numbers}" if found.numbers and found.numbers != _at(arrival.term, about.index) else ""
-        hooked = on_leaving(step)
-        lines.append(line(Span("  by its rule ", "dim"), Span(found.text, "op"), Span(numbers, "value"), *hooked))
-        gradient = step.grad_outputs[0] if step.grad_outputs else None
-        if found.numbers and gradient is not None and about.index is not None:
-            following = _broadcast_index(gradient, _shape(arrival.term), about.index)
-    elif found is not None and products is not None:
-        text, following = products
-        lines.append(line(Span("  by its rule ", "dim"), Span(found.text, "op"), Span(f" = {text}", "value")))
-    for use in step.saved:
-        name = cursor.tensor_name(use.ref)
-        called = f" = {name}" if name else ""
-        lines.append(line(Span("  which kept ", "dim"), Span(f"{use.name}{called}", "name"), "  ",
-                          Span(format_value(use.value, 50) if use.value is not None else "gone", "value")))  # fmt: skip
-    if checked := differences_line(cursor, step, output, about.index if same_shape else None):
+    index = about.index if same_shape else None
+    sender = title(cursor, node.id)
+    first = line(Span(_at(arrival.term, about.index), "gradient"), "  from ", *sender)
+    rule, following = _rule_lines(cursor, about, arrival, output, index)
+    lines = [
+        line(*first, Span(f"   {node.op}", "op") if sender[-1].role != "op" else ""),
+        *rule,
+        *_kept_lines(cursor, step),
+    ]
+    if checked := differences_line(cursor, step, output, index):
         lines.append(line("  ", *checked))
     if node.place is not None:
         where = f"  {node.place.file}:{node.place.line}  "
@@ -196,15 +180,63 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     return Term(tuple(lines), subject(cursor, node.id, following))
 
 
+def _seed(about: Subject, arrival: Arrival) -> Term:
+    number = Span(_at(arrival.term, about.index), "gradient")
+    is_scalar = not _shape(arrival.term)
+    why_one = "The derivative of a number with respect to itself is 1." if is_scalar else ""
+    return Term((line(number, "  is the seed, where backward begins. ", Span(why_one, "dim")),), None)
+
+
+def _output_of(cursor: StepCursor, about: Subject, which: int) -> int:
+    """The index of the sender's gradient that became the term: a step may send several to the same input."""
+    arrived = cursor.arrived(about.node)
+    arrival = arrived[which]
+    first_of_step = which
+    while first_of_step and arrived[first_of_step - 1].step == arrival.step:
+        first_of_step -= 1
+    deliveries = cursor.timeline.steps[arrival.step].deliveries
+    outputs = [one.output for one in deliveries if (one.node, one.input_nr) == (about.node, arrival.input_nr)]
+    return outputs[min(which - first_of_step, len(outputs) - 1)]
+
+
+def _rule_lines(
+    cursor: StepCursor, about: Subject, arrival: Arrival, output: int, index: Index | None
+) -> tuple[list[Line], Index | None]:
+    """The sender's rule with its numbers, and the element of the sender's gradient from which the term was computed."""
+    step = cursor.timeline.steps[arrival.step]
+    found = worked_rule(cursor, step, output, index)
+    if found is None:
+        return [], None
+    rule = line(Span("  by its rule ", "dim"), Span(found.text, "op"))
+    products = _products(cursor, arrival.step, output, about.index)
+    if products is not None:
+        text, largest = products
+        return [line(*rule, Span(f" = {text}", "value"))], largest
+    numbers = f" = {found.numbers}" if found.numbers and found.numbers != _at(arrival.term, about.index) else ""
+    gradient = step.grad_outputs[0] if step.grad_outputs else None
+    following = None
+    if found.numbers and gradient is not None and about.index is not None:
+        following = _broadcast_index(gradient, _shape(arrival.term), about.index)
+    return [line(*rule, Span(numbers, "value"), *on_leaving(step))], following
+
+
+def _kept_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
+    for use in step.saved:
+        name = cursor.tensor_name(use.ref)
+        called = f" = {name}" if name else ""
+        value = format_value(use.value, 50) if use.value is not None else "gone"
+        yield line(Span("  which kept ", "dim"), Span(f"{use.name}{called}", "name"), "  ", Span(value, "value"))
+
+
 def _products(cursor: StepCursor, step_index: int, output: int, index: Index | None) -> tuple[str, Index] | None:
-    """For a product of matrices: an element is a row times a column, written out; and where its largest factor is."""
+    """For a matrix product: an element, written out as a row times a column, and the index of its largest factor."""
     step = cursor.timeline.steps[step_index]
     node = cursor.timeline.node(step.node)
     order = symbols(node)
     gradient = step.grad_outputs[0] if step.grad_outputs else None
     if order != ("X", "Y") or index is None or len(index) != 2 or not isinstance(gradient, np.ndarray):
         return None
-    other = values(cursor, node, step).get("Y" if output == 0 else "X")
+    other = symbol_values(cursor, node, step).get("Y" if output == 0 else "X")
     if not isinstance(other, np.ndarray) or other.ndim != 2 or gradient.ndim != 2:
         return None
     i, j = index
@@ -214,19 +246,14 @@ def _products(cursor: StepCursor, step_index: int, output: int, index: Index | N
     if not isinstance(recorded, np.ndarray) or not np.isclose(every.sum(), recorded[index], rtol=1e-3, equal_nan=True):
         return None
     ranked = np.argsort(-np.abs(np.nan_to_num(every, nan=np.inf)), kind="stable")[:MOST_PRODUCTS]
-    text = " + ".join(f"{_factor(left[k])} · {_factor(right[k])}" for k in ranked)
+    text = " + ".join(f"{factor_text(left[k])} · {factor_text(right[k])}" for k in ranked)
     rest = f" + {len(every) - len(ranked)} smaller products" if len(every) > len(ranked) else ""
     largest_k = int(ranked[0])
     return text + rest, (i, largest_k) if output == 0 else (largest_k, j)
 
 
-def _factor(x: Any) -> str:
-    text = format_number(x)
-    return f"({text})" if text.startswith("-") else text
-
-
 def _broadcast_index(gradient: Value, shape: tuple[int, ...], index: Index) -> Index | None:
-    """Where in the gradient the rule read, when it gave that element of the term."""
+    """The element of the gradient from which the rule computed that element of the term."""
     if element(gradient, shape, index) is None:
         return None
     at = index[len(shape) - len(gradient.shape) :] if gradient.shape else ()
@@ -244,10 +271,10 @@ def _at(value: Value | None, index: Index | None) -> str:
 
 
 def refer(cursor: StepCursor, text: str) -> Subject | int:
-    """What the user means, on the tape or off it: a subject, or the id of a tensor that no node here stands for.
+    """What the user means, on the tape or off it: a subject, or the id of a tensor that has no node here.
 
     Raises:
-        LookupError: neither; the message is for the user.
+        LookupError: the text means neither; the message is for the user.
     """
     name = text.partition("[")[0].strip()
     if not name or cursor.find(name):
@@ -256,16 +283,16 @@ def refer(cursor: StepCursor, text: str) -> Subject | int:
     if not found:
         made = " ".join(plain(one) for one in made_at(cursor.recording, name))
         if made:
-            raise LookupError(f"no operation on the tape took {name!r}, so that no gradient comes to it ({made})")
+            raise LookupError(f"no operation on the tape uses {name!r}, so it gets no gradient ({made})")
         raise LookupError(f"there is no {name!r} here")
     return found[-1]
 
 
 def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
-    """The whole answer, back to the seed along the largest terms, for reading and for listening.
+    """The whole answer, back to the seed along the largest terms.
 
     Raises:
-        LookupError: there is no such thing; the message is for the user.
+        LookupError: the text names nothing; the message is for the user.
     """
     what = refer(cursor, text)
     if isinstance(what, int):
@@ -290,7 +317,7 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
 
 
 def _main(cursor: StepCursor, about: Subject, answer: Answer) -> Subject | None:
-    """The sender of the term that matters most."""
+    """The sender of the largest term."""
 
     def size(number: int) -> float:
         term = cursor.arrived(about.node)[number].term

@@ -1,4 +1,4 @@
-"""The rule of a cursor's recording worked out: which names and which numbers the symbols of a formula stand for."""
+"""The rule of a step with the names and numbers of its recording."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from microtape.recording.model.words import format_shape
 from tui.time.cursor import StepCursor
-from tui.time.rows import Rows
-from tui.words.rule import Worked, fill, gradient_of, symbols, work_out
+from tui.time.row_texts import RowTexts
+from tui.words.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
 
 
-def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
-    """What the formula's symbols are called in the user's program; empty where the formula does not tell."""
+def symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
+    """The user's names for the formula's symbols; empty if the symbols are unclear."""
     found: dict[str, str] = {}
-    rows = Rows(cursor.timeline)
+    rows = RowTexts(cursor.timeline)
     operands = [one for one in node.operands if one.ref is not None]
     for symbol, operand in zip(symbols(node), operands, strict=False):
         found[symbol] = rows.operand(operand)
@@ -28,8 +28,8 @@ def names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     return found
 
 
-def values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
-    """The values of the formula's symbols: as they were unpacked, else as they were computed."""
+def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
+    """The values of the formula's symbols: as unpacked by the step, else as computed."""
     recording = cursor.recording
     operands = [one.ref for one in node.operands if one.ref is not None]
     found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
@@ -50,32 +50,34 @@ def _number(node: NodeRecord) -> str | None:
     return None
 
 
-def formula(cursor: StepCursor, node: NodeRecord) -> str:
-    """What the node computed, with the user's names: `z = product · total`, or `x · y`; else nothing."""
-    known = names(cursor, node)
+def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
+    """The node's formula with the user's names: `z = product · total`, or `x · y`; empty if it has none."""
+    known = symbol_names(cursor, node)
     if not known:
         return ""
     result = node.formula.partition("    ")[0].strip()
-    filled = fill(result, known)
+    filled = fill_in(result, known)
     if filled == result:
         return ""
     name, _, computed = filled.partition(" = ")
-    return computed if name.startswith("%") else filled  # the number stands beside it anyway
+    return computed if name.startswith("%") else filled  # the node's number is shown anyway
 
 
-def worked(cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None) -> Worked | None:
-    """The rule for one gradient of a step, in names and numbers; see `rule.work_out`."""
+def worked_rule(
+    cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None
+) -> WorkedRule | None:
+    """The rule for one gradient of a step with names and numbers; see `formula.work_out`."""
     node = cursor.timeline.node(step.node)
     gradient = gradient_of(node, output)
     if gradient is None:
         return None
-    known = values(cursor, node, step)
-    found = work_out(node, step, output, names(cursor, node), known.get, index)
+    known = symbol_values(cursor, node, step)
+    found = work_out(node, step, output, symbol_names(cursor, node), known.get, index)
     if found is None or found.numbers or "G" not in gradient.text:
         return found
-    # A product of matrices: the shapes are what there is to see.
+    # For a matrix product, show the shapes.
     shapes = {symbol: value.shape for symbol, value in known.items() if value is not None}
     if step.grad_outputs and step.grad_outputs[0] is not None:
         shapes["G"] = step.grad_outputs[0].shape
     written = {symbol: f"({format_shape(shape)})" for symbol, shape in shapes.items() if len(shape) == 2}
-    return Worked(found.text, fill(gradient.text, written), (), None)
+    return WorkedRule(found.text, fill_in(gradient.text, written), (), None)

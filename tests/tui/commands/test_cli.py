@@ -14,7 +14,7 @@ from tui.commands.cli import main
 from tui.shell.exits import MEANING, Exit
 
 ROOT = Path(__file__).parents[3]
-START = [sys.executable, "-c", "import sys; from tui.cli import main; sys.exit(main())"]
+START = [sys.executable, "-c", "import sys; from tui.commands.cli import main; sys.exit(main())"]
 
 GOOD = """\
 import sys
@@ -58,7 +58,8 @@ def test_help_names_every_command_and_exit_code(capfd):
 
 
 def test_help_imports_nothing_heavy():
-    loaded = "import sys, tui.cli; tui.cli.main(['--help']); print('!', {'numpy', 'textual'} & set(sys.modules))"
+    loaded = "import sys; from tui.commands.cli import main; main(['--help']); "
+    loaded += "print('!', {'numpy', 'textual'} & set(sys.modules))"
     output = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert output.splitlines()[-1] == "! set()"
 
@@ -236,7 +237,7 @@ def test_watching_a_recording_is_refused(tape, capfd):
             ["trace", "x.py", "--step", "x"],
             "argument --step: invalid int value: 'x'; `microtape trace --help` says more",
         ),
-        (["film", "x.py", "--steps", "5"], "argument --steps: '5' is no part of a pass: write it as 0:200; "),
+        (["film", "x.py", "--steps", "5"], "argument --steps: '5' is not a range of steps, such as 0:200; "),
         (["keys", "--bogus"], "unrecognized arguments: --bogus; `microtape --help` says more"),
         (["frobnicate"], "argument COMMAND: invalid choice: 'frobnicate' (choose from 'step', "),
     ],

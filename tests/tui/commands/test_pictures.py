@@ -10,8 +10,8 @@ import pytest
 import microtape as mt
 from tests.support.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
-from tui.commands import pictures
 from tui.commands.cli import main
+from tui.commands.picture_options import as_typed
 from tui.shell.exits import Exit
 
 
@@ -103,17 +103,17 @@ def test_a_mistake_is_one_clear_line(
 
 
 def test_messages_speak_of_the_options_of_the_command() -> None:
-    spoken = pictures._in_words_of_the_command
-    assert spoken('draw with around="loss", radius=3') == 'draw with --around "loss" --radius 3'
-    assert spoken("fold what repeats with fold=True, or") == "fold what repeats with --fold, or"
-    assert spoken('open one with open="line 3[0]"') == 'open one with --open-fold "line 3[0]"'
+    assert as_typed('draw with around="loss", radius=3') == 'draw with --around "loss" --radius 3'
+    assert as_typed("fold what repeats with fold=True, or") == "fold what repeats with --fold, or"
+    assert as_typed('open one with open="line 3[0]"') == 'open one with --open-fold "line 3[0]"'
     assert (
-        spoken("less with show=, or more time with time_limit=") == "less with --show, or more time with --time-limit"
+        as_typed("less with show=, or more time with time_limit=") == "less with --show, or more time with --time-limit"
     )
     assert (
-        spoken("(the limit is max_boxes=300): raise max_boxes=") == "(the limit is --max-boxes 300): raise --max-boxes"
+        as_typed("(the limit is max_boxes=300): raise max_boxes=")
+        == "(the limit is --max-boxes 300): raise --max-boxes"
     )
-    assert spoken("x = 3 and y=4") == "x = 3 and y=4"
+    assert as_typed("x = 3 and y=4") == "x = 3 and y=4"
 
 
 def test_the_pass_that_failed_is_drawn(here: Path) -> None:

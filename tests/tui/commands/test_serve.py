@@ -55,7 +55,7 @@ def address(tmp_path_factory):
         yield url
         server.send_signal(signal.SIGINT)
         said = server.communicate(timeout=120)[1]
-        assert said == "microtape: open this address in a browser on this machine; Ctrl-C ends it\n"
+        assert said == "microtape: open this address in a browser on this machine; Ctrl-C stops the server\n"
         assert server.returncode == Exit.OK
 
 
@@ -140,6 +140,6 @@ def test_a_port_that_is_taken_is_one_line(tmp_path, capfd):
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, capfd, monkeypatch):
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
-    monkeypatch.delitem(sys.modules, "tui.commands.dispatch.serve", raising=False)
+    monkeypatch.delitem(sys.modules, "tui.commands.serve", raising=False)
     assert main(["serve", "run.tape"]) == Exit.BAD_INPUT
     assert capfd.readouterr().err == "microtape: serve needs more packages: pip install 'microtape[serve]'\n"

@@ -111,10 +111,10 @@ def test_a_teacher_can_hide_solutions(capfd):
 )
 def test_reset_asks_on_a_terminal(workspace, capfd, monkeypatch, answer, reset):
     solve(workspace)
-    monkeypatch.setattr("tui.learn.commands.has_terminal", lambda: True)
+    monkeypatch.setattr("tui.learn.lesson_commands.has_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     assert main(["learn", "reset", "1"]) == Exit.OK
-    assert "anew? (Your file is kept.) [y/N]" in capfd.readouterr().err
+    assert "over? (Your file is kept.) [y/N]" in capfd.readouterr().err
     assert (workspace.exercise(FIRST).read_bytes() == FIRST.exercise.path.read_bytes()) == reset
 
 

@@ -11,9 +11,9 @@ from lessons.checking.record import record_program
 from tests.support.waiting import until
 from tui.commands.cli import main
 from tui.learn.app import CourseScreen, LearnApp
-from tui.learn.doing import PartedStepper
-from tui.learn.fault import FaultStepper, SaidScreen
 from tui.learn.lesson import LessonScreen
+from tui.learn.lesson_actions import DivergenceStepper
+from tui.learn.wrong_engine import ReplyScreen, WrongEngineStepper
 from tui.shell.exits import Exit
 
 COURSE = load_course()
@@ -26,7 +26,7 @@ def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
     record = functools.cache(record_program)
     monkeypatch.setattr("tui.learn.lesson.record_program", record)
-    monkeypatch.setattr("tui.learn.fault.record_program", record)
+    monkeypatch.setattr("tui.learn.wrong_engine.record_program", record)
     return Workspace()
 
 
@@ -121,12 +121,12 @@ class TestKeys:
         app = LearnApp(COURSE, workspace, lesson=lesson)
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.press("w")
-            await until(pilot, lambda: isinstance(pilot.app.screen, FaultStepper))
+            await until(pilot, lambda: isinstance(pilot.app.screen, WrongEngineStepper))
             stepper = pilot.app.screen
             await until(pilot, lambda: stepper.is_mounted)
             await until(pilot, lambda: "This engine has a fault" in stepper.query_one("#banner").render().plain)
             await pilot.press("m")
-            assert isinstance(pilot.app.screen, SaidScreen)
+            assert isinstance(pilot.app.screen, ReplyScreen)
             assert not workspace.progress.of(lesson.name).fault_found
             await pilot.press("enter")
             assert pilot.app.screen is stepper, "the key that closes the words does nothing else"
@@ -154,7 +154,7 @@ class TestKeys:
             said = lambda: "\n".join(one.render().plain for one in pilot.app.screen.query("#said > Static"))  # noqa: E731
             await until(pilot, lambda: "Your code differs from the solution at step 1" in said())
             await pilot.press("d")
-            await until(pilot, lambda: isinstance(pilot.app.screen, PartedStepper))
+            await until(pilot, lambda: isinstance(pilot.app.screen, DivergenceStepper))
             await pilot.pause()
             assert pilot.app.screen.cursor.steps_done == 1
             await pilot.press("q")

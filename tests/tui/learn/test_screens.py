@@ -17,17 +17,18 @@ from lessons.checking.record import record_program
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
-from tui.learn.ask import Questions, SureScreen
+from tui.learn.confirm import ConfirmScreen
 from tui.learn.exercise import ExerciseView
 from tui.learn.lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn.program import LessonStepper, ProgramView, onward
 from tui.learn.prose import Block
+from tui.learn.questions import Questions
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
 from tui.stepper.predict_screen import PredictScreen
-from tui.time.columns import GAP
+from tui.time.column_widths import GAP
 from tui.time.cursor import StepCursor
-from tui.time.rows import Rows
+from tui.time.row_texts import RowTexts
 from tui.widgets.tape import MARKER, SCROLLBAR
 
 REAL = load_course()
@@ -188,7 +189,7 @@ class TestViews:
     @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_beside_the_text_every_column_of_the_tape_is_in_sight(self, lesson):
-        rows = Rows(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)
+        rows = RowTexts(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)
         beside = 120 - 67 - 2 - MARKER - SCROLLBAR  # the text with its pictures, a border, what a row begins with
         widths = [width for width in rows.columns(beside).widths if width]
         assert sum(widths) + GAP * (len(widths) - 1) <= beside
@@ -496,7 +497,7 @@ class TestTheExercise:
     async def test_v_asks_before_it_shows_the_solution(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("v")
-            assert isinstance(pilot.app.screen, SureScreen)
+            assert isinstance(pilot.app.screen, ConfirmScreen)
             await pilot.press("n")
             assert not workspace.progress.of(FIRST.name).solution_seen
             assert workspace.progress.of(FIRST.name).pieces == 0

@@ -15,7 +15,7 @@ from tests.support import handmade
 from tui.commands.cli import main
 from tui.shell import progress
 from tui.shell.exits import Exit
-from tui.shell.progress import Bar, awaited, telling
+from tui.shell.progress import ProgressBar, counted_lines, status_line
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,21 +41,21 @@ def wait_for(text, stream):
 
 def test_what_takes_its_time_is_told_and_wiped_out(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
-    with telling("loading run.tape ..."):
+    with status_line("loading run.tape ..."):
         wait_for("loading run.tape", terminal)
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 
 def test_beside_a_program_that_prints_it_is_a_line_of_its_own(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
-    with telling("recording train.py ...", stays=True):
+    with status_line("recording train.py ...", stays=True):
         wait_for("recording train.py ...\n", terminal)
     assert "\x1b" not in terminal.getvalue()
 
 
 def test_what_is_quick_says_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with telling("loading"):
+    with status_line("loading"):
         pass
     assert sys.stderr.getvalue() == ""
 
@@ -63,7 +63,7 @@ def test_what_is_quick_says_nothing(monkeypatch):
 def test_without_a_terminal_there_is_nothing(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with telling("loading"), Bar() as bar:
+    with status_line("loading"), ProgressBar() as bar:
         bar.show(0.5, "1 of 2")
         time.sleep(0.05)
     assert sys.stderr.getvalue() == ""
@@ -71,30 +71,30 @@ def test_without_a_terminal_there_is_nothing(monkeypatch):
 
 def test_a_bar_says_how_far_and_how_to_stop(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
-    with Bar() as bar:
+    with ProgressBar() as bar:
         bar.show(0.5, "1 of 2")
         assert "[############............] 1 of 2   Ctrl-C stops" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 
 def slowly(terminal):
-    wait_for("working it out", terminal)
+    wait_for("computing", terminal)
     yield from ("one", "two", "three")
 
 
 def test_lines_that_go_elsewhere_are_counted_on_the_terminal(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
-    monkeypatch.setattr(progress, "SOME", 1)
-    assert list(awaited(slowly(terminal))) == ["one", "two", "three"]
+    monkeypatch.setattr(progress, "REPORT_EVERY", 1)
+    assert list(counted_lines(slowly(terminal))) == ["one", "two", "three"]
     assert "2 lines ...   Ctrl-C stops" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 
 def test_lines_on_the_terminal_are_not_mixed_with_their_count(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
-    monkeypatch.setattr(progress, "SOME", 1)
+    monkeypatch.setattr(progress, "REPORT_EVERY", 1)
     monkeypatch.setattr(sys, "stdout", Terminal())
-    coming = awaited(slowly(terminal))
+    coming = counted_lines(slowly(terminal))
     assert next(coming) == "one"
     told = terminal.getvalue()
     assert told.endswith("\r\x1b[K")

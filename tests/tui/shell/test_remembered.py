@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from lessons.learner.workspace import data_folder
+from lessons.learner import workspace
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
 from tui.commands.cli import main
+from tui.shell.data_folder import data_folder
 from tui.shell.exits import Exit
 from tui.shell.keys import KeysError, actions_of, read_keys, rebind
-from tui.shell.remembered import MOST_PLACES, Place, Remembered, folder, is_wanted, key_of
+from tui.shell.remembered import MOST_PLACES, Remembered, SavedMoment, is_wanted, key_of
 from tui.stepper.stepper import StepperScreen
 
 
@@ -116,7 +117,7 @@ async def test_a_damaged_file_is_as_good_as_none(data, text):
     assert json.loads((data / "stepper.json").read_text())["format"] == 1
 
 
-@pytest.mark.parametrize("place", [Place(7, 0), Place(-1, 2), Place(0, 10**9), Place(0, -5)])
+@pytest.mark.parametrize("place", [SavedMoment(7, 0), SavedMoment(-1, 2), SavedMoment(0, 10**9), SavedMoment(0, -5)])
 async def test_a_place_that_is_not_there_is_the_nearest_or_none(place):
     Remembered(places={key_of(handmade.diamond()): place}).save()
     async with remembering(handmade.diamond()).run_test(size=SMALL) as pilot:
@@ -134,7 +135,7 @@ async def test_where_it_cannot_be_written_nothing_is_lost(data):
 def test_the_oldest_places_are_forgotten():
     known = Remembered()
     for number in range(MOST_PLACES + 5):
-        known = Remembered(places=known.at(str(number), Place(0, number)))
+        known = Remembered(places=known.with_place(str(number), SavedMoment(0, number)))
     known.save()
     places = Remembered.load().places
     assert len(places) == MOST_PLACES
@@ -142,7 +143,7 @@ def test_the_oldest_places_are_forgotten():
 
 
 def test_all_of_a_user_s_data_is_in_one_folder():
-    assert folder() == data_folder()
+    assert data_folder() == workspace.data_folder()
 
 
 # Keys
@@ -175,8 +176,8 @@ async def test_keys_of_ones_own_replace_the_others(data):
     [
         ('"mov(1)" = "n"', "there is no action 'mov(1)': `microtape keys` lists them"),
         ('"home" = "hoome"', "home: there is no key 'hoome'"),
-        ('"home" = 7', "home: its keys are one text"),
-        ('"home" = "g"', "g is the key of ask('go to') and of home: give one of them another"),
+        ('"home" = 7', "home: its keys must be one string"),
+        ('"home" = "g"', "g is the key of both ask('go to') and home: give one of them another key"),
         ('"home" = ', "not TOML: "),
     ],
 )

@@ -85,7 +85,7 @@ def test_another_pass_is_kept_and_one_that_is_gone_is_said(script):
     old = StepCursor.open(recorded(script, two, passes="all"), 1)
     assert same_place(old, recorded(script, two, passes="all"))[0].timeline.pass_index == 1
     new, said = same_place(old, recorded(script, PROGRAM, passes="all"))
-    assert (new.timeline.pass_index, said) == (0, "pass 2 is no longer there")
+    assert (new.timeline.pass_index, said) == (0, "pass 2 no longer exists")
 
 
 def test_a_pass_that_fails_now_is_shown_where_it_fails(script):

@@ -102,7 +102,7 @@ async def test_the_forward_part_is_stepped_in_the_same_way():
         assert bar(pilot.app) == "operation 1 of 3"
         assert row(pilot.app, 2).split()[-2:] == ["6", "·"], "its value is there, its gradient is not"
         assert row(pilot.app, 3).split()[-2:] == ["·", "·"], "the next one has not been computed"
-        assert sentence(pilot.app) == "mul computed 6 from x and y. It keeps x and y for its backward."
+        assert sentence(pilot.app) == "mul computed 6 from x and y. It keeps x and y for backward."
 
 
 @pytest.mark.parametrize(("target", "node"), [("3", 3), ("x", 0), ("add", 3), (":5", 4)])

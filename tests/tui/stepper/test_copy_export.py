@@ -12,7 +12,7 @@ from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.shell.clipboard import MOST
 from tui.stepper.export_screen import ExportScreen
 from tui.time.cursor import StepCursor
-from tui.words.copying import pieces
+from tui.words.copying import copyables
 from tui.words.exporting import KINDS, Export, ExportError
 
 
@@ -41,7 +41,7 @@ def at(steps, recording=None):
 
 
 def test_what_can_be_copied_is_every_value_formula_and_line_with_all_digits():
-    found = {piece.what: piece.text for piece in pieces(at(3))}
+    found = {piece.what: piece.text for piece in copyables(at(3))}
     assert found["gradient of %2"] == "5.0"
     assert found["value of %2"] == "6.0"
     assert found["what it kept x"] == "2.0"
@@ -52,11 +52,13 @@ def test_what_can_be_copied_is_every_value_formula_and_line_with_all_digits():
     assert found["its line of source"] == "z = (x * y) * (x + y)"
     assert found["where it stands"] == "diamond.py:5"
     assert "x.grad" not in found, "it has none yet"
-    assert {piece.what: piece.text for piece in pieces(at(5))}["x.grad"] == "21.0"
+    assert {piece.what: piece.text for piece in copyables(at(5))}["x.grad"] == "21.0"
 
 
 def test_an_array_is_copied_as_python_writes_it():
-    texts = [piece.text for piece in pieces(StepCursor.open(handmade.chain(3)).end()) if piece.what.endswith(".grad")]
+    texts = [
+        piece.text for piece in copyables(StepCursor.open(handmade.chain(3)).end()) if piece.what.endswith(".grad")
+    ]
     assert texts
     assert all(isinstance(json.loads(text), list) for text in texts)
 
@@ -96,7 +98,7 @@ async def test_the_answer_why_is_copied():
 
 
 async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkeypatch):
-    monkeypatch.setattr("tui.stepper.parts.copy_export.pieces", lambda cursor: [])
+    monkeypatch.setattr("tui.stepper.parts.copy_export.copyables", lambda cursor: [])
     monkeypatch.setattr("tui.widgets.panes.NodePane.text", "x" * (MOST + 1))
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y", "y")

@@ -10,8 +10,8 @@ from microtape import save
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.commands.cli import main
+from tui.time.box_layout import HEIGHT, lay_out
 from tui.time.box_picture import NEAR, box_lines, neighbourhood
-from tui.time.boxes import HEIGHT, lay_out
 from tui.time.cursor import StepCursor
 from tui.time.lanes import DOWN, LEFT, RIGHT, UP
 

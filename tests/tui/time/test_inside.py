@@ -14,8 +14,8 @@ from tui.shell.spans import plain
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
 from tui.words.describe import Describer
-from tui.words.rule import fill, parse
-from tui.words.worked_rule import worked
+from tui.words.formula import fill_in, parse_formula
+from tui.words.worked_rule import worked_rule
 
 
 def node_pane(cursor):
@@ -29,18 +29,18 @@ async def test_shift_right_goes_through_a_step_moment_by_moment():
         assert row(pilot.app, 2).startswith("▶")
         assert "kept" not in shown(pilot.app, "#node")
         await pilot.press("shift+right")
-        assert "unpacks what its forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
+        assert "unpacks the values that forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
         await pilot.press("shift+right")
-        assert "computes by its rule ∂z/∂x = y, ∂z/∂y = x: 15 and 10. Nothing is sent yet." in sentence(pilot.app)
+        assert "applies its rule ∂z/∂x = y, ∂z/∂y = x: 15 and 10. Nothing is sent yet." in sentence(pilot.app)
         assert row(pilot.app, 0).endswith("6 (1/2)")
         await pilot.press("shift+right")
-        assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It waits for nothing more: it is ready.")
+        assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It has all its terms: it is ready.")
         assert row(pilot.app, 0).endswith("21")
         assert row(pilot.app, 1).endswith("6 (1/2)")
         assert "not yet → y g · x = 5 · 2 = 10" in " ".join(shown(pilot.app, "#node").split())
         await pilot.press("shift+right", "shift+right")
         assert "freed" in shown(pilot.app, "#node")
-        assert sentence(pilot.app).startswith("%2 mul had 5 and sends")
+        assert sentence(pilot.app).startswith("%2 mul received 5; its rule")
 
 
 async def test_shift_left_is_the_same_way_back_and_the_arrows_leave_the_step():
@@ -49,10 +49,10 @@ async def test_shift_left_is_the_same_way_back_and_the_arrows_leave_the_step():
         assert "takes 6" in sentence(pilot.app)
         await pilot.press("right")
         assert bar(pilot.app) == "step 2 of 5"
-        assert "had 6 and sends" in sentence(pilot.app)
+        assert "received 6; its rule" in sentence(pilot.app)
         await pilot.press("shift+left", "left")
         assert bar(pilot.app) == "step 1 of 5"
-        assert "had 1 and sends" in sentence(pilot.app)
+        assert "received 1; its rule" in sentence(pilot.app)
 
 
 @pytest.mark.parametrize("recording", [handmade.diamond(), handmade.failing(), handmade.twice(), handmade.chain(40)])
@@ -112,7 +112,7 @@ def test_an_equation_is_shown_only_if_it_holds():
     x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     y = mt.tensor([5.0, 6.0], requires_grad=True)
     cursor = StepCursor.after(mt.record((x * y).sum().backward), 2)
-    to_x, to_y = (worked(cursor, cursor.step, output) for output in (0, 1))
+    to_x, to_y = (worked_rule(cursor, cursor.step, output) for output in (0, 1))
     assert to_x.numbers == "1 · 6"
     assert to_y.text == "g · x"
     assert to_y.numbers == ""
@@ -126,16 +126,16 @@ def subclasses(kind):
     "kind", [one for one in subclasses(Operation) if vars(one).get("formula")], ids=lambda kind: kind.__name__
 )
 def test_every_built_in_formula_can_be_taken_apart(kind):
-    rule = parse(kind.formula)
+    rule = parse_formula(kind.formula)
     assert rule.result
     assert rule.gradients or "ᵢ" in kind.formula
-    assert fill(kind.formula, {}).isprintable()
+    assert fill_in(kind.formula, {}).isprintable()
 
 
 def test_a_factor_stays_apart_from_what_takes_the_place_of_its_symbol():
-    assert fill("1 / 2z", {"z": "0"}) == "1 / (2·0)"
-    assert fill("x · (1 - 2y)", {"x": "g", "y": "p"}) == "g · (1 - 2·p)"
-    assert fill("1 / 2z", {}) == "1 / 2z"
+    assert fill_in("1 / 2z", {"z": "0"}) == "1 / (2·0)"
+    assert fill_in("x · (1 - 2y)", {"x": "g", "y": "p"}) == "g · (1 - 2·p)"
+    assert fill_in("1 / 2z", {}) == "1 / 2z"
 
 
 @pytest.mark.parametrize(

@@ -25,17 +25,17 @@ STEP_3 = """\
       4 ●─╯ mul  z    %2, %3   scalar 30    1
 
 ── Step 3 of 5  ·  %2 mul  ·  diamond.py:5  ·  x * y ───────────────────────────
-  %2 mul had 5 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 15 to x and 10 to y.
-  What was used more than once adds up: x has 6 + 15 = 21 and y has 6 + 10 = 16.
-  Next: y, leaves go first.
+  %2 mul received 5; its rule ∂z/∂x = y, ∂z/∂y = x sends 15 to x and 10 to y.
+  Gradients of values used more than once add up: x has 6 + 15 = 21 and y has 6
+  + 10 = 16. Next: y, because leaves go first.
   %2 MulBackward0   x · y   sequence nr 2
   rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x
-  came in  5
+  received 5
   kept     x = x  2   version 0
            y = y  3   version 0
   sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready
            → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready
-  freed    what it had kept
+  freed    the values that it kept
 
 ── Source  ·  diamond.py ───────────────────────────────────────────────────────
     3  x = mt.tensor(2.0, requires_grad=True)
@@ -114,7 +114,7 @@ def test_json_holds_the_recording_field_by_field():
     assert [node["name"] for node in data["nodes"]] == [node.name for node in recording.nodes]
     step = data["passes"][0]["steps"][2]
     assert step["deliveries"][0]["total"] == {"shape": [], "dtype": "float64", "data": 21.0}
-    assert step["sentence"].startswith("%2 mul had 5")
+    assert step["sentence"].startswith("%2 mul received 5")
     assert data["passes"][0]["nodes"] == [0, 1, 2, 3, 4]
 
 
@@ -180,7 +180,7 @@ def test_every_number_of_a_node_is_printed_with_all_its_digits(tmp_path, capfd):
     text = re.search(r"^value  2000  float32\n  min .*?\n.*?\n  \[(.*?)\]\n", out, re.M | re.S)[1]
     assert np.array_equal(np.float32(text.split()), np.float32(values["value"])), "nothing is left out"
     assert main(["trace", str(script), "--keep", "99", "--array", "y"]) == 0
-    assert "record with --keep 2000 to have all of it" in capfd.readouterr().out
+    assert "record with --keep 2000 to keep all of it" in capfd.readouterr().out
     assert main(["trace", str(script), "--step", "0", "--array", "y"]) == 0
     assert "gradient" not in capfd.readouterr().out
     assert main(["trace", str(script), "--array", "nope"]) == 2

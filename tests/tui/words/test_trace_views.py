@@ -69,7 +69,7 @@ def test_a_step_shows_its_lines_of_the_source_with_the_expression_underlined(tra
 
 def test_the_json_of_a_step_has_what_the_panes_say(trace):
     data = trace(handmade.diamond(), "--step", "2", "--json")
-    assert data["sentence"].endswith("x and y wait for 1 more. Next: %2 mul, the only one ready.")
+    assert data["sentence"].endswith("x and y each wait for 1 more term. Next: %2 mul, the only ready node.")
     assert [one["node"] for one in data["waiting"]] == [0, 1]
     assert data["waiting"][0] == {
         "node": 0, "dependencies_left": 1, "buffer": {"0": {"shape": [], "dtype": "float64", "data": 6.0}}
@@ -83,7 +83,7 @@ def test_the_forward_pass_is_told_operation_by_operation(trace):
     out = trace(handmade.diamond(), "--forward")
     for number, name in (1, "%2 mul"), (2, "%3 add"), (3, "z (%4)"):
         assert f"── Operation {number} of 3  ·  {name}  ·  diamond.py:5" in out
-    assert "mul computed 6 from x and y. It keeps x and y for its backward." in out
+    assert "mul computed 6 from x and y. It keeps x and y for backward." in out
     operations = trace(handmade.diamond(), "--forward", "--json")["operations"]
     assert [one["node"] for one in operations] == [2, 3, 4]
     one = trace(handmade.diamond(), "--forward", "--step", "1", "--json")
@@ -127,7 +127,7 @@ def test_where_breakpoints_stop_and_when_a_watch_changes(trace):
         (("--break", "nothing"), "there is no 'nothing' here"),
         (("--break", "grad ++"), "grad ++"),
         (("--changes", "nothing"), "there is no 'nothing' here to watch"),
-        (("--find", "nothing"), "'nothing' is in no row of this pass"),
+        (("--find", "nothing"), "'nothing' occurs in no row of this pass"),
         (("--forward", "--step", "9"), "pass 1 has 3 operations before it: --step takes 0 (before the first) to 3"),
         (("--step", "9"), "pass 1 has 5 steps: --step takes 0 (before the first) to 5"),
     ],

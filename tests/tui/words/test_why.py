@@ -23,7 +23,7 @@ def text(cursor, what):
 def test_a_gradient_is_the_sum_of_its_terms_and_leads_back_to_the_seed():
     assert text(end(handmade.diamond()), "x") == [
         "∂z/∂x = 21",
-        "It is the sum of 2 terms, since x was used more than once:",
+        "It is the sum of 2 terms, because x was used more than once:",
         "6 + 15 = 21",
         "6 from %3 add",
         "by its rule g",
@@ -45,13 +45,13 @@ def test_a_gradient_is_the_sum_of_its_terms_and_leads_back_to_the_seed():
         "diamond.py:5 (x * y) * (x + y)",
         "",
         "∂z/∂z = 1",
-        "1 is the seed: here backward began. The derivative of a number by itself is 1.",
+        "1 is the seed, where backward begins. The derivative of a number with respect to itself is 1.",
     ]
 
 
 def test_an_earlier_moment_has_an_earlier_answer():
     cursor = StepCursor.after(handmade.diamond(), 2)
-    assert text(cursor, "x")[0] == "∂z/∂x = 6 so far: 1 more term will come"
+    assert text(cursor, "x")[0] == "∂z/∂x = 6 so far: 1 more term to come"
 
 
 def test_one_element_of_a_matrix_product_is_a_row_times_a_column():
@@ -162,14 +162,18 @@ loss.backward()
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("plain", "program.py:5 plain = mt.tensor(3.0) A tensor of yours collects one if it is made with requires"),
+        ("plain", "program.py:5 plain = mt.tensor(3.0) To get a gradient, create the tensor with requires"),
         ("cut", "program.py:6 (x * plain).detach() This takes it off the tape"),
         ("quiet", "program.py:8 x * 5 This ran under no_grad"),
-        ("later", "program.py:9 quiet + 1 It is computed from what is off the tape already, since: program.py:8 x * 5"),
-        ("place", "off the tape already, since: program.py:10 x > 0 This has no derivative"),
+        (
+            "later",
+            "program.py:9 quiet + 1 It is computed from a value that is off the tape already, because of: "
+            "program.py:8 x * 5",
+        ),
+        ("place", "off the tape already, because of: program.py:10 x > 0 This has no derivative"),
         (
             "before",
-            "loss was not computed from it. What was computed from it is used there, but without its history, which "
+            "loss was not computed from it. A value computed from it is used, but without its history, which "
             "ends here: program.py:14 before.detach() This takes it off the tape",
         ),
         ("bare", "without its history, which ends here: program.py:17 bare.item() This takes the bare value"),
@@ -185,7 +189,7 @@ def test_why_is_this_none(tmp_path, name, expected):
 def test_before_backward_there_is_no_gradient_yet():
     cursor = StepCursor.open(handmade.diamond())
     assert text(cursor, "x") == [
-        "x has no gradient yet: backward has not come to it. It waits for 2 of its users.",
+        "x has no gradient yet: backward has not reached it. It waits for 2 of its users.",
         "diamond.py:5 x + y",
         "diamond.py:5 x * y",
     ]
@@ -229,7 +233,7 @@ def test_a_subject_without_elements_is_still_answered():
 
 def test_what_is_no_leaf_keeps_no_grad():
     assert text(end(handmade.diamond()), "z")[1] == (
-        "z.grad stays None: it is no leaf (diamond.py:5), and nobody called retain_grad() on it."
+        "z.grad stays None: it is not a leaf (diamond.py:5), and retain_grad() was not called on it."
     )
 
 
@@ -262,7 +266,7 @@ loss.backward()
         ("plain", "does not require a gradient", "p.py:3"),
         ("cut", "takes it off the tape", "p.py:4"),
         ("quiet", "ran under no_grad", "p.py:6"),
-        ("mid", "it is no leaf (p.py:7), and nobody called retain_grad()", "p.py:7"),
+        ("mid", "it is not a leaf (p.py:7), and retain_grad() was not called", "p.py:7"),
         ("side", "loss was not computed from it", "p.py:9"),
         ("unused", "loss was not computed from it", "p.py:8"),
     ],
@@ -280,11 +284,9 @@ def test_every_cause_of_none_is_told_with_its_line(tmp_path, name, cause, line):
     before = " ".join(text(end(recording).home().home(), "w"))
     assert "backward has not run yet" in before
     assert "p.py:12" in before
-    with pytest.raises(
-        LookupError, match=r"no operation on the tape took .later., so that no gradient comes to it \(p.py:11"
-    ):
+    with pytest.raises(LookupError, match=r"no operation on the tape uses .later., so it gets no gradient \(p.py:11"):
         text(end(recording), "later")
-    with pytest.raises(LookupError, match=r"w\[5\] is not there: its shape is \(2,\)"):
+    with pytest.raises(LookupError, match=r"w\[5\] does not exist: the shape is \(2,\)"):
         text(end(recording), "w[5]")
 
 

@@ -31,16 +31,17 @@ def leaves(recording, steps, pass_index=0):
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (0, "mul computed 30 from %2 and %3, and backward() is called: z (%4) starts from 1 (the derivative of a "
-            "number by itself). Next: z (%4), the only one ready."),
-        (1, "z (%4) had 1 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 5 to %2 mul and 6 to %3 add. "
-            "Next: %3 add, of 2 ready ones it was recorded last."),
-        (2, "%3 add had 6 and sends, by its rule ∂z/∂x = 1, ∂z/∂y = 1, 6 to x and 6 to y. x and y wait for 1 more. "
-            "Next: %2 mul, the only one ready."),
-        (3, "%2 mul had 5 and sends, by its rule ∂z/∂x = y, ∂z/∂y = x, 15 to x and 10 to y. What was used more than "
-            "once adds up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, leaves go first."),
-        (4, "y is a leaf, so the way ends here: 16 becomes its .grad, which was None. Next: x, the only one ready."),
-        (5, "x is a leaf, so the way ends here: 21 becomes its .grad, which was None. "
+        (0, "mul computed 30 from %2 and %3, and backward() is called: z (%4) receives the seed 1 (its derivative with "
+            "respect to itself). Next: z (%4), the only ready node."),
+        (1, "z (%4) received 1; its rule ∂z/∂x = y, ∂z/∂y = x sends 5 to %2 mul and 6 to %3 add. "
+            "Next: %3 add, the last recorded of 2 ready nodes."),
+        (2, "%3 add received 6; its rule ∂z/∂x = 1, ∂z/∂y = 1 sends 6 to x and 6 to y. x and y each wait for 1 more "
+            "term. Next: %2 mul, the only ready node."),
+        (3, "%2 mul received 5; its rule ∂z/∂x = y, ∂z/∂y = x sends 15 to x and 10 to y. Gradients of values used more "
+            "than once add up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, because leaves go first."),
+        (4, "y is a leaf, so its gradient goes no further: 16 becomes its .grad, which was None. "
+            "Next: x, the only ready node."),
+        (5, "x is a leaf, so its gradient goes no further: 21 becomes its .grad, which was None. "
             "That was the last step: backward is done."),
     ],
 )  # fmt: skip
@@ -54,16 +55,16 @@ def test_no_reason_is_given_for_what_an_engine_with_a_fault_runs_next():
         a = x * 3
         z = a * (a + 1)
         z.backward()
-    assert said(recorder.recording, 1).endswith("a (%1) waits for 1 more. Next: a (%1).")
+    assert said(recorder.recording, 1).endswith("a (%1) waits for 1 more term. Next: a (%1).")
 
 
 def test_a_second_pass_adds_to_grad():
-    assert "its .grad was not empty, and backward adds to it: 21 + 21 = 42." in said(handmade.twice(), 5, 1)
+    assert "its .grad was not None, so backward adds to it: 21 + 21 = 42." in said(handmade.twice(), 5, 1)
 
 
 def test_a_stale_saved_tensor_is_told_with_both_versions_and_the_line():
     assert said(handmade.failing(), 3) == (
-        "e (%1) cannot go back. It kept e at version 0, and an in-place operation (line 5) has since made it "
+        "e (%1) failed. It kept e at version 0, but an in-place operation (line 5) has since changed it to "
         "version 1: the value that its derivative needs is gone."
     )
 
@@ -72,9 +73,9 @@ def test_the_forward_part_is_told_as_well():
     start = StepCursor.open(handmade.failing()).move(-100)
     told = [plain(sentence(start.move(moments))) for moments in range(3)]
     assert told == [
-        "The program is about to compute. 3 operations will be put on the tape.",
-        "exp computed [1, 2.718] from x. It keeps e for its backward.",
-        "add wrote [2, 3.718], from 1.0, over e. It keeps no value: it needs none.",
+        "The program has not computed anything yet. It will record 3 operations on the tape.",
+        "exp computed [1, 2.718] from x. It keeps e for backward.",
+        "add changed e in place to [2, 3.718], using 1.0. It keeps no value: backward needs none.",
     ]
 
 
@@ -82,19 +83,19 @@ def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
     assert node_pane(handmade.diamond(), 3) == [
         "%2 MulBackward0   x · y   sequence nr 2",
         "rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x",
-        "came in  5",
+        "received 5",
         "kept     x = x  2   version 0",
         "         y = y  3   version 0",
         "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
         "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
-        "freed    what it had kept",
+        "freed    the values that it kept",
     ]
 
 
 def test_the_node_pane_of_a_leaf_shows_what_its_gradient_is_the_sum_of():
     assert node_pane(handmade.diamond(), 5) == [
         "%0 AccumulateGrad   x",
-        "came in  21",
+        "received 21",
         "         = 6  from %3 add",
         "         + 15  from %2 mul",
         "goes to  .grad  None becomes 21",
@@ -187,15 +188,17 @@ def ten_times(sent, arrived):
 def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_add_up():
     cursor = StepCursor.open(with_hooks()).goto("y")
     said = plain(sentence(cursor))
-    assert said.startswith("y (%1) had [6, 12] (the sum of 2 terms), of which a hook, double, made [12, 24] and sends")
-    assert "∂z/∂y = x, then the hook ten_times, [360, 720] to x" in said
+    assert said.startswith(
+        "y (%1) received [6, 12] (the sum of 2 terms), which the hook double changed to [12, 24]; its rule"
+    )
+    assert "∂z/∂y = x, then the hook ten_times, sends [360, 720] to x" in said
     node = "\n".join(plain(one) for one in Describer(cursor, 100).node())
     assert "g · 3 = [360, 720], then the hook ten_times" in node
     answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))
-    assert "A hook, clip, made 1 of 720." in answer
-    assert "6 + 6 = 12\nA hook, double, made 24 of 12." in answer
+    assert "The hook clip changed 720 to 1." in answer
+    assert "6 + 6 = 12\nThe hook double changed 12 to 24." in answer
     assert "differ" not in answer.replace("finite differences agree", "")
-    assert "clip, made [1, 1] of [360, 720], and [1, 1] becomes its .grad" in plain(sentence(cursor.end()))
+    assert "the hook clip changed [360, 720] to [1, 1], and [1, 1] becomes its .grad" in plain(sentence(cursor.end()))
 
 
 @given(st.text("ab-·, ").map(str.strip), st.integers(5, 40), st.text(" ", max_size=4), st.text(" ", max_size=4))

@@ -9,7 +9,7 @@ from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, NodePane
-from tui.words.copying import MOST_LEAVES, Piece, pieces
+from tui.words.copying import MOST_LEAVES, Copyable, copyables
 from tui.words.exporting import Export
 
 
@@ -25,11 +25,11 @@ class CopyExport(Part[Stepper]):
         self.stepper.stop_playing()
         focused = self.stepper.focused
         pane: Pane = focused if isinstance(focused, PANES) else self.stepper.query_one(NodePane)
-        found = [Piece(f"the {pane.border_title} pane", pane.text), *pieces(self.cursor)]
+        found = [Copyable(f"the {pane.border_title} pane", pane.text), *copyables(self.cursor)]
         left_out = max(len(self.cursor.timeline.collectors) - MOST_LEAVES, 0)
         self.open_page(CopyScreen(found, left_out=left_out, ascii=self.stepper.ascii), self._copy)
 
-    def _copy(self, piece: Piece | None) -> None:
+    def _copy(self, piece: Copyable | None) -> None:
         if piece is not None:
             self.say(copy(self.stepper.app, piece.text, piece.what), 6)
 

@@ -7,7 +7,7 @@ from tui.stepper.parts.background import Background
 from tui.stepper.parts.key_declarations import answers, key
 from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.stops_screen import StopsScreen
-from tui.time.breakpoints import Breakpoint, Breakpoints, Kind, first_nan, held
+from tui.time.breakpoints import Breakpoint, Breakpoints, StopKind, first_nan, held
 from tui.time.cursor import StepCursor
 from tui.widgets.prompt import Purpose
 
@@ -61,7 +61,7 @@ class Stops(Part[Stepper]):
         """Set or remove a watch; see `toggle`."""
         self.toggle(text, "watch")
 
-    def toggle(self, text: str, kind: Kind) -> None:
+    def toggle(self, text: str, kind: StopKind) -> None:
         """Set a breakpoint or a watch, or remove it; an empty text means the current node.
 
         Raises:
@@ -153,7 +153,7 @@ class Stops(Part[Stepper]):
             self.cursor = self.cursor.to_moment(moment)
 
 
-def _word(kind: Kind) -> str:
+def _word(kind: StopKind) -> str:
     return "breakpoint" if kind == "break" else "watch"
 
 

@@ -107,7 +107,7 @@ def test_every_command_takes_it(program, command, capfd):
 
 def test_the_command_line_refuses_what_contradicts_itself(program, capfd):
     assert main(["trace", program(), "--until", "nan", "--pass", "2"]) == Exit.BAD_INPUT
-    assert capfd.readouterr().err == "microtape: --pass and --until both choose a pass: give one of them\n"
+    assert capfd.readouterr().err == "microtape: --pass and --until both choose a pass: give only one of them\n"
 
 
 def test_in_a_recording_it_chooses_the_pass(program, capfd):
@@ -128,7 +128,7 @@ def test_who_fails_before_it_happens_is_shown_failing(tmp_path, monkeypatch, cap
     assert main(["trace", "fails.py", "--until", "nan"]) == Exit.SCRIPT_FAILED
     out, err = capfd.readouterr()
     assert "Pass 7 " in out
-    assert "microtape: fails.py computed no NaN in its 7 passes, but failed: here is its last one\n" in err
+    assert "microtape: fails.py computed no NaN in its 7 passes, but failed: this is its last pass\n" in err
 
 
 async def test_the_stepper_opens_where_it_happened(program):

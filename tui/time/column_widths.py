@@ -1,4 +1,4 @@
-"""How wide the columns of the tape are: what stands in them decides, and names come before the length of numbers."""
+"""The widths of the tape's columns, chosen by their contents: whole names come before long numbers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 GAP = 1  # a space between columns
 HEADINGS = ("no.", "", "op", "name", "operands", "shape", "value", "gradient")
-SHORT = {"no.": "#", "operands": "from", "gradient": "grad"}  # where the whole word has no room
-NARROW = 52  # characters: a tape beside a text
-AT_LEAST = {"op": 6, "name": 6, "operands": 7, "shape": 12}  # characters that are enough to tell most texts apart
+SHORT = {"no.": "#", "operands": "from", "gradient": "grad"}  # headings of narrow columns
+NARROW = 52  # characters: the tape beside a lesson's text
+AT_LEAST = {"op": 6, "name": 6, "operands": 7, "shape": 12}  # characters: enough to tell most texts apart
 AT_MOST = {"op": 20, "name": 24, "operands": 40, "shape": 12}
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """How many characters each column of the tape has."""
+class ColumnWidths:
+    """The width of each column of the tape, in characters."""
 
     number: int
     lanes: int
@@ -30,12 +30,12 @@ class Columns:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Of all columns, from number to gradient; 0 of one that is left out."""
+        """The widths of all columns, from number to gradient; 0 for a column that is left out."""
         return (self.number, self.lanes, self.op, self.name, self.operands, self.shape, self.value, self.gradient)
 
 
 class Need(NamedTuple):
-    """What a column of numbers needs to say anything of each, to say it well, to list small arrays, to say it all."""
+    """The widths with which a column of numbers is of any use, is readable, lists small arrays, cuts nothing."""
 
     least: int
     short: int
@@ -44,21 +44,22 @@ class Need(NamedTuple):
 
 
 def heading(name: str, width: int) -> str:
-    """What stands above a column of that width."""
+    """The heading of a column of that width."""
     return name if len(name) <= width else SHORT.get(name, name)
 
 
 def least_heading(name: str) -> int:
-    """The characters that a column has at least, for its heading."""
+    """The minimal width of a column, that of its short heading."""
     return len(SHORT.get(name, name))
 
 
 def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], *, scalars: bool) -> dict[str, int]:
-    """Share out `room` characters among the columns after number and lanes, gaps included.
+    """Divide `room` characters among the columns after number and lanes, gaps included.
 
-    First each gets what it must have to be of use. Then names are shown whole, then operands, then long lists. Where
-    there is no room for that, the column that says least is left out: of single numbers (`scalars`) the shape, beside a
-    text the operands, which the lanes, the source and the sentence tell as well; then numbers are written shorter.
+    First each column gets the least useful width. Then names are shown whole, then operands, then long lists. If the
+    room is too small for the least widths, the least informative column is left out: the shape of single numbers
+    (`scalars`); in a narrow tape the operands, which the lanes, the source and the sentence show too. After that,
+    numbers are shortened.
     """
     whole = {name: min(need, AT_MOST[name]) for name, need in texts.items()}
     least, short, listed, full = ({name: need[i] for name, need in numbers.items()} for i in range(4))
@@ -82,11 +83,11 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
         while growing := [name for name in wanted if name in given and given[name] < wanted[name]]:
             if spare() <= 0:
                 break
-            given[min(growing, key=lambda name: given[name] - wanted[name])] += 1  # what lacks most
+            given[min(growing, key=lambda name: given[name] - wanted[name])] += 1  # the column that lacks most
     return given
 
 
 def wanted(texts: Mapping[str, int], numbers: Mapping[str, Need]) -> int:
-    """The characters with which every text is whole, and small arrays are listed."""
+    """The width with which every text is whole and small arrays are listed."""
     needed = [*(min(need, AT_MOST[name]) for name, need in texts.items()), *(need.listed for need in numbers.values())]
     return sum(needed) + GAP * (len(needed) - 1)

@@ -1,7 +1,7 @@
-"""A node's formula with the user's names in it, and its local rule worked out with a step's numbers.
+"""A node's formula: its parts, with the user's names for symbols, and with the numbers of a step.
 
-The formulas are written for people, `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`. A rule is shown with numbers only where it
-can be read as arithmetic *and* gives the number that was recorded: what is shown is never a guess.
+Formulas are written for people, `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`. A rule is shown with numbers only if it can be
+read as arithmetic *and* gives the number that was recorded, so that nothing shown is a guess.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ", "0123456789
 
 
 @dataclass(frozen=True, slots=True)
-class Gradient:
-    """The rule for one operand: its symbol, the text on the right, and whether that is still to be multiplied by g."""
+class GradientRule:
+    """The rule for one operand: its symbol, the right-hand side, and whether that is yet to be multiplied by g."""
 
     symbol: str
     text: str
@@ -37,7 +37,7 @@ class Gradient:
 
     @property
     def whole(self) -> str:
-        """The gradient that is sent: `g · y`."""
+        """The rule for the gradient that is sent: `g · y`."""
         if not self.is_local:
             return self.text
         if self.text in ("1", "-1"):
@@ -46,39 +46,39 @@ class Gradient:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A formula in its parts: what is computed, and a gradient for each operand that can have one."""
+class ParsedFormula:
+    """A formula in its parts: the result, and the rule for each operand that can have a gradient."""
 
     result: str
-    gradients: tuple[Gradient, ...]
+    gradients: tuple[GradientRule, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """A rule worked out for one of a node's gradients: `g · y`, and, if it is arithmetic, its numbers at an element."""
+class WorkedRule:
+    """A rule for one of a node's gradients, `g · y`, and its numbers at one element if the rule is arithmetic."""
 
     text: str  # "g · y", with the user's names
-    numbers: str  # "1 · 5"; empty where the rule is not arithmetic on single elements
+    numbers: str  # "1 · 5"; empty if the rule is not arithmetic on single elements
     index: tuple[int, ...]  # which element of the gradient
-    result: Any  # that element as it was recorded; None where there is none
+    result: Any  # that element as recorded, or None
 
 
 @lru_cache(maxsize=256)
-def parse(formula: str) -> Rule:
+def parse_formula(formula: str) -> ParsedFormula:
     """The parts of a formula."""
     found = list(GRADIENT.finditer(formula))
     if not found:
-        return Rule(" ".join(formula.split()), ())
+        return ParsedFormula(" ".join(formula.split()), ())
     ends = [*(match.start() for match in found[1:]), len(formula)]
     gradients = tuple(
-        Gradient(match[1], formula[match.end() : end].strip().rstrip(","), "/" in match[0])
+        GradientRule(match[1], formula[match.end() : end].strip().rstrip(","), "/" in match[0])
         for match, end in zip(found, ends, strict=True)
     )
-    return Rule(formula[: found[0].start()].strip(), gradients)
+    return ParsedFormula(formula[: found[0].start()].strip(), gradients)
 
 
-def fill(text: str, names: Mapping[str, str]) -> str:
-    """Put names (or numbers) in the place of the symbols: `z = eˣ` becomes `y = e^scores`."""
+def fill_in(text: str, names: Mapping[str, str]) -> str:
+    """Replace the symbols by names or numbers: `z = eˣ` becomes `y = e^scores`."""
 
     def raised(match: re.Match[str]) -> str:
         exponent = match[0].translate(LOWER)
@@ -93,17 +93,17 @@ def fill(text: str, names: Mapping[str, str]) -> str:
     return SYMBOL.sub(lambda match: names.get(match[1], match[0]), SUPERSCRIPT.sub(raised, text))
 
 
-def gradient_of(node: NodeRecord, output: int) -> Gradient | None:
-    """The rule for the gradient that goes along one of the node's edges, None where the formula does not say."""
-    gradients = parse(node.formula).gradients
+def gradient_of(node: NodeRecord, output: int) -> GradientRule | None:
+    """The rule for the gradient along one of the node's edges; None if the formula does not give it."""
+    gradients = parse_formula(node.formula).gradients
     if node.kind in ("copy_slices", "error") or len(gradients) != len(node.edges):
         return None
     return gradients[output]
 
 
 def symbols(node: NodeRecord) -> tuple[str, ...]:
-    """What the formula calls the node's tensor operands, in their order; nothing where it cannot be told."""
-    gradients = parse(node.formula).gradients
+    """The formula's symbols for the node's tensor operands, in order; empty if they are unclear."""
+    gradients = parse_formula(node.formula).gradients
     operands = [one for one in node.operands if one.ref is not None]
     if node.kind in ("copy_slices", "error") or not len(gradients) == len(node.edges) == len(operands):
         return ()
@@ -117,25 +117,25 @@ def work_out(
     names: Mapping[str, str],
     values: Callable[[str], Value | None],
     index: tuple[int, ...] | None = None,
-) -> Worked | None:
-    """The rule for one of the node's gradients, with names and with the numbers of one element.
+) -> WorkedRule | None:
+    """Work out the rule for one of the node's gradients, with names and the numbers of one element.
 
     Args:
         node: the node, which has run.
         step: its step.
-        output: which of its gradients.
-        names: symbol -> what to call it.
-        values: symbol -> its value, None where that is not known.
-        index: an element of the gradient; by default the largest, since a zero explains little.
+        output: the index of the gradient.
+        names: symbol -> name.
+        values: symbol -> value, None if it is not known.
+        index: an element of the gradient; by default the largest, because a zero explains little.
     """
     gradient = gradient_of(node, output)
     if gradient is None:
         return None
     term = next((one.term for one in step.deliveries if one.output == output), None)
-    text = fill(gradient.whole, names)
+    text = fill_in(gradient.whole, names)
     if not isinstance(term, np.ndarray) or not term.size or term.dtype.kind not in "f":
-        return Worked(text, "", (), None)
-    index = largest(term) if index is None else index
+        return WorkedRule(text, "", (), None)
+    index = index_of_largest(term) if index is None else index
     result = term[index].item()
     numbers = {}
     for symbol in _used(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
@@ -143,25 +143,25 @@ def work_out(
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
     if len(known) < len(numbers) or not _agrees(evaluate(gradient.whole, known), result, term.dtype):
-        return Worked(text, "", index, result)
-    write = format_number if gradient.whole in known else _number
-    return Worked(text, fill(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
+        return WorkedRule(text, "", index, result)
+    write = format_number if gradient.whole in known else factor_text
+    return WorkedRule(text, fill_in(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
 
 
 @lru_cache(maxsize=256)
 def _used(rule: str) -> frozenset[str]:
-    """The symbols in a rule that stand for numbers; e is one itself."""
-    return frozenset(SYMBOL.findall(fill(rule, {}))) - {"e"}
+    """The symbols in a rule that stand for numbers; e is a number itself."""
+    return frozenset(SYMBOL.findall(fill_in(rule, {}))) - {"e"}
 
 
-def largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
-    """The index of the element farthest from zero; of a NaN, where there is one."""
-    at = int(np.abs(array).argmax())  # to which a NaN is the largest
+def index_of_largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
+    """The index of the element farthest from zero, or of a NaN if there is one."""
+    at = int(np.abs(array).argmax())  # argmax takes a NaN for the largest
     return tuple(int(i) for i in np.unravel_index(at, array.shape))
 
 
 def element(value: Value | None, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
-    """The element that broadcasting puts at that index of an array of that shape."""
+    """The element of `value` that broadcasting to `shape` puts at `index`."""
     if not isinstance(value, np.ndarray) or value.ndim > len(shape) or value.dtype.kind not in "fiub":
         return None
     sizes = zip(value.shape, shape[len(shape) - value.ndim :], index[len(shape) - value.ndim :], strict=True)
@@ -174,11 +174,12 @@ def element(value: Value | None, shape: tuple[int, ...], index: tuple[int, ...])
 
 
 def index_text(index: tuple[int, ...]) -> str:
-    """`[3, 1]`, nothing for a scalar."""
+    """`[3, 1]`; empty for a scalar."""
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
-def _number(x: float) -> str:
+def factor_text(x: float) -> str:
+    """A number as a factor: a negative one is in parentheses."""
     text = format_number(x)
     return f"({text})" if text.startswith("-") else text
 

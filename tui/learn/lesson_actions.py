@@ -1,4 +1,4 @@
-"""What one does in a lesson: edit the exercise, check it, ask for help, see where it parts, find an engine's fault."""
+"""The actions of a lesson: edit, check, hints, solution, the step where the file goes wrong, the wrong engine."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, failed_checks, find_divergence
 from lessons.checking.report import Said, report
 from lessons.model.solution_pieces import solution_pieces
-from tui.learn.ask import SureScreen
+from tui.learn.confirm import ConfirmScreen
+from tui.learn.course_text import flowing
 from tui.learn.exercise import ExerciseView
-from tui.learn.fault import FaultStepper, record_case
-from tui.learn.text import flowing
+from tui.learn.wrong_engine import WrongEngineStepper, record_both_engines
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
 
 
-class DoingScreen(Screen[None]):
-    """A lesson's actions. What shows the lesson builds on it."""
+class LessonActionsScreen(Screen[None]):
+    """A screen with a lesson's actions; `LessonScreen` adds the views."""
 
     def __init__(
         self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False, solutions: bool = True
@@ -37,7 +37,7 @@ class DoingScreen(Screen[None]):
         self._verdict: Verdict | None = None  # of the last check
 
     def action_view(self, name: str) -> None:
-        """Show one of the views."""
+        """Show a view."""
         raise NotImplementedError
 
     def _show_title(self) -> None:
@@ -48,28 +48,28 @@ class DoingScreen(Screen[None]):
         return self.query_one(ExerciseView)
 
     def save(self) -> bool:
-        """Write what is being edited to its file. Returns whether all is safe."""
+        """Write the edited text to its file. Returns whether it is saved."""
         return self._exercise.save()
 
     def _remember(self, change: Callable[[], None]) -> None:
-        """Change the progress; where that cannot be kept, say so and go on."""
+        """Change the progress; if it cannot be stored, notify the learner and continue."""
         try:
             change()
         except OSError as error:
             self.app.notify(str(error), severity="error", timeout=15)
 
     def _say(self, *lines: Said, title: str = "") -> None:
-        """From a worker's thread. Who has gone on to something else is not told."""
+        """Show lines, from a worker's thread. Does nothing if the worker was cancelled."""
         if not get_current_worker().is_cancelled:
             self.call_later(self._exercise.write, list(lines), title)
 
     def action_edit(self) -> None:
-        """Edit the file here."""
+        """Edit the file in the lesson."""
         self.action_view("exercise")
         self._exercise.edit()
 
     def action_done_editing(self) -> None:
-        """Save, and stop editing."""
+        """Save and stop editing."""
         self._exercise.done_editing()
 
     def action_own_editor(self) -> None:
@@ -78,7 +78,7 @@ class DoingScreen(Screen[None]):
         self._exercise.open_in_editor()
 
     def action_check(self) -> None:
-        """Try the file, in a process of its own."""
+        """Check the file in its own process."""
         if not self._exercise.is_editing:
             self.action_view("exercise")
         elif not self.save():
@@ -100,7 +100,7 @@ class DoingScreen(Screen[None]):
         attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
         self.call_later(self._remember, attempted)
         said = report(verdict, ascii=self._ascii)
-        first = "Esc, then " if self._exercise.is_editing else ""  # where keys are typed into the file
+        first = "Esc, then " if self._exercise.is_editing else ""  # while keys are typed into the file
         if verdict.passed:
             written = "v shows how others have written it, " if self._solutions else ""
             said += [Said(""), Said(f"{first}{written}n goes to the next lesson.", "dim")]
@@ -113,10 +113,10 @@ class DoingScreen(Screen[None]):
             self._say(*said, Said(""), Said(found.told()), opens, title="check")
 
     def action_where(self) -> None:
-        """The stepper on the learner's own file, where it parts from the solution."""
+        """Open the stepper on the learner's file where it differs from the solution."""
         self.action_view("exercise")
         if self._verdict is None or not failed_checks(self._verdict):
-            self._exercise.write([Said("c checks your file first. Where a check fails, d shows its steps.", "dim")])
+            self._exercise.write([Said("c checks your file first. If a check fails, d shows its steps.", "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
         self._where(self._verdict)
@@ -125,14 +125,16 @@ class DoingScreen(Screen[None]):
     def _where(self, verdict: Verdict) -> None:
         found = find_divergence(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
         if found is None:
-            self._say(Said("There are no steps to show: in what fails, nothing of yours calls backward.", "dim"))
+            self._say(
+                Said("There are no steps to show: your file does not call backward in the check that fails.", "dim")
+            )
             return
         self._say(Said(found.check.title, "strong"), Said(found.told()))
-        stepper = PartedStepper(at(found), ascii=self._ascii)
+        stepper = DivergenceStepper(cursor_at(found), ascii=self._ascii)
         self.call_later(self.app.push_screen, stepper)
 
     def action_wrong_engine(self) -> None:
-        """The stepper on the lesson's wrong engine."""
+        """Open the stepper on the lesson's wrong engine."""
         if self.lesson.wrong_engine is None:
             self.app.notify("This lesson has no wrong engine.")
         else:
@@ -142,12 +144,12 @@ class DoingScreen(Screen[None]):
     @work(thread=True, group="case", exclusive=True)
     def _open_case(self) -> None:
         try:
-            case = record_case(self.lesson)
+            case = record_both_engines(self.lesson)
         except LessonError as error:
             self._say(Said(str(error), "bad"))
             return
         if case is not None and not get_current_worker().is_cancelled:
-            stepper = FaultStepper(case, self._fault_found, ascii=self._ascii)
+            stepper = WrongEngineStepper(case, self._fault_found, ascii=self._ascii)
             self.call_later(self.app.push_screen, stepper)
 
     def _fault_found(self) -> None:
@@ -155,7 +157,7 @@ class DoingScreen(Screen[None]):
         self._show_title()
 
     def action_hint(self) -> None:
-        """One more hint of the ladder, below those before."""
+        """Show one more hint below the previous ones."""
         self.action_view("exercise")
         hints = self.lesson.exercise.hints
         self._hints = min(self._hints + 1, len(hints))
@@ -171,7 +173,7 @@ class DoingScreen(Screen[None]):
         self._exercise.make_room()
 
     def action_solution(self) -> None:
-        """One more piece of the solution, to who wants it; the whole of it to who has solved the exercise."""
+        """Show the next piece of the solution; once the exercise is solved, all of it."""
         self.action_view("exercise")
         record = self._workspace.progress.of(self.lesson.name)
         if not self._solutions:
@@ -184,7 +186,7 @@ class DoingScreen(Screen[None]):
             left = len(self.lesson.exercise.hints) - record.hints
             hints = f"There {'is 1 hint' if left == 1 else f'are {left} hints'} that you have not seen.\n\n"
             question = f"{hints if left > 0 else ''}Show the first piece of the solution?"
-            self.app.push_screen(SureScreen(question), self._show_piece)
+            self.app.push_screen(ConfirmScreen(question), self._show_piece)
 
     def _show_piece(self, sure: bool | None) -> None:
         if not sure:
@@ -210,10 +212,10 @@ class DoingScreen(Screen[None]):
         self._exercise.make_room()
 
     def action_reset(self) -> None:
-        """Begin the exercise anew, if that is really wanted."""
+        """Start the exercise over, after confirmation."""
         self.action_view("exercise")
-        question = "Begin this exercise anew?\n\nYour file is kept under another name; that it was solved is forgotten."
-        self.app.push_screen(SureScreen(question), self._reset)
+        question = "Start this exercise over?\n\nYour file is kept under another name; its progress is cleared."
+        self.app.push_screen(ConfirmScreen(question), self._reset)
 
     def _reset(self, sure: bool | None) -> None:
         if not sure:
@@ -225,20 +227,20 @@ class DoingScreen(Screen[None]):
             return
         self._hints = 0
         self._exercise.read()
-        self._exercise.write([Said(f"Your file is kept as {kept}" if kept else "It was as shipped.", "dim")])
+        self._exercise.write([Said(f"Your file is kept as {kept}" if kept else "Your file had no changes.", "dim")])
         self._show_title()
 
 
-class PartedStepper(StepperScreen):
-    """The stepper on a learner's own file, at a chosen step."""
+class DivergenceStepper(StepperScreen):
+    """The stepper on a learner's file, at the step where it goes wrong."""
 
     def __init__(self, cursor: StepCursor, *, ascii: bool = False) -> None:
         super().__init__(cursor.recording, ascii=ascii)
         self._opening = cursor
 
 
-def at(found: Divergence) -> StepCursor:
-    """The moment after the step at which a learner's recording parts; where it does not, before the first."""
+def cursor_at(found: Divergence) -> StepCursor:
+    """The moment after the step where a learner's recording diverges; before the first step if none does."""
     moment = found.step
     if moment is None:
         return StepCursor.open(found.recording)

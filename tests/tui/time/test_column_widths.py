@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import tui
 from microtape.recording.file.tape_file import load
-from tui.time.columns import GAP, NARROW, Need, share_out
+from tui.time.column_widths import GAP, NARROW, Need, share_out
 from tui.time.cursor import StepCursor
-from tui.time.rows import Cells, Rows
+from tui.time.row_texts import RowCells, RowTexts
 
 RECORDINGS = Path(tui.__file__).parent / "recordings"
 TEXTS = ("op", "name", "operands", "shape")
@@ -19,8 +19,8 @@ TEXTS = ("op", "name", "operands", "shape")
 def tape(name, width):
     """The rows of a bundled recording's tape at the end of its pass, as they are drawn."""
     timeline = StepCursor.open(load(RECORDINGS / f"{name}.tape")).timeline
-    rows = Rows(timeline)
-    cells, end = Cells(rows, rows.columns(width)), StepCursor(timeline, timeline.last)
+    rows = RowTexts(timeline)
+    cells, end = RowCells(rows, rows.columns(width)), StepCursor(timeline, timeline.last)
     return rows, ["".join([*cells.texts(node), cells.value(end, node), cells.gradient(end, node)])
                   for node in timeline.rows]  # fmt: skip
 
@@ -34,7 +34,7 @@ def test_with_the_width_that_is_wanted_nothing_is_cut(name):
 @pytest.mark.parametrize("name", ["mlp", "rnn", "linear", "gradient_penalty"])
 def test_on_a_small_terminal_no_number_is_left_out_for_the_sake_of_a_name(name):
     rows, _ = tape(name, 77)
-    cells, end = Cells(rows, rows.columns(77)), StepCursor(rows.timeline, rows.timeline.last)
+    cells, end = RowCells(rows, rows.columns(77)), StepCursor(rows.timeline, rows.timeline.last)
     for node in rows.timeline.rows:
         assert "…" not in cells.value(end, node) + cells.gradient(end, node)
 

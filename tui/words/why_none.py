@@ -1,4 +1,4 @@
-"""Why is this None? What keeps a gradient away from a tensor, and the line to look at."""
+"""Why is this gradient None? The cause, and the source line to look at."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tui.words.sentence import title
 
 FEW = 3  # lines
 REASONS: dict[BorderKind, str] = {
-    "detach": "This takes it off the tape: what is computed from it is a constant to backward.",
-    "no_grad": "This ran under no_grad: nothing that is computed there is put on the tape.",
-    "inference_mode": "This ran in inference mode: nothing that is computed there is put on the tape.",
-    "not differentiable": "This has no derivative: its result is a constant to backward.",
-    "copied": "This takes the bare value, as a number, an array or a new tensor: where it came from is forgotten.",
-    "constant": "It is computed from what is off the tape already, since:",
+    "detach": "This takes it off the tape: backward treats the result as a constant.",
+    "no_grad": "This ran under no_grad: its result is not on the tape.",
+    "inference_mode": "This ran in inference mode: its result is not on the tape.",
+    "not differentiable": "This has no derivative: backward treats its result as a constant.",
+    "copied": "This takes the bare value, as a number, an array or a new tensor, without its history.",
+    "constant": "It is computed from a value that is off the tape already, because of:",
 }
 
 
@@ -36,7 +36,7 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
     elif node not in pass_.dependencies:
         roots = ", ".join(cursor.recording.label(root.node) for root in pass_.roots if root.node is not None)
         if pass_.captures:
-            yield line(*name, f" is not on the way from {roots} to what was asked for, so backward left it out.")
+            yield line(*name, f" is not on a path from {roots} to a requested gradient, so backward skipped it.")
         else:
             yield line(*name, f" has no gradient in this pass: {roots} was not computed from it.")
         record = cursor.timeline.node(node)
@@ -51,17 +51,19 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
         yield line(*name, " has no gradient because the pass failed before it was reached.")
         yield from _lines_of(cursor, [step.node for step in cursor.timeline.steps[-1:]])
     elif cursor.has_run(node):
-        yield line(*name, " received nothing but undefined gradients (None): what uses it has no derivative there.")
+        yield line(
+            *name, " received only undefined gradients (None): the operations that use it have no derivative there."
+        )
         yield from _lines_of(cursor, cursor.timeline.users.get(node, ()))
     else:
         left = cursor.dependencies_left(node)
-        yield line(*name, f" has no gradient yet: backward has not come to it. It waits for {left} of its users.")
+        yield line(*name, f" has no gradient yet: backward has not reached it. It waits for {left} of its users.")
         users = cursor.timeline.users.get(node, ())
         yield from _lines_of(cursor, [one for one in users if one in pass_.dependencies and not cursor.has_run(one)])
 
 
 def _lines_of(cursor: StepCursor, nodes: Sequence[int]) -> Iterator[Line]:
-    """The expressions of the last few of these nodes: backward comes to those first."""
+    """The expressions of the last few of these nodes, which backward visits first."""
     places = dict.fromkeys(cursor.timeline.node(node).place for node in reversed(nodes))
     for place in [one for one in places if one is not None][:FEW]:
         yield _look(cursor.recording, place)
@@ -78,13 +80,13 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
         yield line(name, " does not require a gradient, so none is computed for it.")
         yield from _no_history(recording, tensor)
     elif not record.is_leaf and not record.retains_grad:
-        passes_on = " was computed and is no leaf: backward passes its gradient on and does not keep it in .grad."
+        passes_on = " is not a leaf: backward passes its gradient on and does not store it in .grad."
         yield line(name, passes_on)
         yield line(Span(f"To keep it, call {record.name or 'it'}.retain_grad() before backward.", "good"))
     elif record.node is not None:
         yield from why_none(cursor, record.node)
     else:
-        yield line(name, " requires a gradient, and nothing that backward went through was computed from it.")
+        yield line(name, " requires a gradient, but nothing that backward visited was computed from it.")
         evaluated = cursor.timeline.pass_.nodes if cursor.timeline.pass_ is not None else ()
         border = cut_off(recording, None, tensor, evaluated)
         if border is not None:
@@ -96,20 +98,20 @@ def _look(recording: Recording, place: Place) -> Line:
 
 
 def _ends(recording: Recording, border: BorderRecord) -> Iterator[Line]:
-    """Where the history of something ends that is used nevertheless."""
-    yield line("What was computed from it is used there, but without its history, which ends here:")
+    """Where the history of a value ends that is used nevertheless."""
+    yield line("A value computed from it is used, but without its history, which ends here:")
     if border.place is not None:
         yield _look(recording, border.place)
     yield line(REASONS[border.kind])
 
 
 def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
-    """Where it lost its history, back to what took it off the tape; for one that never had any, where it was made."""
+    """Where a tensor lost its history, back to the operation that took it off the tape; else where it was created."""
     by_output = borders_by_output(recording)
     border = next((one for ref, one in by_output.items() if ref.tensor == tensor), None)
     if border is None:
         yield from made_at(recording, recording.tensors[tensor].name)
-        yield line(Span("A tensor of yours collects one if it is made with requires_grad=True.", "dim"))
+        yield line(Span("To get a gradient, create the tensor with requires_grad=True.", "dim"))
         return
     for one in dict.fromkeys((border, crossing(border, by_output))):
         if one.place is not None:
@@ -118,14 +120,14 @@ def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
 
 
 def made_at(recording: Recording, name: str) -> Iterator[Line]:
-    """The line that makes a variable, if it can be told."""
+    """The line that assigns to a variable, if it is unique."""
     assigned = _assignment(recording, name)
     if assigned is not None:
         yield line(Span(f"{assigned[0]}:{assigned[1]}  ", "dim"), Span(assigned[2], "strong"))
 
 
 def _assignment(recording: Recording, name: str) -> tuple[str, int, str] | None:
-    """The only line that assigns to a variable; None where there are several."""
+    """File, line and text of the only assignment to a variable; None if there are several."""
     found = []
     for file, text in recording.sources.items():
         try:

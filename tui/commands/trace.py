@@ -1,4 +1,4 @@
-"""`microtape trace`: each view of the stepper as text or as JSON."""
+"""`microtape trace`: print the passes, or any view of the stepper, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
 from tui.shell.exits import CommandError, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
-from tui.shell.progress import awaited, telling
+from tui.shell.progress import counted_lines, status_line
 from tui.shell.spans import Line, plain
 from tui.time.arrays import array_lines
 from tui.time.box_picture import box_lines
-from tui.time.breakpoints import Kind
+from tui.time.breakpoints import StopKind
 from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes
 from tui.words import trace_json
-from tui.words.marks import Mark, all_marks, mark_lines, stops
 from tui.words.passes import comparison_lines, pass_lines
+from tui.words.time_marks import Mark, all_marks, mark_lines, stops
 from tui.words.trace import trace as all_lines
 from tui.words.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
 
 
-class View(NamedTuple):
-    """A view of a moment: as lines of text for a width, and as data for JSON."""
+class TraceView(NamedTuple):
+    """A view of a moment: `lines(width, ascii)` as text, `data()` for JSON."""
 
     lines: Callable[[int, bool], Iterable[str]]
     data: Callable[[], dict[str, Any]]
 
 
-def trace(arguments: argparse.Namespace) -> int:
-    """Print the recording, or a view of it."""
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
     compared = _two_passes(arguments)
     if (compared or arguments.lists) and arguments.passes is None and arguments.until is None:
         arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
@@ -61,7 +61,7 @@ def trace(arguments: argparse.Namespace) -> int:
 
 
 def print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
-    """All steps of these passes."""
+    """Print all steps of these passes."""
     _print(all_lines(recording, passes, width=_width(), ascii=is_ascii(arguments)))
 
 
@@ -71,40 +71,40 @@ def _view_is_asked_for(arguments: argparse.Namespace) -> bool:
     return any(one is not None for one in asked) or any(rest)
 
 
-def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> View:
+def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> TraceView:
     """The view that the options ask for.
 
     Raises:
-        LookupError, ExpressionError: they name what is not there; the message is for the user.
+        LookupError, ExpressionError: an option names something that does not exist; the message is for the user.
     """
     at = _moment(recording, pass_index, arguments)
     if arguments.why is not None:
-        return View(lambda width, ascii: trace_why(at, arguments.why, width=width, ascii=ascii),
+        return TraceView(lambda width, ascii: trace_why(at, arguments.why, width=width, ascii=ascii),
                     lambda: trace_json.answer_as_json(at, arguments.why))  # fmt: skip
     if arguments.array is not None:
         return _arrays(at, recording, pass_index, arguments)
     if arguments.boxes:
-        return View(lambda _, ascii: box_lines(at, ascii=ascii), lambda: trace_json.boxes_as_json(at))
+        return TraceView(lambda _, ascii: box_lines(at, ascii=ascii), lambda: trace_json.boxes_as_json(at))
     if arguments.marks or arguments.stops or arguments.changes:
         return _marks(at, arguments)
     if arguments.find is not None:
         found = found_nodes(at, arguments.find)
         if not found:
-            raise LookupError(f"{arguments.find!r} is in no row of this pass")
-        return View(lambda width, ascii: trace_rows(at, found, width=width, ascii=ascii),
+            raise LookupError(f"{arguments.find!r} occurs in no row of this pass")
+        return TraceView(lambda width, ascii: trace_rows(at, found, width=width, ascii=ascii),
                     lambda: trace_json.rows_as_json(at, found))  # fmt: skip
     if arguments.fold:
-        return View(lambda width, ascii: trace_folded(at, width=width, ascii=ascii),
+        return TraceView(lambda width, ascii: trace_folded(at, width=width, ascii=ascii),
                     lambda: trace_json.folds_as_json(at))  # fmt: skip
     if arguments.forward and arguments.step is None and arguments.node is None:
-        return View(lambda width, ascii: trace_forward(at, width=width, ascii=ascii),
+        return TraceView(lambda width, ascii: trace_forward(at, width=width, ascii=ascii),
                     lambda: trace_json.forward_as_json(at))  # fmt: skip
-    return View(lambda width, ascii: trace_moment(at, width=width, ascii=ascii),
+    return TraceView(lambda width, ascii: trace_moment(at, width=width, ascii=ascii),
                 lambda: trace_json.step_as_json(at))  # fmt: skip
 
 
 def _moment(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> StepCursor:
-    """After --step steps, or operations with --forward; else at the step of --node; else at the end of the pass."""
+    """The moment after --step steps (with --forward, operations); else the step of --node; else the end of the pass."""
     end = StepCursor.open(recording, pass_index).end()
     start = 0 if arguments.forward else len(end.timeline.forward)
     if arguments.step is not None:
@@ -117,50 +117,52 @@ def _moment(recording: Recording, pass_index: int, arguments: argparse.Namespace
     return end if arguments.node is None else end.to_moment(start).goto(arguments.node)
 
 
-def _arrays(at: StepCursor, recording: Recording, pass_index: int, arguments: argparse.Namespace) -> View:
-    """At the node's own step unless another moment was asked for: only there is what it sent."""
+def _arrays(at: StepCursor, recording: Recording, pass_index: int, arguments: argparse.Namespace) -> TraceView:
+    """The arrays of a node, by default at its own step: only there is it known what the node sent."""
     there = at.to_moment(len(at.timeline.forward)).goto(arguments.array)
     moment = there if arguments.step is None else at
     node = there.focus
     if node is None:
-        raise LookupError(f"{arguments.array!r} is no node")
-    return View(lambda width, ascii: array_lines(moment, node, width=width, ascii=ascii),
+        raise LookupError(f"{arguments.array!r} is not a node")
+    return TraceView(lambda width, ascii: array_lines(moment, node, width=width, ascii=ascii),
                 lambda: trace_json.arrays_as_json(moment, node))  # fmt: skip
 
 
-def _marks(at: StepCursor, arguments: argparse.Namespace) -> View:
-    every: list[tuple[str, Kind]] = [(text, "break") for text in arguments.stops or ()]
+def _marks(at: StepCursor, arguments: argparse.Namespace) -> TraceView:
+    every: list[tuple[str, StopKind]] = [(text, "break") for text in arguments.stops or ()]
     every += [(text, "watch") for text in arguments.changes or ()]
     found: list[Mark] = sorted([*stops(at, every), *(all_marks(at) if arguments.marks else ())])
-    return View(lambda _, ascii: _plain(mark_lines(at, found), ascii), lambda: trace_json.marks_as_json(at, found))
+    return TraceView(lambda _, ascii: _plain(mark_lines(at, found), ascii), lambda: trace_json.marks_as_json(at, found))
 
 
 def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
-    """The numbers that --compare names."""
+    """The numbers of the two passes in --compare; empty without it."""
     if arguments.compare is None:
         return ()
     numbers = arguments.compare.split(",")
     if len(numbers) != 2 or not all(one.strip().isdecimal() and int(one) for one in numbers):
-        raise CommandError(f"--compare {arguments.compare}: say two passes by their numbers, such as 1,3")
+        raise CommandError(f"--compare {arguments.compare}: give the numbers of two passes, such as 1,3")
     return tuple(int(one) for one in numbers)
 
 
-def _comparison(recording: Recording, first: int, second: int) -> View:
+def _comparison(recording: Recording, first: int, second: int) -> TraceView:
     def lines(width: int, ascii: bool) -> Iterator[str]:
         return _plain(comparison_lines(recording, first, second, width=width, ascii=ascii), ascii)
 
-    return View(lines, lambda: trace_json.comparison_as_json(recording, first, second))
+    return TraceView(lines, lambda: trace_json.comparison_as_json(recording, first, second))
 
 
-def _list(recording: Recording) -> View:
-    return View(lambda _, ascii: _plain(pass_lines(recording), ascii), lambda: trace_json.passes_as_json(recording))
+def _list(recording: Recording) -> TraceView:
+    return TraceView(
+        lambda _, ascii: _plain(pass_lines(recording), ascii), lambda: trace_json.passes_as_json(recording)
+    )
 
 
 def _plain(lines: Iterable[Line], ascii: bool) -> Iterator[str]:
     return (plain(spans, ascii=ascii).rstrip() for spans in lines)
 
 
-def _show(view: View, arguments: argparse.Namespace) -> None:
+def _show(view: TraceView, arguments: argparse.Namespace) -> None:
     if arguments.json:
         _print_json(lambda progress: view.data())
     else:
@@ -168,14 +170,14 @@ def _show(view: View, arguments: argparse.Namespace) -> None:
 
 
 def _print(lines: Iterable[str]) -> None:
-    for line in awaited(lines):
+    for line in counted_lines(lines):
         print(line)
 
 
 def _print_json(data: Callable[[Callable[[str], None]], object]) -> None:
-    """On one line. In one go: writing it bit by bit takes three times as long."""
-    with telling("working it out ...   Ctrl-C stops") as say:
-        found = data(lambda text: say(f"{text} ...   Ctrl-C stops"))
+    """Print on one line. Encoding all of it first takes a third of the time of writing it bit by bit."""
+    with status_line("computing ...   Ctrl-C stops") as update:
+        found = data(lambda text: update(f"{text} ...   Ctrl-C stops"))
         text = json.dumps(found, separators=(",", ":"), allow_nan=False)
     print(text)
 

@@ -1,4 +1,4 @@
-"""What `microtape learn` does with one lesson outside of the full screen. Each command returns an exit code."""
+"""The commands of `microtape learn` for one lesson, without the full screen. Each returns an exit code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lessons.checking.report import Said, report
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
-from tui.stepper.launch import has_terminal
+from tui.shell.terminal import has_terminal
 from viz.basics.characters import to_ascii
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What every command works with: the course, the learner's files, and how to show things."""
+    """The context of a command: the course, the learner's files, and how to print."""
 
     course: Course
     workspace: Workspace
@@ -35,7 +35,7 @@ class Desk:
         return self.course.find(name) if name else self.course.after_solved(self.workspace.progress.solved())
 
     def open(self, lesson: Lesson | None, then: Literal["", "where", "wrong_engine"] = "") -> int:
-        """The full screen, at a lesson and at one of its actions."""
+        """Open the full screen, at a lesson and one of its actions."""
         from tui.learn.app import LearnApp
 
         app = LearnApp(
@@ -46,17 +46,17 @@ class Desk:
         return app.return_code or Exit.OK
 
     def command(self, *words: str) -> str:
-        """What to type for something else of this course."""
+        """The command line for another command of this course."""
         path = self.arguments.path
         own = () if path is None else ("--path", path)
         return shlex.join(["microtape", "learn", *words, *own])
 
     def print(self, text: str = "") -> None:
-        """A line, in the characters that the terminal has."""
+        """Print a line in the terminal's characters."""
         print(to_ascii(text) if self.ascii and text else text, flush=True)
 
     def sure(self, question: str) -> bool:
-        """Ask on the terminal; where there is none, only --yes will do."""
+        """Ask for confirmation on the terminal; without a terminal, --yes is required."""
         if self.arguments.yes:
             return True
         if not has_terminal():
@@ -66,7 +66,7 @@ class Desk:
 
 
 def text(desk: Desk, lesson: Lesson) -> int:
-    """The text, and what to type to go on. On a terminal the text is coloured."""
+    """Print the text and the next commands. On a terminal the text is coloured."""
     prose = lesson.prose
     if desk.ascii:
         prose = "\n".join(to_ascii(line) for line in prose.split("\n"))
@@ -88,7 +88,7 @@ def text(desk: Desk, lesson: Lesson) -> int:
 
 
 def check_file(desk: Desk, lesson: Lesson) -> int:
-    """Try the learner's file, and say what it did."""
+    """Check the learner's file and report."""
     verdict = tried(desk, lesson)
     if verdict.passed:
         following = desk.course.after(lesson)
@@ -104,7 +104,7 @@ def check_file(desk: Desk, lesson: Lesson) -> int:
 
 
 def tried(desk: Desk, lesson: Lesson) -> Verdict:
-    """Check the learner's file, remember that, and tell."""
+    """Check the learner's file, store the attempt, and print the report."""
     path = desk.workspace.exercise(lesson)
     verdict = check(lesson.exercise, path)
     desk.workspace.progress.attempted(lesson.name, passed=verdict.passed)
@@ -115,7 +115,7 @@ def tried(desk: Desk, lesson: Lesson) -> Verdict:
 
 
 def tell(desk: Desk, lines: list[Said]) -> None:
-    """Lines of a report, wrapped under their own beginning."""
+    """Print a report, with lines wrapped under their own beginning."""
     width = shutil.get_terminal_size((100, 24)).columns
     for said in lines:
         indent = " " * (len(said.text) - len(said.text.lstrip()))
@@ -124,7 +124,7 @@ def tell(desk: Desk, lines: list[Said]) -> None:
 
 
 def hint(desk: Desk, lesson: Lesson) -> int:
-    """The next hint; when all have been seen, all of them."""
+    """Print the next hint; once all have been seen, all of them."""
     hints, seen = lesson.exercise.hints, desk.workspace.progress.of(lesson.name).hints
     shown = range(len(hints)) if seen >= len(hints) else (seen,)
     for number in shown:
@@ -136,7 +136,7 @@ def hint(desk: Desk, lesson: Lesson) -> int:
 
 
 def solution(desk: Desk, lesson: Lesson) -> int:
-    """One more piece of the solution; the whole of it to who has solved the exercise or asks with --all."""
+    """Print the next piece of the solution; with --all, or once the exercise is solved, all of it."""
     if desk.arguments.no_solutions:
         raise CommandError("solutions are not shown (--no-solutions)")
     progress, exercise = desk.workspace.progress, lesson.exercise
@@ -148,7 +148,8 @@ def solution(desk: Desk, lesson: Lesson) -> int:
                 return Exit.OK
             desk.print(every[record.pieces])
             more = len(every) - record.pieces - 1
-            say(f"piece {record.pieces + 1} of {len(every)}; the same command shows {'the next' if more else 'it all'}")
+            following = "the next piece" if more else "all of it"
+            say(f"piece {record.pieces + 1} of {len(every)}; the same command shows {following}")
             progress.saw_pieces(lesson.name, record.pieces + 1)
             return Exit.OK
         if desk.arguments.all and not desk.sure(f"Show the solution of lesson {lesson.number}, {lesson.title}?"):
@@ -158,25 +159,25 @@ def solution(desk: Desk, lesson: Lesson) -> int:
         desk.print(line)
     if record.solved:
         for right in exercise.right_answers:
-            say(f"another way, {right.path}: {right.note}")
+            say(f"another solution, {right.path}: {right.note}")
     return Exit.OK
 
 
 def reset(desk: Desk, lesson: Lesson) -> int:
-    """Begin an exercise anew, for who is sure."""
-    if not desk.sure(f"Begin lesson {lesson.number}, {lesson.title}, anew? (Your file is kept.)"):
+    """Start an exercise over, after confirmation."""
+    if not desk.sure(f"Start lesson {lesson.number}, {lesson.title}, over? (Your file is kept.)"):
         return Exit.OK
     kept = desk.workspace.reset(lesson)
-    say(f"your file is kept as {kept}" if kept else "the file was as shipped")
+    say(f"your file is kept as {kept}" if kept else "your file had no changes")
     return Exit.OK
 
 
 def step(desk: Desk, lesson: Lesson) -> int:
-    """The learner's own file in the stepper, where it parts from the solution; in words where there is no terminal."""
+    """Open the stepper on the learner's file where it differs from the solution; without a terminal, print the step."""
     path = desk.workspace.exercise(lesson)
     found = find_divergence(lesson.exercise, check(lesson.exercise, path), path)
     if found is None:
-        say("no check fails in which your file calls backward: there are no steps to show")
+        say("there are no steps to show: your file does not call backward in a check that fails")
         return Exit.NOT_SOLVED
     if has_terminal():
         show(desk, found)
@@ -189,15 +190,15 @@ def step(desk: Desk, lesson: Lesson) -> int:
 
 
 def show(desk: Desk, found: Divergence) -> None:
-    """The stepper, in full screen, at the moment that was found."""
-    from tui.learn.doing import PartedStepper, at
+    """Open the stepper at the moment that was found."""
+    from tui.learn.lesson_actions import DivergenceStepper, cursor_at
     from tui.stepper.app import MicrotapeApp
 
-    class PartedApp(MicrotapeApp):
+    class DivergenceApp(MicrotapeApp):
         def on_mount(self) -> None:
-            self.push_screen(PartedStepper(at(found), ascii=desk.ascii), lambda _: self.exit())
+            self.push_screen(DivergenceStepper(cursor_at(found), ascii=desk.ascii), lambda _: self.exit())
 
-    PartedApp(desk.theme).run()
+    DivergenceApp(desk.theme).run()
 
 
 def _print_step(desk: Desk, recording: Recording, moment: tuple[int, int]) -> None:
@@ -209,15 +210,16 @@ def _print_step(desk: Desk, recording: Recording, moment: tuple[int, int]) -> No
 
 
 def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
-    """The wrong engine of a lesson: its steps, or whether a step (`2`, or `2.1` for one of pass 2) is the first wrong.
+    """A lesson's wrong engine: print its steps, or judge if a step (`2`, or `2.1` in pass 2) is the first wrong one.
 
-    Raises CommandError where the lesson has none, or no such step.
+    Raises:
+        CommandError: the lesson has no wrong engine, or there is no such step.
     """
-    from tui.learn.fault import TASK, record_case
+    from tui.learn.wrong_engine import TASK, record_both_engines
 
     if answered is None and has_terminal():
         return desk.open(lesson, "wrong_engine")
-    case = record_case(lesson)
+    case = record_both_engines(lesson)
     if case is None:
         with_one = ", ".join(one.name for one in desk.course if one.wrong_engine is not None)
         raise CommandError(f"lesson {lesson.number} has no wrong engine; these have: {with_one}")

@@ -1,20 +1,16 @@
-"""How the course shows text: pages to scroll, lines by their roles, names in backticks."""
+"""How the course shows text: pages to scroll, styles of roles, characters of the terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 
+from lessons.checking.report import Role
 from viz.basics.characters import to_ascii
 
-if TYPE_CHECKING:  # not at the start: the stepper needs no lessons
-    from lessons.checking.report import Role
-
-
-PROSE: tuple[Role, ...] = ("strong", "")  # roles of what is written as text, with names in backticks
+PROSE: tuple[Role, ...] = ("strong", "")  # the roles of prose, with names in backticks
 STYLES: dict[Role, str] = {
     "good": "$text-success",
     "bad": "bold $text-error",
@@ -25,7 +21,7 @@ STYLES: dict[Role, str] = {
 
 
 class Page(VerticalScroll, inherit_bindings=False):
-    """Something to read. Left and right belong to time, wherever the focus is."""
+    """A page to read. Left and right are not bound: they step through the program, wherever the focus is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", show=False),
@@ -37,19 +33,12 @@ class Page(VerticalScroll, inherit_bindings=False):
     ]
 
 
-def marked(text: str, style: str = "") -> Content:
-    """Text with `names` in backticks, which are coloured instead."""
-    return Content.assemble(
-        *((part, "$text-primary" if i % 2 else style) for i, part in enumerate(text.split("`")) if part)
-    )
-
-
 def flowing(markdown: str) -> str:
-    """Text whose lines are joined to paragraphs, since the box has a width of its own; code stays as it is."""
+    """Markdown with the lines of each paragraph joined, to be wrapped to the box; code is unchanged."""
     paragraphs = markdown.split("\n\n")
     return "\n\n".join(text if text.startswith(("    ", "```")) else text.replace("\n", " ") for text in paragraphs)
 
 
-def fit(text: str, *, ascii: bool) -> str:
-    """Text of the course in the characters that the terminal has; its lines stay lines."""
+def terminal_text(text: str, *, ascii: bool) -> str:
+    """Text of the course in the terminal's characters; line breaks are kept."""
     return "\n".join(to_ascii(line) for line in text.split("\n")) if ascii else text

@@ -1,4 +1,4 @@
-"""The stepper on a wrong engine: the learner finds the first step that goes wrong, and says so with a key."""
+"""The stepper on a wrong engine: the learner finds the first wrong step and marks it with a key."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from lessons.checking.record import record_program
 from lessons.model.fault_names import FAULTS
 from lessons.model.lesson import Lesson, WrongEngine
 from microtape.recording.model.model import Recording
-from tui.learn.text import fit, marked
+from tui.learn.course_text import terminal_text
+from tui.shell.backticks import colour_names
 from tui.stepper.stepper import StepperScreen
 
 TASK = "This engine has a fault. Go to the first step that is wrong, and press m."
 
 
-class Case(NamedTuple):
-    """A wrong engine, and what it and the real one do with the same program."""
+class EngineComparison(NamedTuple):
+    """A wrong engine, and the recordings of the same program by it and by the real engine."""
 
     wrong: WrongEngine
     faulty: Recording
     real: Recording
 
     def judge(self, pass_index: int, step: int) -> tuple[bool, str]:
-        """Whether a step (from 0) is the first wrong one, and what there is to say."""
+        """Whether a step (from 0) is the first wrong one, and the explanation."""
         right, text = reply_to_claim(self.faulty, self.real, pass_index, step)
         if not right:
             return False, text
         return True, f"{text}\n\n{FAULTS[self.wrong.fault]} {self.wrong.because}"
 
 
-def record_case(lesson: Lesson) -> Case | None:
-    """Run the lesson's program on its wrong engine and on the real one; None where it has none. Takes about a second.
+def record_both_engines(lesson: Lesson) -> EngineComparison | None:
+    """Record the lesson's program on its wrong engine and on the real one, in about a second; None if it has none.
 
     Raises:
         LessonError: the program cannot be recorded.
@@ -47,47 +48,47 @@ def record_case(lesson: Lesson) -> Case | None:
     if wrong is None:
         return None
     faulty = record_program(wrong.program, wrong.passes, fault=wrong.fault)
-    return Case(wrong, faulty, record_program(wrong.program, wrong.passes))
+    return EngineComparison(wrong, faulty, record_program(wrong.program, wrong.passes))
 
 
-class FaultStepper(StepperScreen):
-    """Steps through what a wrong engine did."""
+class WrongEngineStepper(StepperScreen):
+    """The stepper on the recording of a wrong engine."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "mark", "first wrong step")]
 
-    def __init__(self, case: Case, found: Callable[[], None], *, ascii: bool = False) -> None:
+    def __init__(self, case: EngineComparison, found: Callable[[], None], *, ascii: bool = False) -> None:
         super().__init__(case.faulty, ascii=ascii)
         self._case = case
         self._found = found
 
     def on_mount(self) -> None:
-        """Say what is to be done, above everything."""
+        """Show the task in the banner."""
         super().on_mount()
         self.say_above(TASK)
 
     def action_mark(self) -> None:
-        """This is the first wrong step, says the learner."""
+        """Judge the current step as the learner's answer."""
         cursor = self.cursor
         if cursor is None or cursor.is_forward or not cursor.steps_done:
-            self.app.push_screen(SaidScreen("Nothing has gone back yet. Step on first."))
+            self.app.push_screen(ReplyScreen("Backward has not run a step yet. Step forward first."))
             return
         right, text = self._case.judge(cursor.timeline.pass_index, cursor.steps_done - 1)
         if right:
             self._found()
             self.say_above("Found. q goes back to the lesson.")
-        self.app.push_screen(SaidScreen(fit(text, ascii=self.ascii), good=right))
+        self.app.push_screen(ReplyScreen(terminal_text(text, ascii=self.ascii), good=right))
 
 
-class SaidScreen(ModalScreen[None]):
-    """A few words over the stepper; any key closes it. It lies below what it speaks of."""
+class ReplyScreen(ModalScreen[None]):
+    """A reply over the stepper, at the bottom of the screen; any key closes it."""
 
     DEFAULT_CSS = """
-    SaidScreen { align: center bottom; background: $background 0%; }
-    SaidScreen > Static {
+    ReplyScreen { align: center bottom; background: $background 0%; }
+    ReplyScreen > Static {
         width: 78; max-width: 100%; height: auto; border: round $warning; background: $surface; padding: 0 1;
         border-title-style: bold; border-subtitle-color: $text-muted;
     }
-    SaidScreen > Static.-good { border: round $success; }
+    ReplyScreen > Static.-good { border: round $success; }
     """
 
     def __init__(self, text: str, *, good: bool = False) -> None:
@@ -96,14 +97,14 @@ class SaidScreen(ModalScreen[None]):
         self._good = good
 
     def compose(self) -> ComposeResult:
-        """The words."""
-        box = Static(marked(self._text), classes="-good" if self._good else "")
+        """The reply."""
+        box = Static(colour_names(self._text), classes="-good" if self._good else "")
         box.border_title = "found" if self._good else "not this one"
-        box.border_subtitle = "any key goes on"
+        box.border_subtitle = "any key closes this"
         yield box
 
     def on_key(self, event: Key) -> None:
-        """Read. The key does nothing else."""
+        """Close. The key has no other effect."""
         event.stop()
         event.prevent_default()
         self.dismiss()

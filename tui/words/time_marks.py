@@ -1,4 +1,4 @@
-"""What the line of time marks, in words: where gradients add up, fail or are NaN, and where a run would stop."""
+"""The marks of the time bar, in words: accumulations, NaN, failure, and the stops of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tui.shell.spans import Line, Span, line
-from tui.time.breakpoints import Breakpoints, Kind, not_finite
+from tui.time.breakpoints import Breakpoints, StopKind, not_finite
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
 
@@ -14,16 +14,16 @@ WHERE, WHO = 16, 28  # the columns of the moment and of its node
 
 
 class Mark(NamedTuple):
-    """Something to see at a moment."""
+    """A mark at a moment."""
 
     moment: int
     node: int
     what: str  # `accumulates`, `NaN or infinity`, `failed`, `stops`, `changes`
-    about: str  # the error's message, or what was to be stopped at or watched
+    about: str  # the error's message, or the text of the breakpoint or watch
 
 
 def all_marks(cursor: StepCursor) -> list[Mark]:
-    """Accumulations, NaNs and infinities, and a failure."""
+    """The marks of accumulations, NaN, infinity and failure."""
     timeline = cursor.timeline
     start = len(timeline.forward)
     found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
@@ -35,11 +35,11 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
     return found
 
 
-def stops(cursor: StepCursor, every: Iterable[tuple[str, Kind]]) -> list[Mark]:
-    """Where a run stops at breakpoints, as `b` sets them, and at watches.
+def stops(cursor: StepCursor, every: Iterable[tuple[str, StopKind]]) -> list[Mark]:
+    """The moments where a run stops at breakpoints, as set by `b`, and at watches.
 
     Raises:
-        LookupError, ExpressionError: there is no such thing; the message is for the user.
+        LookupError, ExpressionError: a text names nothing; the message is for the user.
     """
     known = Breakpoints(cursor.timeline)
     for text, kind in every:
@@ -49,18 +49,20 @@ def stops(cursor: StepCursor, every: Iterable[tuple[str, Kind]]) -> list[Mark]:
 
 
 def mark_lines(cursor: StepCursor, marks: Iterable[Mark]) -> Iterator[Line]:
-    """A line each, in the order of time."""
+    """One line per mark, in order of time."""
     found = sorted(marks)
     for one in found:
         name = title(cursor, one.node)
         room = " " * max(WHO - sum(len(span.text) for span in name), 2)
         about = Span(f": {one.about}") if one.about else ""
-        yield line(Span(where(cursor, one.moment).ljust(WHERE), "label"), *name, room, Span(one.what, "strong"), about)
+        yield line(
+            Span(moment_name(cursor, one.moment).ljust(WHERE), "label"), *name, room, Span(one.what, "strong"), about
+        )
     if not found:
         yield line(Span("nothing in this pass", "dim"))
 
 
-def where(cursor: StepCursor, moment: int) -> str:
+def moment_name(cursor: StepCursor, moment: int) -> str:
     """`operation 3` or `step 5`."""
     start = len(cursor.timeline.forward)
     return f"step {moment - start}" if moment > start else f"operation {moment}"

@@ -1,4 +1,4 @@
-"""What stands in a row of the tape, and how wide its columns are: shared by the stepper and the trace."""
+"""The texts of the tape's rows, and the column widths that they need: shared by the stepper and the trace."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rich.cells import cell_len, set_cell_size
 from microtape.recording.model.model import NodeRecord, Operand, Value
 from microtape.recording.model.words import format_shape, format_value
 from tui.shell.spans import shown
-from tui.time.columns import GAP, HEADINGS, NARROW, Columns, Need, least_heading, share_out, wanted
+from tui.time.column_widths import GAP, HEADINGS, NARROW, ColumnWidths, Need, least_heading, share_out, wanted
 from tui.time.cursor import StepCursor
 from tui.time.lanes import Lanes
 from tui.time.timeline import Timeline
 
 NOTHING = "·"
-TEXTS, NUMBERS = 1_000, 60  # how many rows the columns are measured by
+TEXTS, NUMBERS = 1_000, 60  # rows that are measured to choose the widths
 LISTED = 20  # characters: enough for `[-0.35, 0.71, -0.29]`
 BRIEF = 16  # characters: enough for `-8.4e-11 ± 0.017`
 BRIEFER = range(6, BRIEF, 2)
@@ -27,27 +27,27 @@ ELLIPSES = ("…", "...")
 T = TypeVar("T")
 
 
-class Rows:
-    """The text of every row of a timeline's tape. Texts are made when they are asked for."""
+class RowTexts:
+    """The text of every row of a timeline's tape, made on demand."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
         self.timeline = timeline
         self.ascii = ascii
 
-    def columns(self, width: int, lanes: Lanes | None = None) -> Columns:
-        """The columns of a tape that many characters wide; see `share_out`."""
+    def columns(self, width: int, lanes: Lanes | None = None) -> ColumnWidths:
+        """The columns of a tape that is `width` characters wide; see `share_out`."""
         number, lane_limit, lanes_width = self._before(width, lanes)
         room = width - number - lanes_width - 2 * GAP
         given = share_out(room, self._text_needed, self._number_needed, scalars=self._only_scalars)
-        return Columns(number, lanes_width, lane_limit, **{name: given.get(name, 0) for name in HEADINGS[2:]})
+        return ColumnWidths(number, lanes_width, lane_limit, **{name: given.get(name, 0) for name in HEADINGS[2:]})
 
     def wanted(self, width: int) -> int:
-        """The width with which no text is cut, of a tape about that wide."""
+        """The width at which a tape of about `width` characters would cut no text."""
         number, _, lanes_width = self._before(width, None)
         return number + lanes_width + 2 * GAP + wanted(self._text_needed, self._number_needed)
 
     def _before(self, width: int, lanes: Lanes | None) -> tuple[int, int, int]:
-        """The characters of the numbers of nodes; how many lanes there may be, and their characters."""
+        """The width of the node numbers, the limit of lanes, and the width of the lanes."""
         last = str(self.timeline.rows[-1]) if self.timeline.rows else ""
         number = max(least_heading(HEADINGS[0]) if width < NARROW else len(HEADINGS[0]), len(last))
         limit = 4 if width < 90 else 8 if width < 120 else 16
@@ -55,7 +55,7 @@ class Rows:
 
     @cached_property
     def _text_needed(self) -> dict[str, int]:
-        """How long the longest text of each column is."""
+        """The length of the longest text of each column."""
         nodes = [self.timeline.node(node) for node in _sample(self.timeline.rows, TEXTS)]
         columns = {"op": self.op, "name": self.name, "operands": self.operands, "shape": self.shape}
         return {
@@ -64,13 +64,13 @@ class Rows:
 
     @cached_property
     def _number_needed(self) -> dict[str, Need]:
-        """How long values are, and gradients, in the end as well as while terms are missing."""
+        """The widths that values and gradients need, at the end as well as while terms are missing."""
         end = StepCursor(self.timeline, self.timeline.last)
         values = ((end.value(node), 0) for node in _sample(self.timeline.rows, NUMBERS))
         return {"value": self._need("value", values), "gradient": self._need("gradient", self._gradients())}
 
     def _gradients(self) -> Iterator[tuple[Value | None, int]]:
-        """Gradients, each with the characters that the count of its terms takes."""
+        """Gradients, each with the length of its count of terms."""
         dependencies = self.timeline.pass_.dependencies if self.timeline.pass_ is not None else {}
         for seed in self.timeline.pass_.seeds if self.timeline.pass_ is not None else ():
             yield seed, 0
@@ -79,10 +79,10 @@ class Rows:
             for one in step.deliveries:
                 if one.dependencies_left:
                     count = dependencies.get(one.node, 1)
-                    yield one.total, len(_of(count, count))
+                    yield one.total, len(_count_of_terms(count, count))
 
     def _need(self, name: str, numbers: Iterable[tuple[Value | None, int]]) -> Need:
-        """What a column needs for these numbers, each with so many characters after it."""
+        """What a column needs for these numbers, each followed by so many more characters."""
         need = Need(*[least_heading(name)] * len(Need._fields))
         for value, more in numbers:
             texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, LISTED, BRIEF, *BRIEFER)]
@@ -95,17 +95,17 @@ class Rows:
 
     @cached_property
     def _only_scalars(self) -> bool:
-        """Whether each row is about a single number, so that its shape need not be told."""
+        """Whether every row is about a single number, so that shapes tell nothing."""
         return all(self._tensor_shape(self.timeline.node(node)) == () for node in _sample(self.timeline.rows, TEXTS))
 
     def op(self, node: NodeRecord) -> str:
-        """`mul`, `add_` for one that wrote in place, `leaf` for a leaf and its AccumulateGrad."""
+        """`mul`, `add_` for an in-place operation, `leaf` for a leaf and its AccumulateGrad."""
         if node.kind == "accumulate":
             return "leaf"
         return f"{node.op}_" if node.in_place and not node.op.endswith("_") else node.op
 
     def name(self, node: NodeRecord) -> str:
-        """The user's name for the output or the leaf, or nothing."""
+        """The user's name for the output or the leaf, or empty."""
         tensors = self.timeline.recording.tensors
         if node.variable is not None:
             return tensors[node.variable].name
@@ -116,7 +116,7 @@ class Rows:
         return ", ".join(self.operand(one) for one in node.operands)
 
     def operand(self, operand: Operand) -> str:
-        """The user's name, else the number of the node that computed it, else a nameless constant's value or shape."""
+        """The user's name, else the number of the node that computed it, else a constant's value or shape."""
         if operand.ref is None:
             return operand.text
         tensor = self.timeline.recording.tensors[operand.ref.tensor]
@@ -141,17 +141,17 @@ class Rows:
         return None if tensor is None else self.timeline.recording.tensors[tensor].shape
 
     def value(self, cursor: StepCursor, node: int, width: int) -> str:
-        """The value, once it has been computed."""
+        """The value, once it is computed."""
         value = cursor.value(node)
         return self._nothing if value is None else format_value(value, width, ascii=self.ascii)
 
     def gradient(self, cursor: StepCursor, node: int, width: int) -> str:
-        """The gradient so far; while terms are missing, how many have come: `6 (1/2)`."""
+        """The gradient so far; while terms are missing, with the count of those that arrived: `6 (1/2)`."""
         arrived = cursor.arrived(node)
         if not arrived:
             return self._nothing
         left = cursor.dependencies_left(node)
-        of = _of(len(arrived), len(arrived) + left) if left else ""
+        of = _count_of_terms(len(arrived), len(arrived) + left) if left else ""
         return format_value(cursor.gradient(node), width - len(of), ascii=self.ascii) + of
 
     @property
@@ -159,25 +159,25 @@ class Rows:
         return "." if self.ascii else NOTHING
 
 
-def _of(came: int, count: int) -> str:
-    """What is said of a sum while terms of it are missing."""
-    return f" ({came}/{count})"
+def _count_of_terms(arrived: int, count: int) -> str:
+    """The count of terms, for a sum that is not complete."""
+    return f" ({arrived}/{count})"
 
 
 def _sample(every: Sequence[T], about: int) -> Sequence[T]:
-    """All, or of a long tape about so many, the last among them: what columns are measured by."""
+    """All items, or of a long sequence about that many, the last included."""
     return every[:: -(len(every) // about + 1)]
 
 
-class Cells:
-    """The texts of a tape's rows, cut to the width of their columns. What was worked out once is remembered."""
+class RowCells:
+    """The texts of a tape's rows, cut to the widths of their columns, and cached."""
 
-    def __init__(self, rows: Rows, columns: Columns) -> None:
+    def __init__(self, rows: RowTexts, columns: ColumnWidths) -> None:
         self.rows = rows
         self.columns = columns
         self._texts: dict[int, tuple[str, ...]] = {}
         self._values: dict[int, str] = {}
-        self._gradients: dict[tuple[int, int, bool], str] = {}  # by how many terms have come, and whether it has run
+        self._gradients: dict[tuple[int, int, bool], str] = {}  # by node, number of terms, and whether it has run
 
     def texts(self, node: int) -> tuple[str, ...]:
         """Operation, name, operands, shape: the same at every moment."""
@@ -194,7 +194,7 @@ class Cells:
         return known
 
     def value(self, cursor: StepCursor, node: int) -> str:
-        """The value, which never changes once it has been computed."""
+        """The value, which never changes once it is computed."""
         known = self._values.get(node) if cursor.exists(node) else None
         if known is None:
             width = self.columns.value
@@ -214,7 +214,7 @@ class Cells:
 
 
 def fit(text: str, width: int, *, ascii: bool = False) -> str:
-    """The text in exactly that many cells of a terminal, cut with an ellipsis where it is longer."""
+    """The text in exactly that many terminal cells; a longer text is cut with an ellipsis."""
     text = shown(text, ascii=ascii)
     if cell_len(text) <= width:
         return set_cell_size(text, width)

@@ -1,0 +1,31 @@
+"""`microtape film`: write the passes as a page that plays them, or as a GIF."""
+
+from __future__ import annotations
+
+import argparse
+
+import viz
+from tui.commands.picture_options import as_typed, contents, given, open_passes
+from tui.shell.exits import CommandError, Exit, say
+from tui.shell.progress import ProgressBar
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    if not arguments.out:
+        raise CommandError("film needs -o with the name of the page, such as -o run.html")
+    recording, passes, code = open_passes(arguments)
+    with ProgressBar() as bar:
+        try:
+            made = viz.film(
+                recording,
+                pass_index=passes if arguments.passes or arguments.until else None,
+                progress=lambda done, of: bar.show(done / of, f"{done * 100 // of} %"),
+                **given({name: getattr(arguments, name) for name in ("theme", "steps", "most_steps", "seconds")}),
+                **contents(arguments),
+            )
+            path = made.save(arguments.out)
+        except viz.DrawError as error:
+            raise CommandError(as_typed(str(error)), Exit.CANNOT_DRAW) from None
+    say(f"wrote {path} ({path.stat().st_size / 1000:,.0f} kB)")
+    return code

@@ -1,0 +1,50 @@
+"""What `microtape draw` and `microtape film` share: opening the FILE, and options as viz and as the user names them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+from microtape.recording.model.model import Recording
+from tui.shell.opening import Origin, choose_passes, open_origin
+
+NAMED = "around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit"
+TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name on the command line
+
+
+def open_passes(arguments: argparse.Namespace) -> tuple[Recording, list[int], int]:
+    """The recording, the indices of the requested passes, and the exit code."""
+    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+    return recording, choose_passes(recording, arguments.passes, arguments.until), code
+
+
+def contents(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of both commands, as keyword arguments of `viz.draw` and `viz.film`."""
+    show = [word for word in arguments.show.split(",") if word] if arguments.show is not None else None
+    return given(
+        {
+            "show": show,
+            "fold": arguments.fold,
+            "open": arguments.open_fold,
+            "max_boxes": arguments.max_boxes,
+            "time_limit": arguments.time_limit,
+        }
+    )
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that the user gave."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def as_typed(message: str) -> str:
+    """A message of viz, with options as they are typed: `around="loss", radius=3` as `--around "loss" --radius 3`."""
+
+    def option(match: re.Match[str]) -> str:
+        name, value = TYPED.get(match[1], match[1]).replace("_", "-"), match[2]
+        return f"--{name} {value}" if value else f"--{name}"
+
+    message = message.replace("fold=True", "--fold").replace('", radius=', '" radius=')
+    message = re.sub(r"steps=\((\d+), (\d+)\)", r"--steps \1:\2", message)
+    return re.sub(rf"\b({NAMED})=([\"\w]?)", option, message)

@@ -1,0 +1,29 @@
+"""`microtape record`: run a script and write its recording to a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from microtape.errors import RecordingError
+from tui.shell.check_summary import check_summary
+from tui.shell.exits import CommandError, say
+from tui.shell.opening import Origin, load_all, report_end
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    out = arguments.out or f"{Path(arguments.file).stem}.tape"
+    try:
+        ended = Origin.asked_for(arguments).record(out)
+        report_end(ended)
+        recording = load_all(out)
+    except RecordingError as error:
+        raise CommandError(str(error)) from None
+    if arguments.check:
+        say(check_summary(recording))
+    steps = sum(len(pass_.steps) for pass_ in recording.passes)
+    count = len(recording.passes)
+    say(f"{out}: {count} {'pass' if count == 1 else 'passes'}, {steps:,} steps, {os.path.getsize(out) / 1000:,.0f} kB")
+    return ended.exit_code

@@ -1,0 +1,54 @@
+"""`microtape step`: open the stepper; without a terminal, print the trace."""
+
+from __future__ import annotations
+
+import argparse
+
+from microtape.recording.model.model import Recording
+from tui.shell.exits import CommandError, is_ascii, say
+from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.terminal import default_theme, has_terminal
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    terminal = has_terminal()
+    origin = Origin.asked_for(arguments)
+    if arguments.watch and origin.is_recording:
+        raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")
+    recording, code = open_origin(origin, quiet=not terminal)
+    passes = choose_passes(recording, arguments.passes, arguments.until)
+    if not terminal:
+        from tui.commands.trace import print_trace
+
+        print_trace(recording, passes, arguments)
+        return code
+    return _open_stepper(recording, passes, origin, arguments) or code
+
+
+def _open_stepper(recording: Recording, passes: list[int], origin: Origin, arguments: argparse.Namespace) -> int:
+    """Open the stepper at the pass that failed, else at the first. Returns its exit code."""
+    from tui.commands.keys import keymap_of
+    from tui.shell.remembered import Remembered, is_wanted
+    from tui.stepper.app import StepperApp
+
+    failed = next((index for index in passes if recording.passes[index].error is not None), None)
+    start = failed if failed is not None else passes[0] if passes else 0
+    problem, keymap = keymap_of(recording)
+    remembers = is_wanted() and not arguments.fresh
+    app = StepperApp(
+        recording,
+        theme=arguments.theme or ("" if remembers and Remembered.load().theme else default_theme()),
+        remembers=remembers,
+        keymap=keymap,
+        notice=problem,
+        pass_index=start,
+        ascii=is_ascii(arguments),
+        origin=origin,
+        watches=arguments.watch,
+        until=arguments.until,
+    )
+    app.run()
+    if problem:
+        say(problem)
+    return app.return_code or 0

@@ -6,7 +6,7 @@ from microtape import load
 from tui.shell.demos import EXAMPLES, RECORDINGS, make, names, recording_of
 from tui.words.trace_json import as_json
 
-STALE = "the examples or the recorder have changed: run `python -m tui.demos`"
+STALE = "the examples or the recorder have changed: run `python -m tui.shell.demos`"
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_without_a_save_nothing_is_checked_again(workspace, play, capfd):
 
 def test_a_hint_and_the_steps(workspace, play, capfd):
     lesson = COURSE.find("first_function")
-    wrong = next(one for one in lesson.exercise.wrong_answers if "no gradient" in one.diagnosis)
+    wrong = next(one for one in lesson.exercise.wrong_answers if one.name == "bias_forgotten")
     workspace.exercise(lesson).write_bytes(wrong.path.read_bytes())
     play("h", "s")
     assert main(["learn", "watch", "first_function"]) == Exit.OK

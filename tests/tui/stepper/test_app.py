@@ -179,7 +179,7 @@ async def test_a_failed_pass_opens_at_the_culprit_with_the_error_and_both_lines(
         source = shown(pilot.app, "#source")
         assert "e = mt.exp(x)  ◀ kept here" in source
         assert "e.add_(1.0)  ◀ overwritten here" in source
-        assert "made it version 1" in sentence(pilot.app)
+        assert "changed it to version 1" in sentence(pilot.app)
         await pilot.press("left")
         assert "kept here" not in shown(pilot.app, "#source")
 

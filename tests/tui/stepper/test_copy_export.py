@@ -44,13 +44,13 @@ def test_what_can_be_copied_is_every_value_formula_and_line_with_all_digits():
     found = {piece.what: piece.text for piece in copyables(at(3))}
     assert found["gradient of %2"] == "5.0"
     assert found["value of %2"] == "6.0"
-    assert found["what it kept x"] == "2.0"
+    assert found["the kept x"] == "2.0"
     assert found["what it sent to x"] == "15.0"
     assert found["the formula with your names"] == "x · y"
     assert found["the rule for x"] == "g · y = 5 · 3"
     assert found["the expression"] == "x * y"
     assert found["its line of source"] == "z = (x * y) * (x + y)"
-    assert found["where it stands"] == "diamond.py:5"
+    assert found["its place"] == "diamond.py:5"
     assert "x.grad" not in found, "it has none yet"
     assert {piece.what: piece.text for piece in copyables(at(5))}["x.grad"] == "21.0"
 

@@ -153,7 +153,7 @@ def test_on_the_command_line(script, capfd):
 
 def test_mistakes_are_one_line(script, capfd):
     assert main(["trace", script, "--compare", "1"]) == Exit.BAD_INPUT
-    assert capfd.readouterr().err == "microtape: --compare 1: say two passes by their numbers, such as 1,3\n"
+    assert capfd.readouterr().err == "microtape: --compare 1: give the numbers of two passes, such as 1,3\n"
     save(training(), "run.tape")
     assert main(["trace", "run.tape", "--compare", "1,9"]) == Exit.BAD_INPUT
     assert capfd.readouterr().err == "microtape: no pass 9 in this recording (it has: 1, 2, 3)\n"

@@ -18,13 +18,13 @@ def accumulate_grad(node: AccumulateGrad, gradient: Any, create_graph: bool, *, 
     Raises InPlaceError if the leaf has a history by now.
     """
     leaf = node.variable
-    if takes_gradients(leaf) and gradient is not None:
+    if _takes_gradients(leaf) and gradient is not None:
         leaf.accumulate(gradient if owned or create_graph else np.array(gradient), create_graph)
     if node.hooks is not None and node.hooks.post_accumulate:
-        run_post_accumulate_hooks(node, leaf)
+        _run_post_accumulate_hooks(node, leaf)
 
 
-def takes_gradients(leaf: TensorState) -> bool:
+def _takes_gradients(leaf: TensorState) -> bool:
     """Whether a leaf still requires grad. Raises InPlaceError if it is a leaf no more."""
     if leaf.edge is None and leaf.meta is not None and leaf.meta.view is None:
         return True  # as nearly always
@@ -33,7 +33,7 @@ def takes_gradients(leaf: TensorState) -> bool:
     return requires_grad(leaf)
 
 
-def run_post_accumulate_hooks(node: AccumulateGrad, leaf: Any) -> None:
+def _run_post_accumulate_hooks(node: AccumulateGrad, leaf: Any) -> None:
     """The hooks of `Tensor.register_post_accumulate_grad_hook`, which see the leaf with its new `.grad`."""
     assert node.hooks is not None
     for hook in list(node.hooks.post_accumulate.values()):

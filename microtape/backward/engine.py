@@ -33,11 +33,11 @@ import numpy as np
 from microtape.backward.accumulate import accumulate_grad
 from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks
 from microtape.basics.call_site import CallSite
-from microtape.tape.fitting import all_fitted, conjugate, fitted
+from microtape.tape.fitting import conjugate, fit_gradient, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.saved import unpack
-from microtape.tape.tangents import followed
+from microtape.tape.tangents import carries_tangents
 from microtape.tape.tensor_state import TensorState, as_number
 from microtape.tape.watch import watch
 
@@ -45,7 +45,7 @@ _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
 _ndarray = np.ndarray
 _sequence_nr = attrgetter("sequence_nr")
 
-next_task_id = itertools.count().__next__
+_next_task_id = itertools.count().__next__
 
 
 class GraphRoot(Node):
@@ -83,14 +83,16 @@ class GraphTask:
         inputs: Sequence[Any] = (),
         call_site: CallSite | None = None,
     ) -> None:
-        self.id = next_task_id()
+        self.id = _next_task_id()
         self.outputs = outputs
         self.inputs = inputs
         self.call_site = call_site
         self.tensor_type = tensor_type
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.as_tensors = create_graph or followed()  # what is recorded, or carries tangents, travels as Tensors
+        self.as_tensors = (
+            create_graph or carries_tangents()
+        )  # what is recorded, or carries tangents, travels as Tensors
         self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(one.array) for one in gradients])
         self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
         self.capture = capture
@@ -107,7 +109,7 @@ class GraphTask:
         self.waiting: list[Node] = []  # the others, the next one last; see Note [The ready queue]
         self.started = False  # whether the first gradients are where they belong, and watchers know
         self.stops: set[Node] = set()  # with `capture`: the nodes at which the walk may end
-        self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
+        self.to_run: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
 
     def run(self) -> None:
         """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
@@ -156,7 +158,7 @@ class GraphTask:
             and node not in self.stops
         ):
             return gradient, node.apply(gradient, self.as_tensors)  # as nearly always: one real output, nobody looks
-        return self.evaluate_with_care(node, gradient)
+        return self.evaluate_slow_path(node, gradient)
 
     def deliver(self, term: Any, node: Node, output: int, receiver: Any, arrived: Any) -> None:
         """Add `term`, which `node` has made of what `arrived`, to the receiver's buffer. A complete leaf is ready."""
@@ -173,9 +175,9 @@ class GraphTask:
                 held += term
             elif type(held) is list:
                 input_nr = node.input_nrs[output]
-                held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, arrived)
+                held[input_nr] = self.add_to_buffer((receiver, input_nr), held[input_nr], term, node, arrived)
             else:
-                buffers[receiver] = self.added(receiver, held, term, node, arrived)
+                buffers[receiver] = self.add_to_buffer(receiver, held, term, node, arrived)
         if watch.watcher is not None:
             total = self.buffered((receiver, node.input_nrs[output]))
             watch.watcher.delivered(self, node, output, term, total)
@@ -199,18 +201,18 @@ class GraphTask:
         if node.hooks is None and watcher is None and node not in self.stops:
             accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return
-        gradient, gradients = self.evaluate_with_care(node, gradient)
+        gradient, gradients = self.evaluate_slow_path(node, gradient)
         if gradients is not None and watcher is not None:
             watcher.node_finished(self, node, gradients, False)
 
-    def evaluate_with_care(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
+    def evaluate_slow_path(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
         """What `evaluate_node` does, for any node: with hooks, captures, several outputs, or somebody who watches."""
         if node is self.root:
             return None, self.root.gradients
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
-        if node in self.stops and not self.goes_on(node, gradient):
+        if node in self.stops and not self.capture_gradients(node, gradient):
             return gradient, None
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
@@ -221,7 +223,7 @@ class GraphTask:
             watcher.node_started(self, node, gradient)
         gradients = self.gradients_of(node, gradient)
         if node.hooks is not None and node.hooks.post:
-            gradients = run_hooks_after(self, node, all_fitted(node, self.wanted(node, gradients)), arrived)
+            gradients = run_hooks_after(self, node, fit_gradients(node, self.wanted(node, gradients)), arrived)
         return gradient, gradients
 
     def wanted(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
@@ -237,7 +239,7 @@ class GraphTask:
             accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return ()
         if node.kind == "function":
-            return all_fitted(node, node.apply(gradient, self.as_tensors))  # also where nothing is wanted
+            return fit_gradients(node, node.apply(gradient, self.as_tensors))  # also where nothing is wanted
         if gradient is None or (node.multi_output and all([one is None for one in gradient])):
             if node.saved_names:
                 unpack(node, False)  # what was freed or overwritten is an error all the same
@@ -251,12 +253,12 @@ class GraphTask:
         receiver = node.next_nodes[output]
         assert receiver is not None
         if not receiver.multi_output:
-            return fitted(node, output, term, receiver.shape, receiver.dtype)
+            return fit_gradient(node, output, term, receiver.shape, receiver.dtype)
         if receiver not in self.buffers:
             self.buffers[receiver] = [None] * receiver.output_count
-        return fitted(node, output, term, *receiver.output_spec(node.input_nrs[output]))
+        return fit_gradient(node, output, term, *receiver.output_spec(node.input_nrs[output]))
 
-    def added(self, buffer: Edge | Node, held: Any, term: Any, node: Node, arrived: Any) -> Any:
+    def add_to_buffer(self, buffer: Edge | Node, held: Any, term: Any, node: Node, arrived: Any) -> Any:
         """What a buffer holds and one more term, which `node` has made; see Note [Who owns a gradient]."""
         if held is None:
             return term
@@ -285,7 +287,7 @@ class GraphTask:
 
     def count_dependencies(self) -> None:
         """How many deliveries each node waits for, over the part of the graph that the roots reach."""
-        wanted = None if self.capture is None else self.wanted_nodes()
+        wanted = None if self.capture is None else self.needed_nodes()
         dependencies: dict[Any, int] = {None: 0}  # an edge to nowhere is counted too, so as not to ask each time
         nodes: list[Any] = [self.root]
         for node in nodes:  # it grows on the way
@@ -299,20 +301,20 @@ class GraphTask:
         del dependencies[None]
         self.dependencies = dependencies
         if Node.renumbered:
-            in_queue(nodes, dependencies)
+            _sort_as_queue(nodes, dependencies)
         else:
             nodes.sort(key=_sequence_nr)
         self.waiting = nodes
 
-    def wanted_nodes(self) -> set[Node]:
+    def needed_nodes(self) -> set[Node]:
         """With `capture`: the nodes that have to run, and those whose gradients are asked for."""
-        self.running = self.leading_to_capture()
+        self.to_run = self.nodes_to_run()
         self.stops = set(self.captures)
         if len(self.root.next_nodes) == 1:  # as in torch, a single root's hooks run in any case
             self.stops.update(node for node in self.root.next_nodes if node is not None)
-        return self.running | self.stops
+        return self.to_run | self.stops
 
-    def leading_to_capture(self) -> set[Node]:
+    def nodes_to_run(self) -> set[Node]:
         """The nodes that have to run: what leads to a captured edge and, if that is to accumulate, its own node."""
         users: dict[Node, list[Node]] = {}  # of each node: those that deliver to it
         nodes: list[Node] = [self.root]
@@ -323,21 +325,21 @@ class GraphTask:
                 elif receiver is not None:
                     users[receiver] = [node]
                     nodes.append(receiver)
-        running = set(self.captures) if self.accumulate else set()
+        to_run = set(self.captures) if self.accumulate else set()
         leading = list(self.captures)
         for node in leading:  # so does this
             for user in users.get(node, ()):
-                if user not in running:
-                    running.add(user)
+                if user not in to_run:
+                    to_run.add(user)
                     leading.append(user)
-        return running
+        return to_run
 
-    def goes_on(self, node: Node, gradient: Any) -> bool:
+    def capture_gradients(self, node: Node, gradient: Any) -> bool:
         """Keep the gradients that were asked for at this node. Returns whether the node is to run.
 
         As in torch, what is kept has been through the tensor hooks if the walk ends here, and has not if it goes on.
         """
-        runs = node in self.running
+        runs = node in self.to_run
         if not runs and node.hooks is not None:
             gradient = run_tensor_hooks(self, node, gradient)
         for edge in self.captures.get(node, ()):
@@ -345,7 +347,7 @@ class GraphTask:
         return runs
 
 
-def in_queue(nodes: list[Node], dependencies: Mapping[Node, int]) -> None:
+def _sort_as_queue(nodes: list[Node], dependencies: Mapping[Node, int]) -> None:
     """Sort the nodes as a queue would let them go: each when it is ready, of those the highest number first.
 
     The last one is the first to go.

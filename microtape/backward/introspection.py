@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.backward.accumulate import accumulate_grad
-from microtape.tape.fitting import all_fitted, conjugate
+from microtape.tape.fitting import conjugate, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.operation import misfit, refusal
@@ -30,7 +30,7 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
     arriving = [one if one is None or mode.enabled else one.array for one in gradients]
     first: Any = arriving if node.multi_output else arriving[0]
     if isinstance(node, AccumulateGrad):
-        accumulate_grad(node, stretched(first, node), mode.enabled, owned=False)
+        accumulate_grad(node, _broadcast_to_leaf(first, node), mode.enabled, owned=False)
         return ()
     like = next((type(gradient) for gradient in gradients if gradient is not None), None)
     if like is None:
@@ -38,12 +38,12 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
     leaving = conjugate(node.apply(conjugate(first), mode.enabled))
     results = [
         term if term is None or isinstance(term, TensorState) else new_tensor(like, as_array(term))
-        for term in all_fitted(node, leaving)
+        for term in fit_gradients(node, leaving)
     ]
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def stretched(gradient: Any, node: AccumulateGrad) -> Any:
+def _broadcast_to_leaf(gradient: Any, node: AccumulateGrad) -> Any:
     """A gradient in the leaf's shape: as in torch, it may broadcast to it. Raises RuntimeError where it does not."""
     if gradient is None or gradient.shape == node.shape:
         return gradient

@@ -30,7 +30,7 @@ def running_tasks() -> Iterator[GraphTask]:
         frame = frame.f_back
 
 
-def current_step() -> tuple[GraphTask, Node | None] | None:
+def _current_step() -> tuple[GraphTask, Node | None] | None:
     """The task that this thread is running, and the node that it is evaluating, if it is; None outside of backward."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code not in _EVALUATE and frame.f_code is not _RUN:
@@ -45,7 +45,7 @@ def current_task() -> GraphTask | None:
 
 def current_node() -> Node | None:
     """The node that this thread is evaluating; None outside of backward, and in the callbacks at its end."""
-    step = current_step()
+    step = _current_step()
     return step[1] if step is not None else None
 
 

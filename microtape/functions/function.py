@@ -10,7 +10,7 @@ from typing import Any
 
 from microtape.functions.function_call import arguments_by_position, call_function
 from microtape.functions.function_node import Context, FunctionNode
-from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import Node, next_sequence_nr
 from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad
 
@@ -112,12 +112,12 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(backward)
     def run(ctx: Any, *grad_outputs: Any) -> Any:
-        with _GradMode(False):
+        with GradMode(False):
             returned = backward(ctx, *grad_outputs)
         if not mode.enabled or not any(isinstance(g, TensorState) and requires_grad(g) for g in grad_outputs):
             return returned
         values = returned if isinstance(returned, tuple) else (returned,)
-        blocked = tuple(block(value, sys._getframe(1)) for value in values)
+        blocked = tuple(_block(value, sys._getframe(1)) for value in values)
         return blocked if isinstance(returned, tuple) else blocked[0]
 
     return run
@@ -137,7 +137,7 @@ class Error(Node):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def block(value: Any, frame: Any) -> Any:
+def _block(value: Any, frame: Any) -> Any:
     """`value` with an Error node as its history."""
     if not isinstance(value, TensorState):
         return value

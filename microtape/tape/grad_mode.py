@@ -20,8 +20,8 @@ class _Mode(threading.local):
     enabled: bool = True
     forward_ad: bool = True  # whether forward-mode AD follows: not into a Function's forward, nor into its own doings
     internal: bool = False  # whether the library works for itself, which is nobody's business
-    inference: bool = False  # whether nothing is recorded whatever `wanted`, the user's last word, says
-    wanted: bool = True
+    inference: bool = False  # whether nothing is recorded whatever `requested`, the user's last word, says
+    requested: bool = True
 
 
 mode = _Mode()
@@ -29,16 +29,16 @@ mode = _Mode()
 
 def is_grad_enabled() -> bool:
     """Whether operations on this thread are recorded; in inference mode, whether they would be outside of it."""
-    return mode.wanted if mode.inference else mode.enabled
+    return mode.requested if mode.inference else mode.enabled
 
 
-def set_recording(enabled: bool) -> None:
+def _set_recording(enabled: bool) -> None:
     """Record this thread's operations from now on, or do not; in inference mode, only once that is over."""
     mode.enabled = enabled and not mode.inference
-    mode.wanted = enabled
+    mode.requested = enabled
 
 
-class _GradMode:
+class GradMode:
     """A context manager and decorator that sets the mode while its body runs.
 
     As a decorator of a generator or coroutine function it is in force only while the body itself runs, not between
@@ -51,18 +51,19 @@ class _GradMode:
 
     def __enter__(self) -> None:
         self.previous.append(is_grad_enabled())
-        set_recording(self.enabled)
+        _set_recording(self.enabled)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        set_recording(self.previous.pop())
+        _set_recording(self.previous.pop())
 
-    def fresh(self) -> _GradMode:
+    def fresh(self) -> GradMode:
         """A context that does the same, for one call of a decorated function."""
-        return _GradMode(self.enabled)
+        return GradMode(self.enabled)
 
     def __call__(self, function: _F) -> _F:
+        """Decorate `function`: the mode is set while its body runs."""
         if inspect.isclass(function):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
@@ -89,7 +90,7 @@ class _GradMode:
         return call  # type: ignore[return-value]
 
 
-def _while_running(function: Callable[..., Any], context: Callable[[], _GradMode]) -> Callable[..., Any]:
+def _while_running(function: Callable[..., Any], context: Callable[[], GradMode]) -> Callable[..., Any]:
     @functools.wraps(function)
     def generate(*args: Any, **kwargs: Any) -> Any:
         return (yield from _steps(function(*args, **kwargs), context))
@@ -97,7 +98,7 @@ def _while_running(function: Callable[..., Any], context: Callable[[], _GradMode
     return generate
 
 
-def _steps(body: Any, context: Callable[[], _GradMode]) -> Any:
+def _steps(body: Any, context: Callable[[], GradMode]) -> Any:
     """Drive a generator (or coroutine), entering the context for each of its steps and leaving it while it waits."""
     resume, argument = body.send, None
     while True:
@@ -117,14 +118,14 @@ def _steps(body: Any, context: Callable[[], _GradMode]) -> Any:
 
 
 class _Awaited:
-    def __init__(self, coroutine: Any, context: Callable[[], _GradMode]) -> None:
+    def __init__(self, coroutine: Any, context: Callable[[], GradMode]) -> None:
         self.coroutine, self.context = coroutine, context
 
     def __await__(self) -> Any:
         return _steps(self.coroutine, self.context)
 
 
-class _Switch(_GradMode):
+class _Switch(GradMode):
     """A mode with a name of its own, which decorates with and without being called."""
 
     to: ClassVar[bool]
@@ -153,7 +154,7 @@ class enable_grad(_Switch):  # noqa: N801 - torch's name
     to = True
 
 
-class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
+class set_grad_enabled(GradMode):  # noqa: N801 - torch's name
     """Turns recording on or off at once; used as a context, turns it back at the end."""
 
     def __init__(self, mode: bool) -> None:
@@ -163,13 +164,13 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
             )
         super().__init__(mode)
         self.before = is_grad_enabled()
-        set_recording(self.enabled)
+        _set_recording(self.enabled)
 
     def __enter__(self) -> None:
         self.previous.append(self.before)
-        set_recording(self.enabled)
+        _set_recording(self.enabled)
 
     def __call__(self, function: _F) -> _F:
         """The function, with the mode set while it runs."""
-        set_recording(self.before)  # as a decorator it must not act where the function is defined
+        _set_recording(self.before)  # as a decorator it must not act where the function is defined
         return super().__call__(function)

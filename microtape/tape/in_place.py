@@ -22,7 +22,7 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import Edge, Node, leading, next_sequence_nr
+from microtape.tape.node import Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, attach, compute, misfit, save, tracked
 from microtape.tape.packed_tensor import PackedTensor
@@ -66,7 +66,7 @@ class CopySlices(Node):
         super().__init__()
         self.function = function
         self.view = view.steps
-        self.layout = layout_of(view.base.array)
+        self.layout = _layout_of(view.base.array)
 
     def name(self) -> str:
         """The node's name as torch shows it."""
@@ -76,16 +76,16 @@ class CopySlices(Node):
         """See Node.apply."""
         if self.function is None:
             raise FreedGraphError(FREED_MESSAGE, ("recorded", self.call_site))
-        result = empty(self.layout, self.shape, self.dtype)
+        result = _empty_with_layout(self.layout, self.shape, self.dtype)
         if create_graph:
             result = new_tensor(type(gradient), result).copy_(gradient)
             window: Any = replay(self.view, result)
-            first, *rest = through(self.function, window.clone())
+            first, *rest = _apply_to_window(self.function, window.clone())
             window.copy_(window * 0 if first is None else first)
         else:
             result[...] = gradient
             window = replay(self.view, result)
-            first, *rest = through(self.function, window.copy())
+            first, *rest = _apply_to_window(self.function, window.copy())
             window[...] = 0 if first is None else first
         return [result, *rest]
 
@@ -95,7 +95,7 @@ class CopySlices(Node):
         return freed
 
 
-def through(function: Node, window: Any) -> Sequence[Any]:
+def _apply_to_window(function: Node, window: Any) -> Sequence[Any]:
     """The node of the operation that wrote into the view, on the view's part of the gradient."""
     create_graph = isinstance(window, TensorState)
     if function.kind != "function":
@@ -105,12 +105,12 @@ def through(function: Node, window: Any) -> Sequence[Any]:
     return [None if gradient is None else gradient.conj() for gradient in gradients]
 
 
-def layout_of(array: Array) -> tuple[int, ...]:
+def _layout_of(array: Array) -> tuple[int, ...]:
     """The array's dimensions, from the one with the longest stride to the one with the shortest."""
     return tuple(sorted(range(array.ndim), key=lambda dim: -abs(array.strides[dim])))
 
 
-def empty(layout: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
+def _empty_with_layout(layout: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
     """A dense array with that layout: what is a view of one array with a layout is a view of every such array."""
     order = [layout.index(dim) for dim in range(len(layout))]
     return np.empty([shape[dim] for dim in layout], dtype).transpose(order)
@@ -124,15 +124,15 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     if is_recorded:
         check_in_place(x)
     edges = tracked(tensors) if is_recorded else ()
-    check_overlap(x, tensors[1:], sharing)
+    _check_overlap(x, tensors[1:], sharing)
     value = compute(node, tensors)
-    check_result(x, value)
+    _check_result(x, value)
     if not edges:
-        untracked_write(node, tensors, value)
+        _write_unrecorded(node, tensors, value)
         return x
     node.next_edges = edges
     attach(node, x.array, frame)
-    plan = node.plans[leading(node.next_nodes)] if node.saved_names else ()
+    plan = node.save_plans[receiver_mask(node.next_nodes)] if node.saved_names else ()
     before = x
     if 0 in plan or watch.watcher is not None:  # x as it was, with the history that it had
         before = new_tensor(type(x), x.array.copy(), edges[0])
@@ -147,14 +147,14 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     if watch.watcher is not None:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
     if target is not x:
-        computed_by = renewed_history(x)
+        computed_by = renew_history(x)
         for item in node.saved or ():  # the result is the view; weakly, as its new history leads to `node`
             if isinstance(item, SavedTensor | PackedTensor) and item.is_output:
                 item.computed_by = weakref.ref(computed_by)
     return x
 
 
-def untracked_write(node: Operation, tensors: Sequence[TensorState], value: Any) -> None:
+def _write_unrecorded(node: Operation, tensors: Sequence[TensorState], value: Any) -> None:
     """Write into the first tensor, leaving no history. Who watches is told, with a copy of what was there before."""
     x = tensors[0]
     if watch.watcher is None:
@@ -166,7 +166,7 @@ def untracked_write(node: Operation, tensors: Sequence[TensorState], value: Any)
     watch.watcher.unrecorded(node, (before, *tensors[1:]), (x,), True)
 
 
-def renewed_history(x: TensorState) -> Node:
+def renew_history(x: TensorState) -> Node:
     """Give a view that was written to its new history now, so that it stands on the tape right behind its base's."""
     assert x.meta is not None
     assert x.meta.view is not None
@@ -187,7 +187,7 @@ def check_in_place(x: TensorState) -> None:
         raise InPlaceError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def check_result(x: TensorState, value: Any) -> None:
+def _check_result(x: TensorState, value: Any) -> None:
     """Raise RuntimeError where a result does not fit into x's memory."""
     if value.shape != x.array.shape:
         raise misfit(x.array.shape, value.shape)
@@ -198,7 +198,7 @@ def check_result(x: TensorState, value: Any) -> None:
         )
 
 
-def check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharing) -> None:
+def _check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharing) -> None:
     """Raise RuntimeError where one place in memory would be written to more than once, or be read and written."""
     ours = x.array
     if sharing == "repeated":
@@ -215,7 +215,9 @@ def check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharin
             overlap = False
         else:
             overlap = (
-                is_dense(ours) and is_dense(other.array) and (sharing == "none" or places(ours) != places(other.array))
+                _is_dense(ours)
+                and _is_dense(other.array)
+                and (sharing == "none" or places(ours) != places(other.array))
             )
         if overlap:
             raise RuntimeError(OVERLAP)
@@ -227,9 +229,9 @@ def places(array: Array) -> tuple[Any, ...]:
     return (array.ctypes.data, array.size, array.ndim, *strides)
 
 
-def is_dense(array: Array) -> bool:
+def _is_dense(array: Array) -> bool:
     """Whether the array's elements lie beside each other in memory, in whichever order."""
-    return array.transpose(layout_of(array)).flags.c_contiguous
+    return array.transpose(_layout_of(array)).flags.c_contiguous
 
 
 def write(x: TensorState, value: Any) -> None:
@@ -253,14 +255,14 @@ def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
     node, target = edge[0], x
     assert node is not None
     if view is not None:
-        target, node = view.base, copy_slices(view, node)
+        target, node = view.base, _make_copy_slices(view, node)
         edge = (node, 0)
     move_retained(target, history_of(target), edge)
     target.edge = edge
     return target, node
 
 
-def copy_slices(view: View, function: Node) -> CopySlices:
+def _make_copy_slices(view: View, function: Node) -> CopySlices:
     """The new history of the view's base, after `function` has written into the view."""
     node = CopySlices(view, function)
     node.next_edges = edge_of(view.base), *function.next_edges[1:]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import INFERENCE, TensorState
 from microtape.tape.watch import Watcher, watch
@@ -23,20 +23,20 @@ class _Marker(Watcher):
         """See Watcher."""
         for output in outputs:
             if output.version is None:
-                marked(output)
+                mark_if_inference(output)
 
 
 _marker = _Marker()
 
 
-def marked(tensor: _T) -> _T:
+def mark_if_inference(tensor: _T) -> _T:
     """The tensor, which has just been made, as an inference tensor if that is the mode."""
     if mode.inference:
         tensor.version = INFERENCE
     return tensor
 
 
-class inference_mode(_GradMode):  # noqa: N801 - torch's name
+class inference_mode(GradMode):  # noqa: N801 - torch's name
     """Operations inside are not recorded, and their results are inference tensors: never to be used in a graph.
 
     Usable as a context and as a decorator. `inference_mode(False)` inside of it is normal mode again.
@@ -55,8 +55,8 @@ class inference_mode(_GradMode):  # noqa: N801 - torch's name
         self.mode = mode
         self.outside: list[tuple[bool, bool, bool]] = []
 
-    def fresh(self) -> _GradMode:
-        """See _GradMode."""
+    def fresh(self) -> GradMode:
+        """See GradMode."""
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:

@@ -25,7 +25,7 @@ def check_grad(tensor: TensorState, grad: Any) -> None:
     expected = grad_dtype_of(tensor)
     if expected is not None and grad.array.dtype != expected:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{cpp_name(grad.array.dtype)}' to a tensor with grad_dtype "
+            f"attempting to assign a gradient with dtype '{_grad_dtype_name(grad.array.dtype)}' to a tensor with grad_dtype "
             f"'{scalar_name(expected)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
             "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
             "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
@@ -55,7 +55,7 @@ def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
     if dtype is not None and meta.grad is not None and meta.grad.array.dtype != dtype:
         raise RuntimeError(
             f"Cannot set grad_dtype to '{scalar_name(dtype)}' because there is already a gradient with dtype "
-            f"'{cpp_name(meta.grad.array.dtype)}'. Please clear the gradient (.grad = None) before changing "
+            f"'{_grad_dtype_name(meta.grad.array.dtype)}'. Please clear the gradient (.grad = None) before changing "
             "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
         )
     meta.grad_dtype = dtype
@@ -64,6 +64,6 @@ def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
         accumulator.dtype = dtype
 
 
-def cpp_name(dtype: DType) -> str:
+def _grad_dtype_name(dtype: DType) -> str:
     """torch's name for a dtype as these messages spell it: `float` and `double` as in C++, others by their own."""
     return {"float32": "float", "float64": "double"}.get(dtype.name) or scalar_name(dtype)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, describe_outputs, quietly, record, refusal, tracked
+from microtape.tape.operation import Operation, describe_outputs, quiet_context, record, refusal, tracked
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
@@ -61,7 +61,7 @@ def call_several(node: Several, *operands: Any) -> Any:
     if tensor is None:
         return returns(*node.forward(*operands))
     tensors = [as_tensor(operand, type(tensor)) for operand in operands]
-    outputs = [new_tensor(type(tensor), array) for array in compute_several(node, tensors)]
+    outputs = [new_tensor(type(tensor), array) for array in _compute(node, tensors)]
     edges = tracked(tensors)
     if edges:
         for output_nr, output in enumerate(outputs):
@@ -74,11 +74,11 @@ def call_several(node: Several, *operands: Any) -> Any:
     return returns(*outputs)
 
 
-def compute_several(node: Several, tensors: Sequence[TensorState]) -> list[Any]:
+def _compute(node: Several, tensors: Sequence[TensorState]) -> list[Any]:
     """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
     arrays = node.arrays(tensors)
     try:
-        return [as_array(output) for output in quietly().run(node.forward, *arrays)]
+        return [as_array(output) for output in quiet_context().run(node.forward, *arrays)]
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
 

@@ -39,7 +39,7 @@ OWN_DTYPE: Any = object()
 """In the place of a leaf's `grad_dtype`: its own dtype, as long as nothing else was set."""
 
 
-def leading(nodes: Sequence[Node | None]) -> tuple[bool, ...]:
+def receiver_mask(nodes: Sequence[Node | None]) -> tuple[bool, ...]:
     """Which of the edges lead to a node: there gradients go, and for them a formula's tensors are saved."""
     return tuple([node is not None for node in nodes])
 

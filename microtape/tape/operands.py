@@ -18,24 +18,24 @@ ARRAYS = (np.ndarray, np.generic)
 
 def as_tensor(value: Any, like: type[_T]) -> _T:
     """`value` itself if it is a tensor, else a constant tensor around it."""
-    return value if isinstance(value, like) else constant(value, like)
+    return value if isinstance(value, like) else _constant(value, like)
 
 
-def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
+def _constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
     """A tensor without history around an array or number."""
     if isinstance(value, TensorState):
         return value  # type: ignore[return-value]  # a sibling class of tensor
     if not isinstance(value, NUMBERS):
-        return made_of(value, new_tensor(like, np.asarray(value, dtype)))
+        return tell_made(value, new_tensor(like, np.asarray(value, dtype)))
     number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
     number.meta = NUMBER
-    return made_of(value, number)
+    return tell_made(value, number)
 
 
-def made_of(value: Any, tensor: _T) -> _T:
+def tell_made(value: Any, tensor: _T) -> _T:
     """Tell the observer, if there is one, of a tensor made of what may have been taken out of another one."""
     if watch.watcher is not None:
-        watch.watcher.entered(value, tensor)
+        watch.watcher.tensor_made(value, tensor)
     return tensor
 
 
@@ -54,15 +54,15 @@ def number_operand(value: Any, other: TensorState) -> Any:
     """A constant beside the tensor `other`; a number takes on its dtype. NotImplemented if it is no number or array."""
     if isinstance(value, NUMBERS):
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        number = new_tensor(type(other), as_element(value, dtype))
+        number = new_tensor(type(other), _as_element(value, dtype))
         number.meta = NUMBER
-        return number if watch.watcher is None else made_of(value, number)
+        return number if watch.watcher is None else tell_made(value, number)
     if isinstance(value, ARRAYS) and value.dtype.kind in "biufc":
-        return made_of(value, new_tensor(type(other), np.asarray(value)))
+        return tell_made(value, new_tensor(type(other), np.asarray(value)))
     return NotImplemented
 
 
-def as_element(value: Any, dtype: Any) -> Array:
+def _as_element(value: Any, dtype: Any) -> Array:
     """A number as a 0-d array. One that is too large for an integer dtype wraps around, as in torch."""
     try:
         return np.asarray(value, dtype)

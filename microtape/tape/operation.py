@@ -23,9 +23,9 @@ import numpy as np
 from microtape.basics import dtypes
 from microtape.basics.call_site import LIBRARY_FILES
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import NO_EDGE, Edge, Node, leading, next_sequence_nr
+from microtape.tape.node import NO_EDGE, Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
-from microtape.tape.plans import ONLY_RESULT, Plan, all_of, parameters, read_plans
+from microtape.tape.save_plan import ONLY_RESULT, SavePlan, formula_parameters, plan_of_all, read_save_plans
 from microtape.tape.saved import SavedTensor, keep_versions, unpack
 from microtape.tape.saved_attributes import define_saved_attributes
 from microtape.tape.tensor_state import Array, TensorState, edge_of, new_tensor
@@ -33,13 +33,13 @@ from microtape.tape.watch import watch
 
 _quiet = contextvars.Context()
 _quiet.run(np.seterr, all="ignore")
-quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
+quiet_context = _quiet.copy  # `quiet_context().run(f, x)` is f(x); see Note [NaN and Inf are results]
 
 
 _FIRST, _BOTH_FIRST = (0,), (0, 0)  # the same tuples for nearly all nodes
 _ndarray = np.ndarray
 _array_of = attrgetter("array")
-_new = new_node = object.__new__  # `record_result` fills it in; calling the class would take twice as long
+_new_tensor = _new_node = object.__new__  # `_record_result` fills it in; calling the class would take twice as long
 
 
 class Operation(Node):
@@ -50,14 +50,14 @@ class Operation(Node):
     results: ClassVar[tuple[str, ...]] = ("z",)
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
-    plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # to which operands gradients go -> what to save
-    full_plan: ClassVar[Plan] = ()  # where gradients go to all of them
-    all_operands: ClassVar[Plan] = ()  # the very object that is the plan where all of them are saved
+    save_plans: ClassVar[dict[tuple[bool, ...], SavePlan]] = {}  # to which operands gradients go -> what to save
+    full_save_plan: ClassVar[SavePlan] = ()  # where gradients go to all of them
+    all_operands_plan: ClassVar[SavePlan] = ()  # the very object that is the plan where all of them are saved
 
     forward: Any
 
     def __init__(self) -> None:
-        """Leaves to `record_result` what every node has: a gradient formula calls operations that nobody records."""
+        """Leaves to `_record_result` what every node has: a gradient formula calls operations that nobody records."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -71,10 +71,10 @@ class Operation(Node):
     def _read_formulas(cls) -> None:
         """Learn from the formulas' parameters what is to be saved; see Note [What is saved]."""
         cls.gradients = tuple([getattr(cls, f"grad_{operand}") for operand in cls.operands])
-        rows = tuple([parameters(formula) for formula in cls.gradients])
-        cls.saved_names, cls.sources, cls.plans = read_plans(cls.operands, cls.results, rows)
-        cls.full_plan = cls.plans[(True,) * len(cls.operands)]
-        cls.all_operands = all_of(len(cls.operands))
+        rows = tuple([formula_parameters(formula) for formula in cls.gradients])
+        cls.saved_names, cls.sources, cls.save_plans = read_save_plans(cls.operands, cls.results, rows)
+        cls.full_save_plan = cls.save_plans[(True,) * len(cls.operands)]
+        cls.all_operands_plan = plan_of_all(len(cls.operands))
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
         """The operands' arrays, as `forward` wants them."""
@@ -162,16 +162,16 @@ def call(node: Operation, *operands: Any) -> Any:
             like = type(operand)
             break
     else:
-        check_arrays(node.op, operands)
+        _check_arrays(node.op, operands)
         return node.forward(*operands)
     tensors = operands if len(operands) == 1 else tuple([as_tensor(operand, like) for operand in operands])
     array = compute(node, tensors)
     if array.dtype.kind in "fc":
-        return result(node, tensors, array)
-    return unrecorded(node, tensors, array)
+        return _wrap_result(node, tensors, array)
+    return _wrap_unrecorded(node, tensors, array)
 
 
-def check_arrays(op: str, operands: Sequence[Any]) -> None:
+def _check_arrays(op: str, operands: Sequence[Any]) -> None:
     """Raise TypeError where a user calls an operation without a Tensor; gradient formulas call it on arrays."""
     for operand in operands:
         if isinstance(operand, ARRAYS):
@@ -183,7 +183,7 @@ def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
     """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
     arrays = node.arrays(tensors)
     try:
-        array = quietly().run(node.forward, *arrays)
+        array = quiet_context().run(node.forward, *arrays)
         return array if type(array) is _ndarray else np.asarray(array)
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
@@ -216,15 +216,15 @@ def misfit(shape: tuple[int, ...], broadcast: tuple[int, ...]) -> RuntimeError:
 def unary(cls: type[Unary], x: Any) -> Any:
     """`call` for an operation without parameters on one operand, spelled out to be quick."""
     if not isinstance(x, TensorState):
-        check_arrays(cls.op, (x,))
+        _check_arrays(cls.op, (x,))
         return cls.forward(x)
     array = x.array
     if array.dtype.kind in "biu" and cls.floating:
         array = array.astype(dtypes.get_default_dtype())
-    array = quietly().run(cls.forward, array)
+    array = quiet_context().run(cls.forward, array)
     if type(array) is not _ndarray:
         array = array.__array__()
-    return result(new_node(cls), (x,), array)
+    return _wrap_result(_new_node(cls), (x,), array)
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
@@ -234,7 +234,7 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     """
     if not isinstance(y, TensorState):
         if not isinstance(x, TensorState):
-            check_arrays(cls.op, (x, y))
+            _check_arrays(cls.op, (x, y))
             return cls.forward(x, y)
         y = number_operand(y, x)
         if y is NotImplemented:
@@ -249,12 +249,12 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     if not a.ndim and not b.ndim:
         a, b = a[()], b[()]  # see `as_number`
     try:
-        array = quietly().run(cls.forward, a, b)
+        array = quiet_context().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:
         raise refusal(error, a, b) from None
     if type(array) is not _ndarray:
         array = array.__array__()
-    return result(new_node(cls), (x, y), array)
+    return _wrap_result(_new_node(cls), (x, y), array)
 
 
 def tracked(operands: Sequence[TensorState]) -> tuple[Edge, ...]:
@@ -265,7 +265,7 @@ def tracked(operands: Sequence[TensorState]) -> tuple[Edge, ...]:
     return edges if any([edge is not NO_EDGE for edge in edges]) else ()
 
 
-def result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
+def _wrap_result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
     """The tensor around what `node` computed from the operands: recorded, or not. Called by what a user's call calls.
 
     One operand and two are spelled out to be quick.
@@ -275,23 +275,23 @@ def result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> 
             edge = operands[0].edge or edge_of(operands[0])
             if edge is not NO_EDGE:
                 receiver, nr = edge
-                return record_result(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(3))
+                return _record_result(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(3))
         elif len(operands) == 2:
             x, y = operands
             to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
             if to_x is not NO_EDGE or to_y is not NO_EDGE:
                 (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
                 nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
-                return record_result(node, operands, (receiver_x, receiver_y), nrs, array, sys._getframe(3))
+                return _record_result(node, operands, (receiver_x, receiver_y), nrs, array, sys._getframe(3))
         else:
             edges = tracked(operands)
             if edges:
                 receivers, numbers = zip(*edges, strict=True)
-                return record_result(node, operands, receivers, numbers, array, sys._getframe(3))
-    return unrecorded(node, operands, array)
+                return _record_result(node, operands, receivers, numbers, array, sys._getframe(3))
+    return _wrap_unrecorded(node, operands, array)
 
 
-def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
+def _wrap_unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
     """The tensor around what `node` computed, where that leaves no history; the observer is told, if there is one."""
     output = new_tensor(type(operands[0]), array)
     if watch.watcher is not None:
@@ -301,7 +301,7 @@ def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -
     return output
 
 
-def record_result(
+def _record_result(
     node: Operation,
     operands: tuple[TensorState, ...],
     receivers: tuple[Node | None, ...],
@@ -310,7 +310,7 @@ def record_result(
     frame: Any,
 ) -> Any:
     """The tensor around what `node` computed, with `node` as its history: `record`, spelled out for the usual case."""
-    output = _new(type(operands[0]))  # as `new_tensor`
+    output = _new_tensor(type(operands[0]))  # as `new_tensor`
     output.array = array
     output.edge = (node, 0)
     output.meta = output.version = None
@@ -318,8 +318,8 @@ def record_result(
     node.input_nrs = input_nrs
     attach(node, array, frame)
     if node.saved_names:
-        plan = node.full_plan if all(receivers) else node.plans[leading(receivers)]
-        if plan is node.all_operands:
+        plan = node.full_save_plan if all(receivers) else node.save_plans[receiver_mask(receivers)]
+        if plan is node.all_operands_plan:
             node.saved = operands
             for operand in operands:
                 if operand.version is not None and operand.version.number:
@@ -342,7 +342,7 @@ def record(
     if node.multi_output:
         describe_outputs(node, outputs)
     if node.saved_names:
-        save(node, node.plans[leading(node.next_nodes)], operands, *outputs)
+        save(node, node.save_plans[receiver_mask(node.next_nodes)], operands, *outputs)
     if watch.watcher is not None:
         watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
 
@@ -371,7 +371,7 @@ def attach(node: Node, array: Array, frame: Any) -> None:
     node.instruction = frame.f_lasti
 
 
-def save(node: Operation, plan: Plan, operands: Sequence[TensorState], *outputs: TensorState) -> None:
+def save(node: Operation, plan: SavePlan, operands: Sequence[TensorState], *outputs: TensorState) -> None:
     """Keep what the plan names, and the versions it is at where any has been written to; see Note [What is saved]."""
     kept: list[Any] = []
     written = False

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from microtape.tape.grad_mode import _GradMode
+from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.tape.tensor_state import (
     TensorState,
@@ -64,7 +64,7 @@ class PackedTensor:
             if isinstance(node, AccumulateGrad):
                 self._accumulator, self._edge = weakref.ref(node), NO_EDGE
         version = version_number(tensor)
-        with _GradMode(False):
+        with GradMode(False):
             self.packed = pack_hook(tensor if seen is None else seen)
         if version_number(tensor) != version:
             raise RuntimeError(PACK_MODIFIES)

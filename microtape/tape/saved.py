@@ -147,13 +147,13 @@ def check_unchanged(node: Node, index: int) -> None:
     item = node.saved[index]
     if item is None or type(item) is PackedTensor:
         return
-    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and was_result(node, index):
+    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and _was_result(node, index):
         raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
     if version_number(item) != saved_version(node, index):
-        raise modified_error(node, index)
+        raise _modified_error(node, index)
 
 
-def was_result(node: Node, index: int) -> bool:
+def _was_result(node: Node, index: int) -> bool:
     """Whether the operand saved as `index` had a grad_fn at that time. NB: torch does not look at a Function's."""
     source = node.sources[index]
     return node.kind != "function" and source >= 0 and not isinstance(node.next_nodes[source], AccumulateGrad | None)
@@ -165,7 +165,7 @@ def saved_version(node: Node, index: int) -> int:
     return versions[index] if versions is not None else 0
 
 
-def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
+def _modified_error(node: Node, index: int) -> ModifiedInPlaceError:
     """torch's message for a saved tensor that was written to, and the two lines that matter."""
     assert node.saved is not None
     item = node.saved[index]

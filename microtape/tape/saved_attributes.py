@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from microtape.errors import FreedGraphError
-from microtape.tape.node import Node, leading
+from microtape.tape.node import Node, receiver_mask
 from microtape.tape.packed_tensor import Pack, PackedTensor, Unpack
 from microtape.tape.saved import FREED_MESSAGE, SavedTensor, unpack_tensor
 from microtape.tape.tensor_state import NUMBER, ensure_version, new_tensor
@@ -46,7 +46,7 @@ def define_saved_attributes(cls: type[Node]) -> None:
             setattr(cls, f"_{kind}_{name}", attribute)
     in_order = sorted((cls.sources[i] < 0, names.get(name, name), i) for i, name in enumerate(cls.saved_names))
     cls.saved_order = tuple(i for _, _, i in in_order)
-    for slot in slots(cls):
+    for slot in _slots(cls):
         if slot in PARAMETERS and slot not in cls.saved_names:
             setattr(cls, f"_saved_{PARAMETERS[slot]}", property(attrgetter(slot)))
 
@@ -54,21 +54,21 @@ def define_saved_attributes(cls: type[Node]) -> None:
 @cache
 def _attributes(index: int) -> tuple[property, property]:
     """`_saved_...` and `_raw_saved_...` for what is saved at this position."""
-    return property(partial(saved_value, index=index)), property(partial(raw_saved, index=index))
+    return property(partial(_saved_value, index=index)), property(partial(_raw_saved_tensor, index=index))
 
 
-def slots(cls: type[Node]) -> Iterator[str]:
+def _slots(cls: type[Node]) -> Iterator[str]:
     """The attributes that nodes of this class have beyond what every node has."""
     for one in cls.__mro__[: cls.__mro__.index(Node)]:
         yield from vars(one).get("__slots__", ())
 
 
-def saved_value(node: Any, index: int) -> Any:
+def _saved_value(node: Any, index: int) -> Any:
     """A saved tensor with its history, None where it was not needed.
 
     Raises FreedGraphError if it was freed, ModifiedInPlaceError if it has been written to since.
     """
-    if node.saved is None and node.plans[leading(node.next_nodes)][index] is None:
+    if node.saved is None and node.save_plans[receiver_mask(node.next_nodes)][index] is None:
         return None
     tensor = unpack_tensor(node, index)
     return new_tensor(type(tensor), tensor.array.copy()) if tensor is not None and tensor.meta is NUMBER else tensor
@@ -141,7 +141,7 @@ class RawSavedTensor:
 _raw: weakref.WeakValueDictionary[tuple[Node, int], RawSavedTensor] = weakref.WeakValueDictionary()
 
 
-def raw_saved(node: Node, index: int) -> RawSavedTensor:
+def _raw_saved_tensor(node: Node, index: int) -> RawSavedTensor:
     """The handle of a saved tensor; the same one as long as somebody holds it."""
     handle = _raw.get((node, index))
     if handle is None:
@@ -155,4 +155,4 @@ def all_raw_saved(node: Node) -> tuple[RawSavedTensor, ...]:
     """The handles of everything that a node has saved. Raises FreedGraphError if it was freed."""
     if node.saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
-    return tuple(raw_saved(node, index) for index in range(len(node.saved)))
+    return tuple(_raw_saved_tensor(node, index) for index in range(len(node.saved)))

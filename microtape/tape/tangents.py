@@ -38,7 +38,7 @@ current = _Current()
 
 
 @contextmanager
-def unfollowed(internal: bool = True) -> Iterator[None]:
+def without_tangents(internal: bool = True) -> Iterator[None]:
     """What this thread does inside carries no tangents and, unless it is the user's doing, is not observed."""
     before = mode.forward_ad, mode.internal
     mode.forward_ad, mode.internal = False, internal or mode.internal
@@ -48,7 +48,7 @@ def unfollowed(internal: bool = True) -> Iterator[None]:
         mode.forward_ad, mode.internal = before
 
 
-def followed() -> bool:
+def carries_tangents() -> bool:
     """Whether what this thread does now carries tangents, if its operands have some."""
     return current.level is not None and mode.forward_ad
 
@@ -73,7 +73,7 @@ def tangent_of(tensor: TensorState) -> TensorState | None:
     of_base = tangent_of(meta.view.base)
     if of_base is None:
         return None
-    with unfollowed():
+    with without_tangents():
         tangent: TensorState = replay(meta.view.steps, of_base)
     level.tangents[meta] = tangent
     return tangent
@@ -89,7 +89,7 @@ def write_tangent(tensor: TensorState, tangent: TensorState) -> None:
     """The tangent of what was written into the tensor: overwrites the one that it has."""
     held = tangent_of(tensor)
     view = tensor.meta.view if tensor.meta is not None else None
-    with unfollowed():
+    with without_tangents():
         if held is None and view is None:
             held = tangent
         elif held is None:

@@ -71,11 +71,11 @@ class View:
         number = (self.base.version or ensure_version(self.base)).number
         if self.seen != number and (self.edge is not NO_EDGE or requires_grad(self.base)):
             self.check("its base or another view of its base has been")
-            self.follow_base(tensor)
+            self.rebuild_history(tensor)
             self.seen = number
         return self.edge
 
-    def follow_base(self, tensor: TensorState) -> None:
+    def rebuild_history(self, tensor: TensorState) -> None:
         """Make a new history, behind the base's, for the view `tensor`."""
         node = AsStridedBackward0(self.steps)
         before, self.edge = self.edge, (node, 0)
@@ -165,14 +165,14 @@ class MultiViewOperation(Operation):
         return (
             self.grad_x(
                 [
-                    zeros_like(first, shape) if one is None else one
+                    _zeros_like(first, shape) if one is None else one
                     for one, shape in zip(gradient, self.shape, strict=True)
                 ]
             ),
         )
 
 
-def zeros_like(gradient: Any, shape: tuple[int, ...]) -> Any:
+def _zeros_like(gradient: Any, shape: tuple[int, ...]) -> Any:
     """Zeros of that shape, an array or a Tensor as the gradient is."""
     if isinstance(gradient, TensorState):
         return new_tensor(type(gradient), np.zeros(shape, gradient.array.dtype))

@@ -29,16 +29,16 @@ class Watcher:
     def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """Like `operation`, for one that leaves no history: `node` has done the work and will be forgotten."""
 
-    def untracked(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
+    def without_history(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
         """`output` never has a history: it was detached from its only operand, or is a comparison, an argmax, ...
 
         A tensor that was detached in place is operand and output.
         """
 
-    def left(self, op: str, tensor: TensorState, value: Any) -> None:
+    def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:
         """`op`, such as item, took `value` out of the graph: a number, an array, or a list of numbers."""
 
-    def entered(self, value: Any, tensor: TensorState) -> None:
+    def tensor_made(self, value: Any, tensor: TensorState) -> None:
         """`tensor` was made of `value`: a number, an array, a tensor, or a list of such."""
 
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:

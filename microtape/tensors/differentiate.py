@@ -14,7 +14,7 @@ from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
 from microtape.basics.dtypes import DType
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.ops.shape.joining import stack
-from microtape.tape.inference import marked
+from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE, Edge, Node, is_array
 from microtape.tape.tensor_state import edge_of, new_tensor, requires_grad
 from microtape.tape.watch import watch
@@ -55,16 +55,16 @@ def backward(
     Raises RuntimeError, with torch's wording, for a root without history, a missing or misshapen gradient, a graph
     that was freed, and a saved tensor that was overwritten.
     """
-    wanted = None if inputs is None else inputs_of(inputs, "backward")
-    roots = as_tuple(tensors)
-    gradients = first_gradients(roots, grad_tensors)
-    edges = root_edges(roots)
+    wanted = None if inputs is None else _inputs_of(inputs, "backward")
+    roots = _as_tuple(tensors)
+    gradients = _first_gradients(roots, grad_tensors)
+    edges = _root_edges(roots)
     for tensor in wanted or ():
         if isinstance(tensor, Tensor) and not tensor.is_leaf:
             tensor.retain_grad()
         elif isinstance(tensor, Tensor) and not tensor.requires_grad:
             raise NoGraphError("can't retain_grad on Tensor that has requires_grad=False")
-    capture = None if wanted is None else [input_edge(tensor) for tensor in wanted]
+    capture = None if wanted is None else [_input_edge(tensor) for tensor in wanted]
     if create_graph:
         warnings.warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
@@ -83,7 +83,7 @@ def backward(
         tensor_type=Tensor,
         outputs=roots,
         inputs=wanted or (),
-        call_site=caller(),
+        call_site=_user_call_site(),
     ).run()
 
 
@@ -108,7 +108,7 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    roots, wanted = as_tuple(outputs), inputs_of(inputs, "grad")
+    roots, wanted = _as_tuple(outputs), _inputs_of(inputs, "grad")
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
@@ -119,20 +119,20 @@ def grad(
     keep_graph = create_graph if retain_graph is None else retain_graph
     unused_are_fine = bool(allow_unused) or materialize_grads
     if is_grads_batched:
-        batches = as_tuple([None] if grad_outputs is None else grad_outputs)
-        result = batched_gradients(roots, wanted, batches, keep_graph, create_graph, unused_are_fine)
+        batches = _as_tuple([None] if grad_outputs is None else grad_outputs)
+        result = _batched_gradients(roots, wanted, batches, keep_graph, create_graph, unused_are_fine)
     else:
-        gradients = first_gradients(roots, grad_outputs)
-        result = gradients_of(roots, wanted, gradients, keep_graph, create_graph, unused_are_fine)
+        gradients = _first_gradients(roots, grad_outputs)
+        result = _gradients_of(roots, wanted, gradients, keep_graph, create_graph, unused_are_fine)
     if materialize_grads:
         result = [
-            zeros_for(tensor, create_graph) if gradient is None else gradient
+            _zeros_for(tensor, create_graph) if gradient is None else gradient
             for tensor, gradient in zip(wanted, result, strict=True)
         ]
     return dict(zip(inputs, result, strict=True)) if type(inputs) is dict else tuple(result)
 
 
-def gradients_of(
+def _gradients_of(
     roots: tuple[Any, ...],
     wanted: tuple[Any, ...],
     gradients: Sequence[Any],
@@ -142,16 +142,16 @@ def gradients_of(
 ) -> list[Any]:
     """Run one pass and collect what it captured; None for an input that the roots do not depend on."""
     task = GraphTask(
-        root_edges(roots),
+        _root_edges(roots),
         gradients,
         keep_graph=keep_graph,
         create_graph=create_graph,
-        capture=[input_edge(tensor) for tensor in wanted],
+        capture=[_input_edge(tensor) for tensor in wanted],
         accumulate=False,
         tensor_type=Tensor,
         outputs=roots,
         inputs=wanted,
-        call_site=caller(),
+        call_site=_user_call_site(),
     )
     task.run()
     result = [task.captured.get(edge) for edge in task.capture or ()]
@@ -161,10 +161,13 @@ def gradients_of(
             f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
         )
-    return [marked(new_tensor(Tensor, np.array(gradient))) if is_array(gradient) else gradient for gradient in result]
+    return [
+        mark_if_inference(new_tensor(Tensor, np.array(gradient))) if is_array(gradient) else gradient
+        for gradient in result
+    ]
 
 
-def batched_gradients(
+def _batched_gradients(
     roots: tuple[Any, ...],
     wanted: tuple[Any, ...],
     batches: tuple[Any, ...],
@@ -186,10 +189,10 @@ def batched_gradients(
         )
     count = sizes[0]
     rows = [
-        gradients_of(
+        _gradients_of(
             roots,
             wanted,
-            first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
+            _first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
             keep_graph or i + 1 < count,
             create_graph,
             unused_are_fine,
@@ -199,7 +202,7 @@ def batched_gradients(
     return [None if column[0] is None else stack(column) for column in zip(*rows, strict=True)]
 
 
-def zeros_for(tensor: Any, create_graph: bool) -> Tensor:
+def _zeros_for(tensor: Any, create_graph: bool) -> Tensor:
     """The gradient of an input that the roots do not depend on."""
     if isinstance(tensor, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
@@ -207,12 +210,12 @@ def zeros_for(tensor: Any, create_graph: bool) -> Tensor:
     return zeros.requires_grad_(create_graph)
 
 
-def as_tuple(tensors: Any) -> tuple[Any, ...]:
+def _as_tuple(tensors: Any) -> tuple[Any, ...]:
     """One tensor or several."""
     return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
 
 
-def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
+def _inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
     """The inputs that a call of `backward` or `grad` is about. Raises TypeError or RuntimeError as torch does."""
     if type(inputs) is dict:
         inputs = inputs.values()
@@ -221,43 +224,43 @@ def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
             "Other Mapping types are not supported."
         )
-    wanted = as_tuple(inputs)
+    wanted = _as_tuple(inputs)
     if not wanted:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
     return wanted
 
 
-def root_edges(roots: tuple[Any, ...]) -> list[Edge]:
+def _root_edges(roots: tuple[Any, ...]) -> list[Edge]:
     """Where backward starts. Raises NoGraphError for a root without history."""
     edges = []
     for i, root in enumerate(roots):
-        edge = as_edge(root)
+        edge = _as_edge(root)
         if edge[0] is None:
             raise NoGraphError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)
     return edges
 
 
-def input_edge(tensor: Any) -> Edge:
+def _input_edge(tensor: Any) -> Edge:
     """The edge whose gradient is asked for. Raises RuntimeError if the tensor does not require grad."""
-    edge = as_edge(tensor)
+    edge = _as_edge(tensor)
     if edge is NO_EDGE:
         raise NoGraphError("One of the differentiated Tensors does not require grad")
     return edge
 
 
-def as_edge(tensor: Any) -> Edge:
+def _as_edge(tensor: Any) -> Edge:
     """The edge of a tensor, or the one that stands for it."""
     return (tensor.node, tensor.output_nr) if isinstance(tensor, GradientEdge) else edge_of(tensor)
 
 
-def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
+def _first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
     """The first gradient of each root, checked; ones for a root of one element that was given none."""
     if given is None:
-        return [implicit_gradient(root) for root in roots]
-    gradients = as_tuple(given)
+        return [_implicit_gradient(root) for root in roots]
+    gradients = _as_tuple(given)
     result = [
-        first_gradient(i, root, gradient, batched)
+        _first_gradient(i, root, gradient, batched)
         for i, (root, gradient) in enumerate(zip(roots, gradients, strict=False))
     ]
     if len(result) < len(roots):
@@ -265,11 +268,11 @@ def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) 
     return result
 
 
-def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
+def _first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
     """The gradient that was given for the root, checked, or ones."""
     if gradient is None:
-        return implicit_gradient(root)
-    shape, dtype = spec_of(root)
+        return _implicit_gradient(root)
+    shape, dtype = _spec_of(root)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient.array.shape != shape:
@@ -294,9 +297,9 @@ def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
     return gradient
 
 
-def implicit_gradient(root: Any) -> Tensor:
+def _implicit_gradient(root: Any) -> Tensor:
     """A gradient of one. Raises GradientError where it cannot be assumed; a root without history is refused later."""
-    shape, dtype = spec_of(root)
+    shape, dtype = _spec_of(root)
     if not shape and dtype.kind == "f":
         return new_tensor(Tensor, np.array(1, dtype))  # as nearly always; np.ones takes four times as long
     if isinstance(root, GradientEdge) or requires_grad(root):
@@ -309,14 +312,14 @@ def implicit_gradient(root: Any) -> Tensor:
     return new_tensor(Tensor, np.ones(shape, dtype))
 
 
-def spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
+def _spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
     """A root's shape and dtype."""
     if isinstance(root, GradientEdge):
         return root.node.output_spec(root.output_nr)
     return root.array.shape, root.array.dtype
 
 
-def caller() -> CallSite | None:
+def _user_call_site() -> CallSite | None:
     """The user's line that called us, if somebody wants to know."""
     if watch.watcher is None:
         return None

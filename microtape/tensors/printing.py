@@ -26,9 +26,9 @@ Format = Callable[[Any], str]
 def represent(tensor: Tensor) -> str:
     """`tensor([1., 2.], requires_grad=True)`; the dtype only where it is not the default."""
     prefix = "tensor("
-    text = prefix + values(tensor.array, len(prefix))
+    text = prefix + _elements(tensor.array, len(prefix))
     last_line = len(text) - text.rfind("\n") + 1
-    for part in remarks(tensor):
+    for part in _suffixes(tensor):
         if last_line + len(part) + 2 > LINE_WIDTH:
             text += ",\n" + " " * len(prefix) + part
             last_line = len(prefix) + len(part)
@@ -38,7 +38,7 @@ def represent(tensor: Tensor) -> str:
     return text + ")"
 
 
-def remarks(tensor: Tensor) -> list[str]:
+def _suffixes(tensor: Tensor) -> list[str]:
     """What is said after the values."""
     array = tensor.array
     default = dtypes.get_default_dtype()
@@ -63,17 +63,17 @@ def remarks(tensor: Tensor) -> list[str]:
     return parts
 
 
-def values(array: Array, indent: int) -> str:
+def _elements(array: Array, indent: int) -> str:
     """The elements in nested brackets; lines after the first are indented."""
     if not array.size:
         return "[]"
     cut = array.size > MOST
-    shown = edges(array) if cut else array
-    one, width = complex_formatter(shown) if array.dtype.kind == "c" else formatter(shown)
-    return nested(array, indent, one, width, cut)
+    shown = _edge_entries(array) if cut else array
+    one, width = _complex_formatter(shown) if array.dtype.kind == "c" else _formatter(shown)
+    return _nested(array, indent, one, width, cut)
 
 
-def edges(array: Array) -> Array:
+def _edge_entries(array: Array) -> Array:
     """The first and last few entries along each dimension that has many."""
     for dim, size in enumerate(array.shape):
         if size > 2 * EDGE:
@@ -81,7 +81,7 @@ def edges(array: Array) -> Array:
     return array
 
 
-def formatter(shown: Array) -> tuple[Format, int]:
+def _formatter(shown: Array) -> tuple[Format, int]:
     """How to write each of these numbers, and the width of all of them (zeros, NaN and Inf may need more)."""
     if shown.dtype.kind != "f":
         width = max(len(str(value)) for value in shown.ravel().tolist())
@@ -102,10 +102,10 @@ def formatter(shown: Array) -> tuple[Format, int]:
     return lambda value: text(value).rjust(width), width
 
 
-def complex_formatter(shown: Array) -> tuple[Format, int]:
+def _complex_formatter(shown: Array) -> tuple[Format, int]:
     """The same for complex numbers."""
-    real, real_width = formatter(shown.real)
-    imaginary, imaginary_width = formatter(shown.imag)
+    real, real_width = _formatter(shown.real)
+    imaginary, imaginary_width = _formatter(shown.imag)
 
     def text(value: complex) -> str:
         part = imaginary(value.imag).lstrip()
@@ -114,7 +114,7 @@ def complex_formatter(shown: Array) -> tuple[Format, int]:
     return text, real_width + imaginary_width + 1
 
 
-def nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str:
+def _nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str:
     """The elements, each of which is `width` wide; `cut` leaves out all but those at the edges."""
     if array.ndim == 0:
         return one(array.item())
@@ -126,6 +126,6 @@ def nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str
         per_line = max(1, (LINE_WIDTH - indent) // (width + 2))
         lines = [", ".join(flat[i : i + per_line]) for i in range(0, len(flat), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
-    rows = [[nested(row, indent + 1, one, width, cut) for row in part] for part in parts]
+    rows = [[_nested(row, indent + 1, one, width, cut) for row in part] for part in parts]
     flat = [*rows[0], "...", *rows[1]] if few else rows[0]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(flat) + "]"

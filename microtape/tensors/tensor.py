@@ -14,7 +14,7 @@ from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
 from microtape.tape.in_place import write
-from microtape.tape.inference import is_inference, marked
+from microtape.tape.inference import is_inference, mark_if_inference
 from microtape.tape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
 from microtape.tape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.tape.tensor_state import (
@@ -254,7 +254,7 @@ class Tensor(Methods):
         result = new_tensor(type(self), self.array)
         result.version = INFERENCE if is_inference(self) else None
         if watch.watcher is not None:
-            watch.watcher.untracked("data", (self,), result)
+            watch.watcher.without_history("data", (self,), result)
         return result
 
     @data.setter
@@ -274,7 +274,7 @@ class Tensor(Methods):
         result = new_tensor(type(self), self.array)
         result.version = ensure_version(self)
         if watch.watcher is not None:
-            watch.watcher.untracked("detach", (self,), result)
+            watch.watcher.without_history("detach", (self,), result)
         return result
 
     def detach_(self) -> Tensor:
@@ -287,7 +287,7 @@ class Tensor(Methods):
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         if watch.watcher is not None:
-            watch.watcher.untracked("detach_", (self,), self)
+            watch.watcher.without_history("detach_", (self,), self)
         self.edge = NO_EDGE
         ensure_version(self).touched = True  # those who saved it will look
         return self
@@ -317,7 +317,7 @@ class Tensor(Methods):
                 meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
             elif meta.grad is None:
                 grad = new_tensor(Tensor, gradient if type(gradient) is _ndarray else np.asarray(gradient))
-                meta.grad = marked(grad) if mode.inference else grad
+                meta.grad = mark_if_inference(grad) if mode.inference else grad
             elif create_graph:
                 meta.grad = meta.grad + gradient
             else:
@@ -363,29 +363,29 @@ class Tensor(Methods):
         """The array inside, shared. Raises RuntimeError where gradients would be lost silently, unless `force`."""
         if not force and mode.enabled and requires_grad(self):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._left("numpy", self.array)
+        return self._value_taken("numpy", self.array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return self._left("numpy", np.array(self.numpy(), dtype=dtype, copy=copy))
+        return self._value_taken("numpy", np.array(self.numpy(), dtype=dtype, copy=copy))
 
     def item(self) -> Any:
         """The only element as a Python number."""
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        return self._left("item", self.array.item())
+        return self._value_taken("item", self.array.item())
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
-        return self._left("tolist", self.array.tolist())
+        return self._value_taken("tolist", self.array.tolist())
 
     def __float__(self) -> float:
         self._check_conversion()
-        return self._left("float", float(self.array.item()))
+        return self._value_taken("float", float(self.array.item()))
 
-    def _left(self, op: str, value: _V) -> _V:
+    def _value_taken(self, op: str, value: _V) -> _V:
         """`value`, which `op` takes out of the graph; the observer is told, if there is one."""
         if watch.watcher is not None:
-            watch.watcher.left(op, self, value)
+            watch.watcher.value_taken(op, self, value)
         return value
 
     def __int__(self) -> int:

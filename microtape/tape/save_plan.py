@@ -14,31 +14,31 @@ import itertools
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-Plan: TypeAlias = "tuple[int | str | None, ...]"
+SavePlan: TypeAlias = "tuple[int | str | None, ...]"
 """For each saved name: an operand's number, -1 (-2, ...) for the first (second, ...) result, the name of an attribute
 of the node, or None where it is not needed."""
 
 
-def parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
+def formula_parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a formula's parameters after `self` and `g`; `inspect.signature` takes twenty times as long."""
     code = formula.__code__
     return code.co_varnames[2 : code.co_argcount]
 
 
-ONLY_RESULT: Plan = (-1,)
+ONLY_RESULT: SavePlan = (-1,)
 """The plan of `z = eˣ  ∂z/∂x = z`; the same object each time, so that `is` recognises it."""
 
 
 @functools.cache
-def all_of(count: int) -> Plan:
+def plan_of_all(count: int) -> SavePlan:
     """The plan of saving so many operands; the same object each time, too."""
     return tuple(range(count))
 
 
 @functools.cache
-def read_plans(
+def read_save_plans(
     operands: tuple[str, ...], results: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
-) -> tuple[tuple[str, ...], tuple[int, ...], dict[tuple[bool, ...], Plan]]:
+) -> tuple[tuple[str, ...], tuple[int, ...], dict[tuple[bool, ...], SavePlan]]:
     """Saved names, their sources and the plans for formulas with these parameters, which many operations share."""
     names = tuple([name.lstrip("_") for name in rows[0]])
     assert all(tuple([name.lstrip("_") for name in row]) == names for row in rows), rows
@@ -49,11 +49,11 @@ def read_plans(
         source if source >= 0 else -1 - results.index(name) if name in results else name
         for name, source in zip(names, sources, strict=True)
     ]
-    plans: dict[tuple[bool, ...], Plan] = {}
+    plans: dict[tuple[bool, ...], SavePlan] = {}
     for mask in itertools.product((False, True), repeat=len(rows)):
         used = always.union(*itertools.compress(rows, mask))
         plan = tuple([one if name in used else None for name, one in zip(names, found, strict=True)])
-        for known in (all_of(len(operands)), ONLY_RESULT):
+        for known in (plan_of_all(len(operands)), ONLY_RESULT):
             plan = known if plan == known else plan
         plans[mask] = plan
     return names, sources, plans

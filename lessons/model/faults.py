@@ -43,7 +43,7 @@ def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(right)
     def evaluate(self: GraphTask) -> None:
         self.buffers = Forgetful()
-        self.add_to_buffer = lambda buffer, held, term, *_: term  # type: ignore[method-assign]
+        self.summed = lambda buffer, held, term, *_: term  # type: ignore[method-assign]
         right(self)
 
     return evaluate

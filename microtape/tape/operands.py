@@ -1,4 +1,4 @@
-"""Operands: what may stand beside a tensor, as a tensor, and two arrays in one dtype."""
+"""Operands: numbers and arrays beside a tensor become tensors, and two arrays are promoted to one dtype."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARRAYS = (np.ndarray, np.generic)
 
 
 def as_tensor(value: Any, like: type[_T]) -> _T:
-    """`value` itself if it is a tensor, else a constant tensor around it."""
+    """`value` itself if it is a tensor, otherwise a tensor without history around it."""
     return value if isinstance(value, like) else _constant(value, like)
 
 
@@ -33,14 +33,14 @@ def _constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
 
 
 def tell_made(value: Any, tensor: _T) -> _T:
-    """Tell the observer, if there is one, of a tensor made of what may have been taken out of another one."""
+    """Tell the observer, if there is one, that `tensor` was made of `value`. Returns the tensor."""
     if watch.watcher is not None:
         watch.watcher.tensor_made(value, tensor)
     return tensor
 
 
 def as_operand(value: Any, other: TensorState) -> TensorState:
-    """The operand beside the tensor `other`: a tensor, or a constant around a number or an array.
+    """`value` as a tensor operand beside `other`; it may be a tensor, a number or an array.
 
     Raises TypeError for anything else.
     """
@@ -51,7 +51,7 @@ def as_operand(value: Any, other: TensorState) -> TensorState:
 
 
 def number_operand(value: Any, other: TensorState) -> Any:
-    """A constant beside the tensor `other`; a number takes on its dtype. NotImplemented if it is no number or array."""
+    """A number or array as a tensor beside `other`; a number gets the promoted dtype. Otherwise NotImplemented."""
     if isinstance(value, NUMBERS):
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
         number = new_tensor(type(other), _as_element(value, dtype))
@@ -63,7 +63,7 @@ def number_operand(value: Any, other: TensorState) -> Any:
 
 
 def _as_element(value: Any, dtype: Any) -> Array:
-    """A number as a 0-d array. One that is too large for an integer dtype wraps around, as in torch."""
+    """A number as a 0-d array. A number too large for an integer dtype wraps around, as in torch."""
     try:
         return np.asarray(value, dtype)
     except OverflowError:
@@ -71,7 +71,7 @@ def _as_element(value: Any, dtype: Any) -> Array:
 
 
 def promoted(a: Array, b: Array) -> tuple[Array, Array]:
-    """Both arrays in the dtype that torch would compute with; see Note [Type promotion]."""
+    """Both arrays in the dtype that torch would compute in; see Note [Type promotion]."""
     if a.dtype == b.dtype:
         return a, b
     (dim_a, zero_a), (dim_b, zero_b) = dtypes.ranks(a), dtypes.ranks(b)

@@ -1,10 +1,11 @@
-"""What a call saves for backward, read off the parameters of its operation's formulas.
+"""What a call saves for backward, derived from the parameters of the operation's gradient formulas.
 
 Note [What is saved]
-  A formula names what it needs: `def grad_x(self, g, _x, y): return g * y`. A name that starts with an underscore is
-  not needed, `z` is the operation's result, and a name that is neither operand nor result is an attribute of the node
-  that holds a tensor without gradient, such as a gather's `index`. A tensor that one formula alone needs is saved only
-  if that formula will be used: `2 * y` saves the constant and not `y`. What several formulas share is always saved.
+  The parameters of a gradient formula are the tensors to save: `def grad_x(self, g, _x, y): return g * y`. A parameter
+  whose name starts with an underscore is not used. `z` is the operation's result, and a name that is neither an operand
+  nor a result is an attribute of the node, a tensor without a gradient such as the `index` of a gather. A tensor that
+  only one formula uses is saved only if that formula will run: `2 * y` saves the constant 2 and not `y`. A tensor that
+  several formulas use is always saved.
 """
 
 from __future__ import annotations
@@ -15,23 +16,23 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 SavePlan: TypeAlias = "tuple[int | str | None, ...]"
-"""For each saved name: an operand's number, -1 (-2, ...) for the first (second, ...) result, the name of an attribute
-of the node, or None where it is not needed."""
+"""What to save under each name: the number of an operand, -1 (-2, ...) for the first (second, ...) result, the name of
+an attribute of the node, or None if no formula that will run uses it."""
 
 
 def formula_parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a formula's parameters after `self` and `g`; `inspect.signature` takes twenty times as long."""
+    """The names of a formula's parameters after `self` and `g`; `inspect.signature` would take twenty times as long."""
     code = formula.__code__
     return code.co_varnames[2 : code.co_argcount]
 
 
 ONLY_RESULT: SavePlan = (-1,)
-"""The plan of `z = eˣ  ∂z/∂x = z`; the same object each time, so that `is` recognises it."""
+"""The plan of operations such as `z = eˣ  ∂z/∂x = z`. All of them share this object: it is compared with `is`."""
 
 
 @functools.cache
 def plan_of_all(count: int) -> SavePlan:
-    """The plan of saving so many operands; the same object each time, too."""
+    """The plan that saves all of `count` operands; cached, because it is compared with `is`, too."""
     return tuple(range(count))
 
 
@@ -39,7 +40,10 @@ def plan_of_all(count: int) -> SavePlan:
 def read_save_plans(
     operands: tuple[str, ...], results: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
 ) -> tuple[tuple[str, ...], tuple[int, ...], dict[tuple[bool, ...], SavePlan]]:
-    """Saved names, their sources and the plans for formulas with these parameters, which many operations share."""
+    """The saved names, their `sources` (see Node), and the plan for each mask of receivers.
+
+    `rows` are the parameters of each formula. Cached, because many operations have formulas with the same parameters.
+    """
     names = tuple([name.lstrip("_") for name in rows[0]])
     assert all(tuple([name.lstrip("_") for name in row]) == names for row in rows), rows
     needed = [name for row in rows for name in row]

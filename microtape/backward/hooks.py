@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 
 def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:
-    """Tensor hooks, retain_grad and pre-hooks of `node`; returns the gradient that the node is to see."""
+    """Run the tensor hooks, retain_grad and pre-hooks of `node`. Returns the gradient for the node.
+
+    Raises TypeError or GradientError if a hook returns a value that cannot replace the gradient.
+    """
     hooks = node.hooks
     assert hooks is not None
-    task.owned.discard(node)  # who has seen the gradient may hold on to it
+    task.owned.discard(node)  # a hook may keep a reference to the gradient
     gradient = run_tensor_hooks(task, node, gradient)
     if not hooks.pre:
         return gradient
@@ -35,7 +38,7 @@ def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:
 
 
 def run_tensor_hooks(task: GraphTask, node: Node, gradient: Any) -> Any:
-    """The hooks of the tensors that `node` computed, and retain_grad; returns the gradient that they leave."""
+    """Run the hooks of the tensors that `node` computed, and retain_grad. Returns the gradient after the hooks."""
     hooks = node.hooks
     assert hooks is not None
     gradients = list(gradient) if node.multi_output else [gradient]
@@ -53,7 +56,7 @@ def run_tensor_hooks(task: GraphTask, node: Node, gradient: Any) -> Any:
 
 
 def _retain_grad(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
-    """Add to the `.grad` of a result that asked for it; out of place, because the gradient travels on."""
+    """Add to the `.grad` of a result with `retain_grad`; out of place, because backward still uses the gradient."""
     meta = tensor.meta
     assert meta is not None
     before = meta.grad
@@ -67,7 +70,7 @@ def _retain_grad(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
 
 
 def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradient: Any) -> Sequence[Any]:
-    """The hooks of `Node.register_hook`: may replace the gradients that leave."""
+    """Run the hooks of `Node.register_hook`. Returns the node's gradients, which a hook may have replaced."""
     hooks = node.hooks
     assert hooks is not None
     arrived = _as_tensors(task, gradient if node.multi_output else [gradient])
@@ -78,7 +81,7 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
 
 
 def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:
-    """`gradients`, or what a hook returned in their place; raises as torch does where that does not match."""
+    """The gradients after a hook: those it `returned`, or `gradients` if that is None. Raises as torch does."""
     if returned is None:
         return gradients
     if not isinstance(returned, tuple):
@@ -94,7 +97,7 @@ def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any
 
 
 def _checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
-    """A hook's replacement for one gradient, as the engine carries it."""
+    """A hook's replacement for one gradient, checked against the old one, as a Tensor or array as the task needs."""
     if expected is None:
         raise GradientError("can't replace a None gradient with a non-None value")
     if not isinstance(returned, TensorState):
@@ -110,23 +113,23 @@ def _checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
 
 
 def _as_tensors(task: GraphTask, gradients: Sequence[Any]) -> tuple[Any, ...]:
-    """Gradients as the user's function sees them."""
+    """Gradients as hooks see them."""
     return tuple([_as_tensor(task, gradient) for gradient in gradients])
 
 
 def _as_tensor(task: GraphTask, gradient: Any) -> Any:
-    """A gradient as the user's function sees it: always a Tensor."""
+    """A gradient as hooks see it: a Tensor or None."""
     if gradient is None or isinstance(gradient, TensorState):
         return gradient
     return new_tensor(task.tensor_type, as_array(gradient))
 
 
 def _tell_watcher(task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
-    """Let the observer know, if there is one."""
+    """Tell the observer, if there is one, that a hook ran."""
     if watch.watcher is not None:
         watch.watcher.hook_ran(task, kind, hook, before, after)
 
 
 def _hook_name(hook: Any) -> str:
-    """What to call a hook in a message."""
+    """A hook's name in messages."""
     return getattr(hook, "__name__", None) or type(hook).__name__

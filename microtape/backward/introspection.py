@@ -1,4 +1,4 @@
-"""Looking at a node, and running it by itself: what torch offers on a `grad_fn`."""
+"""Running a single node, as `grad_fn(gradient)` does in torch."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 
 
 def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
-    """The gradients that leave a node for these Tensors that arrive; a tuple, or the only one by itself.
+    """Run `node` on these gradients of its outputs. Returns those of its inputs: a tuple, or the gradient if only one.
 
-    Raises TypeError for the wrong number of arguments, what is neither a Tensor nor None, and a Function's node.
+    Raises TypeError for the wrong number of arguments, for an argument that is neither a Tensor nor None, and for the
+    node of a custom Function.
     """
     if node.kind == "function":
         raise TypeError(f"'{node.name()}' object is not callable")
@@ -44,7 +45,7 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
 
 
 def _broadcast_to_leaf(gradient: Any, node: AccumulateGrad) -> Any:
-    """A gradient in the leaf's shape: as in torch, it may broadcast to it. Raises RuntimeError where it does not."""
+    """`gradient`, broadcast to the leaf's shape as in torch. Raises RuntimeError if it does not broadcast to it."""
     if gradient is None or gradient.shape == node.shape:
         return gradient
     try:

@@ -11,8 +11,8 @@ Note [Where a tensor's gradient goes]
 
 Note [Versions]
   A version counter counts the writes to some memory: a base, its views and the tensors detached from them share one
-  counter. It is made by the first write, view or `detach`; a tensor without a counter is at version 0. A node stores
-  the versions of the tensors that it saves, and unpacking compares them.
+  counter. It is made when it is first needed, by a write or a view for instance; a tensor without one is at version 0.
+  A node stores the versions of the tensors that it saves, and unpacking compares them.
 """
 
 from __future__ import annotations

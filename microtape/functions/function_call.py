@@ -1,4 +1,4 @@
-"""Calling a custom Function: its forward runs unrecorded, then its outputs get their history."""
+"""Calling a custom Function: forward runs unrecorded, then the outputs get the Function's node as their history."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 
 
 class _InsideForward(GradMode):
-    """While a Function's forward runs, nothing is recorded, and forward-mode AD leaves the tangents to `jvp`."""
+    """While a Function's forward runs, nothing is recorded and no tangents are passed on: that is for `jvp` to do."""
 
     def __enter__(self) -> None:
         super().__enter__()
-        self.followed, mode.forward_ad = mode.forward_ad, False
+        self.forward_ad, mode.forward_ad = mode.forward_ad, False
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        mode.forward_ad = self.followed
+        mode.forward_ad = self.forward_ad
 
 
 def arguments_by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, has_ctx: bool
 ) -> tuple[Any, ...]:
-    """The arguments of `forward`, keywords among them, in its order: each has its place among the gradients.
+    """All arguments by position, keyword arguments included: backward returns its gradients in this order.
 
-    Without a ctx, defaults count too. Raises TypeError for what `forward` does not take, and for keyword-only ones.
+    If `forward` has no ctx, default values are included, too. Raises TypeError for arguments that `forward` does not
+    take, and for keyword-only arguments.
     """
     signature = inspect.signature(forward)
     if not has_ctx:
@@ -74,7 +75,7 @@ def arguments_by_position(
 
 
 def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_up_context: bool) -> Any:
-    """One call of a Function: run its forward unrecorded, then give the outputs their history."""
+    """Call a Function: run its forward unrecorded, then give the outputs their history. `frame` is the caller's."""
     node = cls.node_class()
     tensors = [argument for argument in args if isinstance(argument, TensorState)]
     node.is_tensor_input = tuple([isinstance(argument, TensorState) for argument in args])
@@ -107,7 +108,7 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
 
 
 def _tell_watcher(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Let the observer know, if there is one; a view that was written to gets its own new history after that."""
+    """Tell the observer, if there is one, that `node` was recorded; then renew the history of a written view."""
     written = outputs[0] if node.dirty else None
     if written is not None and is_view(written) and _contains(node.dirty, written):
         base = written.meta.view.base
@@ -119,7 +120,7 @@ def _tell_watcher(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any,
 
 
 def _place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:
-    """Like `operation.attach`, for several outputs; an output that is no tensor has no shape."""
+    """Like `operation.attach`, for several outputs; an output that is not a tensor has shape and dtype None."""
     node.shape = [output.array.shape if isinstance(output, TensorState) else None for output in outputs]
     node.dtype = [output.array.dtype if isinstance(output, TensorState) else None for output in outputs]
     if frame.f_code.co_filename in LIBRARY_FILES:
@@ -129,7 +130,7 @@ def _place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> 
 
 
 def _count_writes(node: FunctionNode, tensors: list[Any]) -> None:
-    """Count one write on each tensor that was marked dirty."""
+    """Count one write on each tensor that was marked dirty; warn of those that are not inputs."""
     for tensor in node.dirty:
         if not _contains(tensors, tensor):
             warnings.warn(
@@ -142,7 +143,7 @@ def _count_writes(node: FunctionNode, tensors: list[Any]) -> None:
 
 
 def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
-    """The outputs as the caller gets them, each with `node` as its history where it has one."""
+    """The outputs that the caller gets, with `node` as the grad_fn of the differentiable ones if `recorded`."""
     outputs = list(raw)
     differentiable = 0
     for i, output in enumerate(raw):
@@ -170,7 +171,7 @@ def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], 
 
 
 def _differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bool, count: int) -> Any:
-    """One of `count` outputs, with `edge` as its history. An input that was written to becomes the output itself."""
+    """One of `count` outputs, with `edge` as its history; a dirty input is itself the output."""
     if is_dirty:
         if requires_grad(output) and is_leaf(output):
             raise InPlaceError("a leaf Variable that requires grad has been used in an in-place operation.")
@@ -183,11 +184,11 @@ def _differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bo
                 "Tensor and a second one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change."
             )
-        del output.grad  # it was that of another value
+        del output.grad  # it was the gradient of the old value
         check_in_place(output)
         rebase_history(output, edge)
         return output
-    if is_input:  # returned as it is: a view of it carries the node, so that the input keeps its own history
+    if is_input:  # returned unchanged: the output is a view of it, so that the input keeps its history
         output = _view_as_itself(output)
     if is_view(output):
         view = output.meta.view
@@ -198,7 +199,7 @@ def _differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bo
 
 
 def _plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
-    """An output without this call in its history; an input keeps its own flags, so something else stands in for it."""
+    """An output that does not depend on this call; an input that requires grad is replaced by a detached tensor."""
     if not requires_grad(output):
         return _view_as_itself(output) if is_input and not is_dirty else output
     if is_input:
@@ -209,14 +210,14 @@ def _plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
 
 
 def _view_as_itself(tensor: Any) -> Any:
-    """A view of all of it, without a history."""
+    """A view of the whole tensor, without history."""
     view = new_tensor(type(tensor), tensor.array.view())
     make_view(view, tensor, (), "function")
     return view
 
 
 def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_inputs: bool) -> None:
-    """Turn what `save_for_backward` was given into saved tensors; see Note [Saved tensors]."""
+    """Save the tensors that were passed to `save_for_backward`; see Note [Saved tensors]."""
     kept: list[Any] = []
     sources = []
     for tensor in node.to_save:
@@ -242,5 +243,5 @@ def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check
 
 
 def _contains(tensors: Sequence[Any], tensor: Any) -> bool:
-    """Whether this very object is among them; `in` would compare values."""
+    """Whether this object is one of `tensors`; `in` would compare values."""
     return any(other is tensor for other in tensors)

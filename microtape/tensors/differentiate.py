@@ -1,4 +1,4 @@
-"""`backward` and `grad`: checking what the user asks for, and running one GraphTask."""
+"""`backward` and `grad`: they check their arguments and run a GraphTask."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from microtape.tensors.tensor import Size, Tensor
 
 
 class GradientEdge(NamedTuple):
-    """Where a tensor's gradient goes; stands for the tensor in `backward` and `grad`, and keeps its graph alive."""
+    """A tensor's edge. It stands for the tensor in calls of `backward` and `grad`, and keeps the graph alive."""
 
     node: Node
     output_nr: int
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor. Raises RuntimeError if it does not require grad, AssertionError for a stale view."""
+    """The edge of a tensor. Raises NoGraphError, a RuntimeError, if it does not require grad.
+
+    Raises AssertionError for a view made in no_grad mode, whose gradient goes nowhere.
+    """
     if not tensor.requires_grad:
         raise NoGraphError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     node, output_nr = edge_of(tensor)
@@ -45,15 +48,17 @@ def backward(
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of `tensors`, summed over all of them, to the `.grad` of the leaves.
+    """Compute the gradients of `tensors`, summed over all of them, and add them to the `.grad` of the leaves.
 
-    `grad_tensors` has a gradient of the same shape for each tensor, or None for those with one element.
-    `retain_graph` keeps what was saved, for another backward; it defaults to `create_graph`, which records the backward
-    pass itself. `inputs` limits what accumulates: tensors (results among them retain their gradient from then on),
-    GradientEdges, or a dict of them. GradientEdges may stand for the tensors, too.
+    `tensors` is a Tensor, a GradientEdge, or a sequence of them. `grad_tensors` has a first gradient for each of them,
+    of the same shape; None stands for ones and is allowed for tensors of one element. `retain_graph` keeps the saved
+    tensors for another backward; it defaults to `create_graph`. `create_graph` records the backward pass itself, so
+    that the gradients can be differentiated. `inputs` limits accumulation to these tensors or GradientEdges, a sequence
+    or a dict of them; a non-leaf tensor among them retains its gradient from then on.
 
-    Raises RuntimeError, with torch's wording, for a root without history, a missing or misshapen gradient, a graph
-    that was freed, and a saved tensor that was overwritten.
+    Raises subclasses of RuntimeError, with torch's wording: NoGraphError for a tensor without history, GradientError
+    for a first gradient that is missing or of the wrong shape, FreedGraphError for a graph that was freed, and
+    ModifiedInPlaceError for a saved tensor that was overwritten. Raises TypeError for a gradient that is not a Tensor.
     """
     wanted = None if inputs is None else _inputs_of(inputs, "backward")
     roots = _as_tuple(tensors)
@@ -98,11 +103,13 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    """The gradients of `outputs`, summed over all of them, with respect to each of `inputs`; `.grad` is not touched.
+    """Compute the gradients of `outputs`, summed over all of them, with respect to `inputs`; `.grad` does not change.
 
-    Returns a tuple, or a dict where `inputs` is one. An input that the outputs do not depend on is an error, or gives
-    None with `allow_unused=True`, or zeros with `materialize_grads=True`. With `is_grads_batched`, the first dimension
-    of each of `grad_outputs` is a batch, and so is that of the results. The other arguments are those of `backward`.
+    Returns a tuple with a gradient for each input, of its shape and dtype; a dict if `inputs` is a dict. For an input
+    that the outputs do not depend on, it raises UnusedInputError, returns None if `allow_unused`, or returns zeros if
+    `materialize_grads`. With `is_grads_batched`, each of `grad_outputs` has an additional first dimension, the batch,
+    and so has each result. The other arguments, and the errors raised, are those of `backward`; ValueError is raised
+    for `allow_unused=False` with `materialize_grads`.
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(
@@ -117,13 +124,13 @@ def grad(
             stacklevel=user_stacklevel(),
         )
     keep_graph = create_graph if retain_graph is None else retain_graph
-    unused_are_fine = bool(allow_unused) or materialize_grads
+    may_be_unused = bool(allow_unused) or materialize_grads
     if is_grads_batched:
         batches = _as_tuple([None] if grad_outputs is None else grad_outputs)
-        result = _batched_gradients(roots, wanted, batches, keep_graph, create_graph, unused_are_fine)
+        result = _batched_gradients(roots, wanted, batches, keep_graph, create_graph, may_be_unused)
     else:
         gradients = _first_gradients(roots, grad_outputs)
-        result = _gradients_of(roots, wanted, gradients, keep_graph, create_graph, unused_are_fine)
+        result = _gradients_of(roots, wanted, gradients, keep_graph, create_graph, may_be_unused)
     if materialize_grads:
         result = [
             _zeros_for(tensor, create_graph) if gradient is None else gradient
@@ -138,9 +145,9 @@ def _gradients_of(
     gradients: Sequence[Any],
     keep_graph: bool,
     create_graph: bool,
-    unused_are_fine: bool,
+    may_be_unused: bool,
 ) -> list[Any]:
-    """Run one pass and collect what it captured; None for an input that the roots do not depend on."""
+    """Run one pass and return the captured gradients; None for an input that the roots do not depend on."""
     task = GraphTask(
         _root_edges(roots),
         gradients,
@@ -156,7 +163,7 @@ def _gradients_of(
     task.run()
     result = [task.captured.get(edge) for edge in task.capture or ()]
     unused = [i for i, gradient in enumerate(result) if gradient is None]
-    if unused and not unused_are_fine:
+    if unused and not may_be_unused:
         raise UnusedInputError(
             f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
@@ -173,11 +180,11 @@ def _batched_gradients(
     batches: tuple[Any, ...],
     keep_graph: bool,
     create_graph: bool,
-    unused_are_fine: bool,
+    may_be_unused: bool,
 ) -> list[Any]:
-    """One pass for each entry of the leading dimension of the first gradients, stacked.
+    """Run one pass for each index of the first dimension of the first gradients, and stack the results.
 
-    Raises ValueError where these are of different sizes, and RuntimeError where there are none.
+    Raises ValueError if the sizes of that dimension differ, RuntimeError if there are no first gradients.
     """
     if all(batch is None for batch in batches):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -195,7 +202,7 @@ def _batched_gradients(
             _first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
             keep_graph or i + 1 < count,
             create_graph,
-            unused_are_fine,
+            may_be_unused,
         )
         for i in range(count)
     ]
@@ -203,7 +210,7 @@ def _batched_gradients(
 
 
 def _zeros_for(tensor: Any, create_graph: bool) -> Tensor:
-    """The gradient of an input that the roots do not depend on."""
+    """Zeros as the gradient of an input that the roots do not depend on. Raises RuntimeError for a GradientEdge."""
     if isinstance(tensor, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     zeros = new_tensor(Tensor, np.zeros_like(tensor.array))
@@ -211,12 +218,12 @@ def _zeros_for(tensor: Any, create_graph: bool) -> Tensor:
 
 
 def _as_tuple(tensors: Any) -> tuple[Any, ...]:
-    """One tensor or several."""
+    """One tensor or GradientEdge, or a sequence of them, as a tuple."""
     return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
 
 
 def _inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
-    """The inputs that a call of `backward` or `grad` is about. Raises TypeError or RuntimeError as torch does."""
+    """The `inputs` of `backward` or `grad` as a tuple. Raises TypeError for a Mapping, RuntimeError if empty."""
     if type(inputs) is dict:
         inputs = inputs.values()
     elif isinstance(inputs, Mapping):
@@ -231,7 +238,7 @@ def _inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
 
 
 def _root_edges(roots: tuple[Any, ...]) -> list[Edge]:
-    """Where backward starts. Raises NoGraphError for a root without history."""
+    """The edges where backward starts. Raises NoGraphError for a root without history."""
     edges = []
     for i, root in enumerate(roots):
         edge = _as_edge(root)
@@ -242,7 +249,7 @@ def _root_edges(roots: tuple[Any, ...]) -> list[Edge]:
 
 
 def _input_edge(tensor: Any) -> Edge:
-    """The edge whose gradient is asked for. Raises RuntimeError if the tensor does not require grad."""
+    """The edge to capture for an input. Raises NoGraphError if it does not require grad."""
     edge = _as_edge(tensor)
     if edge is NO_EDGE:
         raise NoGraphError("One of the differentiated Tensors does not require grad")
@@ -250,12 +257,12 @@ def _input_edge(tensor: Any) -> Edge:
 
 
 def _as_edge(tensor: Any) -> Edge:
-    """The edge of a tensor, or the one that stands for it."""
+    """The edge of a Tensor or GradientEdge."""
     return (tensor.node, tensor.output_nr) if isinstance(tensor, GradientEdge) else edge_of(tensor)
 
 
 def _first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
-    """The first gradient of each root, checked; ones for a root of one element that was given none."""
+    """The first gradient of each root, checked; ones if it was not given and the root has one element."""
     if given is None:
         return [_implicit_gradient(root) for root in roots]
     gradients = _as_tuple(given)
@@ -269,7 +276,7 @@ def _first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False)
 
 
 def _first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
-    """The gradient that was given for the root, checked, or ones."""
+    """The first gradient of root number `i`: the given one, checked, or ones."""
     if gradient is None:
         return _implicit_gradient(root)
     shape, dtype = _spec_of(root)
@@ -298,10 +305,13 @@ def _first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
 
 
 def _implicit_gradient(root: Any) -> Tensor:
-    """A gradient of one. Raises GradientError where it cannot be assumed; a root without history is refused later."""
+    """A gradient of ones. Raises GradientError unless the root is real and has one element.
+
+    A root without history passes: `_root_edges` raises for it.
+    """
     shape, dtype = _spec_of(root)
     if not shape and dtype.kind == "f":
-        return new_tensor(Tensor, np.array(1, dtype))  # as nearly always; np.ones takes four times as long
+        return new_tensor(Tensor, np.array(1, dtype))  # the fast path: np.ones takes four times as long
     if isinstance(root, GradientEdge) or requires_grad(root):
         if any([size != 1 for size in shape]):
             raise GradientError("grad can be implicitly created only for scalar outputs")
@@ -313,14 +323,14 @@ def _implicit_gradient(root: Any) -> Tensor:
 
 
 def _spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
-    """A root's shape and dtype."""
+    """The shape and dtype of a root."""
     if isinstance(root, GradientEdge):
         return root.node.output_spec(root.output_nr)
     return root.array.shape, root.array.dtype
 
 
 def _user_call_site() -> CallSite | None:
-    """The user's line that called us, if somebody wants to know."""
+    """The user's call site, if there is an observer to tell; otherwise None."""
     if watch.watcher is None:
         return None
     frame = user_frame(sys._getframe(1))

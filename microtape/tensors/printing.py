@@ -1,4 +1,4 @@
-"""How a tensor prints: as torch does, to the character."""
+"""Printing tensors: character by character as torch prints them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 LINE_WIDTH = 80
 DECIMALS = 4
-MOST = 1000  # elements; of more than that, only those at the edges are shown
+MOST = 1000  # elements; of a larger tensor only the first and last EDGE entries of a dimension are shown
 EDGE = 3
 
 Format = Callable[[Any], str]
 
 
 def represent(tensor: Tensor) -> str:
-    """`tensor([1., 2.], requires_grad=True)`; the dtype only where it is not the default."""
+    """The text of a tensor: `tensor([1., 2.], requires_grad=True)`; the dtype only if it is not a default one."""
     prefix = "tensor("
     text = prefix + _elements(tensor.array, len(prefix))
     last_line = len(text) - text.rfind("\n") + 1
@@ -39,7 +39,7 @@ def represent(tensor: Tensor) -> str:
 
 
 def _suffixes(tensor: Tensor) -> list[str]:
-    """What is said after the values."""
+    """The parts after the elements: size, dtype, grad_fn or requires_grad, tangent."""
     array = tensor.array
     default = dtypes.get_default_dtype()
     parts = []
@@ -82,7 +82,7 @@ def _edge_entries(array: Array) -> Array:
 
 
 def _formatter(shown: Array) -> tuple[Format, int]:
-    """How to write each of these numbers, and the width of all of them (zeros, NaN and Inf may need more)."""
+    """The format of these numbers and the common width of their texts; zeros, NaN and Inf may be wider."""
     if shown.dtype.kind != "f":
         width = max(len(str(value)) for value in shown.ravel().tolist())
         return lambda value: str(value).rjust(width), width
@@ -103,7 +103,7 @@ def _formatter(shown: Array) -> tuple[Format, int]:
 
 
 def _complex_formatter(shown: Array) -> tuple[Format, int]:
-    """The same for complex numbers."""
+    """Like `_formatter`, for complex numbers."""
     real, real_width = _formatter(shown.real)
     imaginary, imaginary_width = _formatter(shown.imag)
 
@@ -115,7 +115,7 @@ def _complex_formatter(shown: Array) -> tuple[Format, int]:
 
 
 def _nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str:
-    """The elements, each of which is `width` wide; `cut` leaves out all but those at the edges."""
+    """The elements in nested brackets, each `width` wide; with `cut`, "..." stands for the inner entries."""
     if array.ndim == 0:
         return one(array.item())
     few = cut and len(array) > 2 * EDGE

@@ -18,8 +18,8 @@ Note [Who owns a gradient]
   that the buffer *owns*, and later additions are made in place. An AccumulateGrad node keeps an owned array and copies
   a borrowed one. An array that a built-in gradient formula returns is *fresh*, which means that only the engine holds
   it, unless it is the incoming gradient itself or a view. The first addition reuses the memory of a fresh array, and an
-  AccumulateGrad node keeps it. Large arrays are therefore rarely copied, and memory is rarely allocated, which costs
-  more than an addition.
+  AccumulateGrad node keeps it. Large arrays are therefore rarely copied, and new memory is rarely allocated: an
+  allocation costs more than an addition.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class GraphTask:
         self.keep_graph = keep_graph
         self.create_graph = create_graph
         self.as_tensors = create_graph or carries_tangents()  # otherwise gradients are arrays
-        self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(one.array) for one in gradients])
+        self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(first.array) for first in gradients])
         self.callbacks: list[Callable[[], None]] = []  # called when all nodes have run; a callback may add more
         self.capture = capture
         self.accumulate = accumulate
@@ -106,7 +106,7 @@ class GraphTask:
         self.captured: dict[Edge, Any] = {}
         self.dependencies: dict[Node, int] = {}
         self.buffers: dict[Node, Any] = {}  # the sum so far; a list: Note [Several outputs]
-        self.owned: set[Edge | Node] = set()  # buffers: see Note [Who owns a gradient]
+        self.owned: set[Edge | Node] = set()  # the owned buffers; see Note [Who owns a gradient]
         self.ready_leaves: deque[AccumulateGrad] = deque()  # run before all others, in this order
         self.waiting: list[Node] = []  # all others, the next one last; see Note [The ready queue]
         self.started = False  # whether the first gradients have been delivered
@@ -214,7 +214,7 @@ class GraphTask:
             watcher.node_finished(self, node, gradients, False)
 
     def evaluate_slow_path(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
-        """The slow path of `evaluate_node`: hooks, captures, observers, several outputs, other dtypes, no gradient."""
+        """`evaluate_node` in other cases: hooks, captures, observers, several outputs, other dtypes, no gradient."""
         if node is self.root:
             return None, self.root.gradients
         watcher = watch.watcher
@@ -248,7 +248,7 @@ class GraphTask:
             return ()
         if node.kind == "function":
             return fit_gradients(node, node.apply(gradient, self.as_tensors))  # checked even if no gradient is needed
-        if gradient is None or (node.multi_output and all([one is None for one in gradient])):
+        if gradient is None or (node.multi_output and all([part is None for part in gradient])):
             if node.saved_names:
                 unpack(node, False)  # saved tensors that were freed or overwritten are an error even so
             return [None] * len(node.next_nodes)  # Note [Undefined gradients]

@@ -138,8 +138,8 @@ class FunctionNode(Node):
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """Run the user's backward on Tensors and check the gradients that it returns. Raises GradientError."""
         arguments = [
-            one if one is None or isinstance(one, TensorState) else new_tensor(self.tensor_type, np.asarray(one))
-            for one in gradient
+            part if part is None or isinstance(part, TensorState) else new_tensor(self.tensor_type, np.asarray(part))
+            for part in gradient
         ]
         returned = self.function.differentiate(self.ctx, *arguments)
         gradients = self._checked(returned if isinstance(returned, tuple) else (returned,))

@@ -177,11 +177,17 @@ class Node:
         return self.hooks
 
     def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
-        """Call `hook(grad_outputs)` before the node runs; a returned tuple replaces them."""
+        """Call `hook(grad_outputs)`, a tuple of Tensors or None, before the node runs; a returned tuple replaces it.
+
+        Backward raises TypeError or GradientError for a replacement of another type, length, shape or dtype.
+        """
         return add_hook(self.ensure_hooks().pre, hook)
 
     def register_hook(self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]) -> RemovableHandle:
-        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a returned tuple replaces `grad_inputs`."""
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a returned tuple replaces `grad_inputs`.
+
+        Backward raises TypeError or GradientError for a replacement of another type, length, shape or dtype.
+        """
         return add_hook(self.ensure_hooks().post, hook)
 
     def __lt__(self, other: Node) -> bool:

@@ -162,12 +162,12 @@ class MultiViewOperation(Operation):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        first = next(one for one in gradient if one is not None)
+        first = next(part for part in gradient if part is not None)
         return (
             self.grad_x(
                 [
-                    _zeros_like(first, shape) if one is None else one
-                    for one, shape in zip(gradient, self.shape, strict=True)
+                    _zeros_like(first, shape) if part is None else part
+                    for part, shape in zip(gradient, self.shape, strict=True)
                 ]
             ),
         )

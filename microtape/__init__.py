@@ -1,7 +1,20 @@
 """microtape: PyTorch's autograd on numpy, written to be read and watched.
 
-Read the files in this order: `node`, `tensor_state`, `saved`, `plans`, `operands`, `operation`, `ops/`, `engine`,
-`views`, `in_place`, `function_node`, `function_call`, `function`, `tensor`, `differentiate`.
+The packages in reading order: `basics` (dtypes and call sites), `tape` (what a forward pass leaves), `backward` (the
+engine), `functions` (custom operations), `ops` (the built-in operations), `tensors` (the class Tensor, `backward`,
+`grad`), `transforms` (gradcheck, Jacobians, checkpoints, forward mode) and `recording` (passes saved to be stepped
+through). To understand autograd, read these files first:
+
+ 1. `tape/node.py`: the graph that backward walks.
+ 2. `tape/tensor_state.py`: a tensor's place in that graph.
+ 3. `tape/operation.py`: how an operation runs and is recorded.
+ 4. `ops/elementwise/arithmetic.py`: operations and their derivatives.
+ 5. `tape/saved.py`: what forward keeps for backward, and how in-place writes are noticed.
+ 6. `backward/engine.py`: the backward pass.
+ 7. `backward/accumulate.py`: how a leaf gets its `.grad`.
+ 8. `tape/views.py` and `tape/in_place.py`: views, and writes into the graph.
+ 9. `functions/function_node.py`: the node and the ctx of a custom Function.
+10. `tensors/differentiate.py`: `backward` and `grad`, as users call them.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Evaluating an AccumulateGrad node: a leaf takes the gradient that has arrived for it."""
+"""Evaluating an AccumulateGrad node: the gradient that has arrived is added to the leaf's `.grad`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from microtape.tape.tensor_state import TensorState, is_leaf, requires_grad
 def accumulate_grad(node: AccumulateGrad, gradient: Any, create_graph: bool, *, owned: bool) -> None:
     """Add `gradient` (an array, or a Tensor if `create_graph`) to the leaf's `.grad`, then run the leaf's hooks.
 
-    `.grad` may become the array itself if it is `owned`, held by nobody else; of any other it takes a copy.
-    Raises InPlaceError if the leaf has a history by now.
+    An `owned` array, which only the engine holds, may become `.grad` itself; any other array is copied. Raises
+    InPlaceError if the leaf is no longer a leaf, GradientError if a hook returns a value.
     """
     leaf = node.variable
-    if takes_gradients(leaf) and gradient is not None:
+    if _takes_gradients(leaf) and gradient is not None:
         leaf.accumulate(gradient if owned or create_graph else np.array(gradient), create_graph)
     if node.hooks is not None and node.hooks.post_accumulate:
-        run_post_accumulate_hooks(node, leaf)
+        _run_post_accumulate_hooks(node, leaf)
 
 
-def takes_gradients(leaf: TensorState) -> bool:
-    """Whether a leaf still requires grad. Raises InPlaceError if it is a leaf no more."""
+def _takes_gradients(leaf: TensorState) -> bool:
+    """Whether a leaf still requires grad. Raises InPlaceError if it is no longer a leaf."""
     if leaf.edge is None and leaf.meta is not None and leaf.meta.view is None:
-        return True  # as nearly always
+        return True  # the fast path
     if not is_leaf(leaf):
         raise InPlaceError("leaf variable has been moved into the graph interior")
     return requires_grad(leaf)
 
 
-def run_post_accumulate_hooks(node: AccumulateGrad, leaf: Any) -> None:
-    """The hooks of `Tensor.register_post_accumulate_grad_hook`, which see the leaf with its new `.grad`."""
+def _run_post_accumulate_hooks(node: AccumulateGrad, leaf: Any) -> None:
+    """Run the hooks of `Tensor.register_post_accumulate_grad_hook` on the leaf, which has its new `.grad`."""
     assert node.hooks is not None
     for hook in list(node.hooks.post_accumulate.values()):
         returned = hook(leaf)

@@ -1,22 +1,25 @@
 """The backward engine: evaluates a graph's nodes one at a time, from the roots to the leaves.
 
-In words: count for each node how many gradients will be delivered to it. Put the first gradients into the roots'
-buffers. Then, until nothing is ready, take the ready node with the highest sequence number, give it what is in its
-buffer, and deliver what it returns along its edges, where gradients add up. A node whose last delivery has come is
-ready. That is all of `GraphTask.evaluate`; the rest of this file is care.
+In words: count how many gradients each node will receive. Deliver the first gradients to the buffers of the roots.
+Then, as long as a node is left, take the one with the highest sequence number, give it the gradient in its buffer, and
+deliver the gradients that it returns along its edges. A buffer sums what is delivered to it. By the time a node is
+taken, all its gradients have arrived. That is the whole algorithm, and it is `GraphTask.evaluate`; the rest of this
+file handles hooks, captured gradients, several outputs, observers, and the memory of gradients.
 
 Note [The ready queue]
-  Numbers fall along every edge, so of the nodes that have not run the one with the highest number is always ready:
-  to sort them once does what a queue would do. Only where a user has set numbers by hand may it have to wait for
-  another, and then the nodes do go through a queue, before the first one runs. AccumulateGrad nodes come before all
-  others, in the order in which they became ready, so they stand in a line of their own.
+  Sequence numbers fall along every edge, so among the nodes that have not run, the one with the highest number is
+  always ready: sorting the nodes once gives the order in which a priority queue would release them. Only if a user has
+  set sequence numbers by hand can the highest one have to wait, and then the nodes are sorted by such a queue, before
+  the first node runs. AccumulateGrad nodes run as soon as they are ready, before all others, in the order in which
+  they became ready; `ready_leaves` holds them.
 
 Note [Who owns a gradient]
-  The first gradient to arrive in a buffer is borrowed: somebody else may hold the same array. The first addition makes
-  an array that the buffer owns, and later ones add into it in place. An AccumulateGrad takes over what is owned and
-  copies what is borrowed. What a formula of ours returns is *fresh*, held by nobody else, unless it is the very
-  gradient that arrived or a view: the first addition uses its memory, and an AccumulateGrad takes it over as well. So
-  large arrays are rarely copied, and new memory, which costs more than an addition, is rarely asked for.
+  The first gradient in a buffer is *borrowed*: other code may hold the same array. The first addition makes an array
+  that the buffer *owns*, and later additions are made in place. An AccumulateGrad node keeps an owned array and copies
+  a borrowed one. An array that a built-in gradient formula returns is *fresh*, which means that only the engine holds
+  it, unless it is the incoming gradient itself or a view. The first addition reuses the memory of a fresh array, and an
+  AccumulateGrad node keeps it. Large arrays are therefore rarely copied, and new memory is rarely allocated: an
+  allocation costs more than an addition.
 """
 
 from __future__ import annotations
@@ -33,11 +36,11 @@ import numpy as np
 from microtape.backward.accumulate import accumulate_grad
 from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks
 from microtape.basics.call_site import CallSite
-from microtape.tape.fitting import all_fitted, conjugate, fitted
+from microtape.tape.fitting import conjugate, fit_gradient, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.saved import unpack
-from microtape.tape.tangents import followed
+from microtape.tape.tangents import carries_tangents
 from microtape.tape.tensor_state import TensorState, as_number
 from microtape.tape.watch import watch
 
@@ -45,14 +48,14 @@ _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
 _ndarray = np.ndarray
 _sequence_nr = attrgetter("sequence_nr")
 
-next_task_id = itertools.count().__next__
+_next_task_id = itertools.count().__next__
 
 
 class GraphRoot(Node):
-    """The node above the roots: its edges lead to them, and its gradients are the first ones."""
+    """The node above the roots: its edges lead to the roots, and its gradients are the first gradients."""
 
     __slots__ = ("gradients",)
-    sequence_nr = 2**63 - 1  # it comes before all others
+    sequence_nr = 2**63 - 1  # runs first
     dtype = hooks = code = None
     saved = ()
 
@@ -62,11 +65,12 @@ class GraphRoot(Node):
 
 
 class GraphTask:
-    """One call of backward: what is to be evaluated, and how far it has come.
+    """One call of backward: which nodes have to be evaluated, and how far the evaluation has come.
 
-    `capture` holds the edges whose gradients are asked for. With `accumulate=False` (`grad()`) the walk ends there;
-    with True (`backward(inputs=)`) the nodes behind them run as well. `gradients` are the first ones, Tensors.
-    `outputs` and `inputs` are what the user gave: tensors, or edges that stand for them.
+    `roots` are the edges where backward starts and `gradients` the first gradients, one Tensor for each root.
+    `capture` holds the edges whose gradients are requested. With `accumulate=False` (`grad()`) the pass ends at these
+    edges; with `accumulate=True` (`backward(inputs=)`) the nodes that they lead to run as well. `outputs` and `inputs`
+    are the tensors, or the edges in their place, that the user passed.
     """
 
     def __init__(
@@ -83,16 +87,16 @@ class GraphTask:
         inputs: Sequence[Any] = (),
         call_site: CallSite | None = None,
     ) -> None:
-        self.id = next_task_id()
+        self.id = _next_task_id()
         self.outputs = outputs
         self.inputs = inputs
         self.call_site = call_site
         self.tensor_type = tensor_type
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.as_tensors = create_graph or followed()  # what is recorded, or carries tangents, travels as Tensors
-        self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(one.array) for one in gradients])
-        self.callbacks: list[Callable[[], None]] = []  # to be called at the end; they may add more
+        self.as_tensors = create_graph or carries_tangents()  # otherwise gradients are arrays
+        self.root = GraphRoot(roots, gradients if self.as_tensors else [as_number(first.array) for first in gradients])
+        self.callbacks: list[Callable[[], None]] = []  # called when all nodes have run; a callback may add more
         self.capture = capture
         self.accumulate = accumulate
         self.captures: dict[Node, list[Edge]] = {}
@@ -101,21 +105,21 @@ class GraphTask:
                 self.captures.setdefault(edge[0], []).append(edge)
         self.captured: dict[Edge, Any] = {}
         self.dependencies: dict[Node, int] = {}
-        self.buffers: dict[Node, Any] = {}  # a gradient, or for a multi-output node the list of them
-        self.owned: set[Edge | Node] = set()  # buffers that may be added into; see Note [Who owns a gradient]
-        self.ready_leaves: deque[AccumulateGrad] = deque()  # which come before all others
-        self.waiting: list[Node] = []  # the others, the next one last; see Note [The ready queue]
-        self.started = False  # whether the first gradients are where they belong, and watchers know
-        self.stops: set[Node] = set()  # with `capture`: the nodes at which the walk may end
-        self.running: set[Node] = set()  # with `capture`: the nodes that lead to what is asked for
+        self.buffers: dict[Node, Any] = {}  # the sum so far; a list: Note [Several outputs]
+        self.owned: set[Edge | Node] = set()  # the owned buffers; see Note [Who owns a gradient]
+        self.ready_leaves: deque[AccumulateGrad] = deque()  # run before all others, in this order
+        self.waiting: list[Node] = []  # all others, the next one last; see Note [The ready queue]
+        self.started = False  # whether the first gradients have been delivered
+        self.stops: set[Node] = set()  # with `capture`: the nodes at which the pass may end
+        self.to_run: set[Node] = set()  # with `capture`: the nodes that lead to a captured edge
 
     def run(self) -> None:
-        """Evaluate every node that the roots reach (with `capture`: that leads to what is asked for)."""
+        """Evaluate every node that the roots reach (with `capture`: every such node that leads to a captured edge)."""
         self.count_dependencies()
         watcher = watch.watcher
         before, mode.enabled = mode.enabled, self.create_graph and not mode.inference
         try:
-            with np.errstate(all="ignore"):  # NaN and Inf are results here, as in torch
+            with np.errstate(all="ignore"):  # Note [NaN and Inf are results]
                 self.evaluate()
                 while self.callbacks:
                     self.callbacks.pop(0)()
@@ -129,13 +133,13 @@ class GraphTask:
             watcher.task_finished(self, None)
 
     def evaluate(self) -> None:
-        """Rewind the tape: evaluate each node when all its gradients have arrived, and deliver what it returns."""
+        """Rewind the tape: evaluate each node once all its gradients have arrived, and deliver those it returns."""
         waiting, ready_leaves, dependencies = self.waiting, self.ready_leaves, self.dependencies
         while waiting:
             node = waiting.pop()
             gradient, gradients = self.evaluate_node(node)
             if gradients is None:
-                continue  # `grad()` asked for the gradient that arrives here, and for nothing behind it
+                continue  # `grad()` captured the gradient that arrived here and needs no more
             for output, receiver in enumerate(node.next_nodes):
                 if receiver in dependencies:
                     self.deliver(gradients[output], node, output, receiver, gradient)
@@ -146,7 +150,10 @@ class GraphTask:
                 self.evaluate_leaf(ready_leaves.popleft())
 
     def evaluate_node(self, node: Node) -> tuple[Any, Sequence[Any] | None]:
-        """Give the node what is in its buffer. Returns the gradient that it saw, and the gradients of its inputs."""
+        """Run the node on the gradient in its buffer. Returns that gradient, and the gradients of the node's inputs.
+
+        The latter are None if the pass ends at this node.
+        """
         gradient, dtype = self.buffers.pop(node, None), node.dtype
         if (
             (dtype is _float32 or dtype is _float64)
@@ -155,37 +162,40 @@ class GraphTask:
             and watch.watcher is None
             and node not in self.stops
         ):
-            return gradient, node.apply(gradient, self.as_tensors)  # as nearly always: one real output, nobody looks
-        return self.evaluate_with_care(node, gradient)
+            return gradient, node.apply(gradient, self.as_tensors)  # the fast path: one real output, no hooks
+        return self.evaluate_slow_path(node, gradient)
 
     def deliver(self, term: Any, node: Node, output: int, receiver: Any, arrived: Any) -> None:
-        """Add `term`, which `node` has made of what `arrived`, to the receiver's buffer. A complete leaf is ready."""
+        """Add `term` to the receiver's buffer. A leaf that has received its last gradient becomes ready.
+
+        `node` computed `term` for its edge number `output` from the gradient that `arrived` there.
+        """
         buffers, dependencies = self.buffers, self.dependencies
-        dependencies[receiver] = left = dependencies[receiver] - 1
-        if term is not None:  # else it counts as delivered all the same; see Note [Undefined gradients]
+        dependencies[receiver] = remaining = dependencies[receiver] - 1
+        if term is not None:  # None counts as delivered, too; see Note [Undefined gradients]
             array = term.array if self.as_tensors else term
             if array.shape != receiver.shape or array.dtype is not receiver.dtype:
                 term = self.fit(term, node, output)
-            held = buffers.get(receiver)
-            if held is None:
+            buffer = buffers.get(receiver)
+            if buffer is None:
                 buffers[receiver] = term
             elif receiver in self.owned:
-                held += term
-            elif type(held) is list:
+                buffer += term
+            elif type(buffer) is list:  # Note [Several outputs]
                 input_nr = node.input_nrs[output]
-                held[input_nr] = self.added((receiver, input_nr), held[input_nr], term, node, arrived)
+                buffer[input_nr] = self.summed((receiver, input_nr), buffer[input_nr], term, node, arrived)
             else:
-                buffers[receiver] = self.added(receiver, held, term, node, arrived)
+                buffers[receiver] = self.summed(receiver, buffer, term, node, arrived)
         if watch.watcher is not None:
             total = self.buffered((receiver, node.input_nrs[output]))
             watch.watcher.delivered(self, node, output, term, total)
-        if not left and type(receiver) is AccumulateGrad:
+        if not remaining and type(receiver) is AccumulateGrad:
             if is_fresh(node, term, arrived) and buffers[receiver] is term:
                 self.owned.add(receiver)
             self.ready_leaves.append(receiver)
 
     def tell_finished(self, node: Node, gradients: Sequence[Any], freed: bool) -> None:
-        """Let the observer know that a node is done; of the root, that the pass begins."""
+        """Tell the observer that a node has run; if it is the root, that the pass begins."""
         assert watch.watcher is not None
         if node is not self.root:
             watch.watcher.node_finished(self, node, gradients, freed)
@@ -194,23 +204,23 @@ class GraphTask:
             watch.watcher.task_started(self)
 
     def evaluate_leaf(self, node: AccumulateGrad) -> None:
-        """Evaluate an AccumulateGrad node, which delivers nothing."""
+        """Evaluate an AccumulateGrad node: it adds to its leaf's `.grad` and delivers nothing."""
         gradient, watcher = self.buffers.pop(node, None), watch.watcher
         if node.hooks is None and watcher is None and node not in self.stops:
             accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return
-        gradient, gradients = self.evaluate_with_care(node, gradient)
+        gradient, gradients = self.evaluate_slow_path(node, gradient)
         if gradients is not None and watcher is not None:
             watcher.node_finished(self, node, gradients, False)
 
-    def evaluate_with_care(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
-        """What `evaluate_node` does, for any node: with hooks, captures, several outputs, or somebody who watches."""
+    def evaluate_slow_path(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
+        """`evaluate_node` in other cases: hooks, captures, observers, several outputs, other dtypes, no gradient."""
         if node is self.root:
             return None, self.root.gradients
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
-        if node in self.stops and not self.goes_on(node, gradient):
+        if node in self.stops and not self.capture_gradients(node, gradient):
             return gradient, None
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
@@ -221,123 +231,123 @@ class GraphTask:
             watcher.node_started(self, node, gradient)
         gradients = self.gradients_of(node, gradient)
         if node.hooks is not None and node.hooks.post:
-            gradients = run_hooks_after(self, node, all_fitted(node, self.wanted(node, gradients)), arrived)
+            gradients = run_hooks_after(self, node, fit_gradients(node, self.seen_by_hooks(node, gradients)), arrived)
         return gradient, gradients
 
-    def wanted(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
-        """A node's gradients as its hooks see them: without those that a built-in operation need not compute."""
+    def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
+        """A node's gradients as its hooks see them: None for those that no node receives."""
         if node.kind == "function":
             return gradients
         receivers = zip(node.next_nodes, gradients, strict=True)
         return [term if receiver in self.dependencies else None for receiver, term in receivers]
 
     def gradients_of(self, node: Node, gradient: Any) -> Sequence[Any]:
-        """The gradients of the node's inputs; for an AccumulateGrad, none."""
+        """Run the node: the gradients of its inputs, an empty tuple for an AccumulateGrad node."""
         if isinstance(node, AccumulateGrad):
             accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return ()
         if node.kind == "function":
-            return all_fitted(node, node.apply(gradient, self.as_tensors))  # also where nothing is wanted
-        if gradient is None or (node.multi_output and all([one is None for one in gradient])):
+            return fit_gradients(node, node.apply(gradient, self.as_tensors))  # checked even if no gradient is needed
+        if gradient is None or (node.multi_output and all([part is None for part in gradient])):
             if node.saved_names:
-                unpack(node, False)  # what was freed or overwritten is an error all the same
+                unpack(node, False)  # saved tensors that were freed or overwritten are an error even so
             return [None] * len(node.next_nodes)  # Note [Undefined gradients]
         if node.multi_output or gradient.dtype.kind == "c":
             return conjugate(node.apply(conjugate(gradient), self.as_tensors))  # type: ignore[no-any-return]
         return node.apply(gradient, self.as_tensors)
 
     def fit(self, term: Any, node: Node, output: int) -> Any:
-        """`term`, which goes along this edge of `node`, as its receiver expects it."""
+        """`term` in the shape and dtype that the receiver on edge number `output` of `node` expects."""
         receiver = node.next_nodes[output]
         assert receiver is not None
         if not receiver.multi_output:
-            return fitted(node, output, term, receiver.shape, receiver.dtype)
+            return fit_gradient(node, output, term, receiver.shape, receiver.dtype)
         if receiver not in self.buffers:
             self.buffers[receiver] = [None] * receiver.output_count
-        return fitted(node, output, term, *receiver.output_spec(node.input_nrs[output]))
+        return fit_gradient(node, output, term, *receiver.output_spec(node.input_nrs[output]))
 
-    def added(self, buffer: Edge | Node, held: Any, term: Any, node: Node, arrived: Any) -> Any:
-        """What a buffer holds and one more term, which `node` has made; see Note [Who owns a gradient]."""
-        if held is None:
+    def summed(self, key: Edge | Node, buffer: Any, term: Any, node: Node, arrived: Any) -> Any:
+        """The sum of a buffer, known in `owned` by its `key`, and of `term`; see Note [Who owns a gradient]."""
+        if buffer is None:
             return term
-        if type(held) is not _ndarray or not held.ndim:  # a Tensor, or a number, which does not change
-            return held + term
-        if buffer in self.owned:
-            held += term
-            return held
-        self.owned.add(buffer)
+        if type(buffer) is not _ndarray or not buffer.ndim:  # Tensors are summed out of place, numbers are immutable
+            return buffer + term
+        if key in self.owned:
+            buffer += term
+            return buffer
+        self.owned.add(key)
         if not is_fresh(node, term, arrived):
-            return held + term
-        term += held
+            return buffer + term
+        term += buffer
         return term
 
     def buffered(self, edge: Edge) -> Any:
-        """What has been added up behind `edge` so far."""
+        """The sum of the gradients that have arrived along edges equal to `edge`; None if there is none."""
         node, input_nr = edge
         if node not in self.buffers:
             return None
-        held = self.buffers[node]
-        return held[input_nr] if isinstance(held, list) else held
+        buffer = self.buffers[node]
+        return buffer[input_nr] if isinstance(buffer, list) else buffer  # Note [Several outputs]
 
     def ready_nodes(self) -> list[Node]:
-        """The nodes that can run, the next one first."""
+        """The nodes that all gradients have arrived for, the next one to run first."""
         return [node for node in (*self.ready_leaves, *reversed(self.waiting)) if not self.dependencies[node]]
 
     def count_dependencies(self) -> None:
-        """How many deliveries each node waits for, over the part of the graph that the roots reach."""
-        wanted = None if self.capture is None else self.wanted_nodes()
-        dependencies: dict[Any, int] = {None: 0}  # an edge to nowhere is counted too, so as not to ask each time
+        """Count the deliveries to each node that the roots reach, and sort the nodes in the order of evaluation."""
+        needed = None if self.capture is None else self.needed_nodes()
+        dependencies: dict[Any, int] = {None: 0}  # counts the edges that lead to no node, which saves a test
         nodes: list[Any] = [self.root]
-        for node in nodes:  # it grows on the way
+        for node in nodes:  # the list grows during the iteration
             for receiver in node.next_nodes:
                 if receiver in dependencies:
                     dependencies[receiver] += 1
-                elif wanted is None or receiver in wanted:
+                elif needed is None or receiver in needed:
                     dependencies[receiver] = 1
                     if type(receiver) is not AccumulateGrad:
                         nodes.append(receiver)
         del dependencies[None]
         self.dependencies = dependencies
         if Node.renumbered:
-            in_queue(nodes, dependencies)
+            _sort_as_queue(nodes, dependencies)
         else:
             nodes.sort(key=_sequence_nr)
         self.waiting = nodes
 
-    def wanted_nodes(self) -> set[Node]:
-        """With `capture`: the nodes that have to run, and those whose gradients are asked for."""
-        self.running = self.leading_to_capture()
+    def needed_nodes(self) -> set[Node]:
+        """With `capture`: the nodes that have to run, and the nodes that captured edges lead to."""
+        self.to_run = self.nodes_to_run()
         self.stops = set(self.captures)
         if len(self.root.next_nodes) == 1:  # as in torch, a single root's hooks run in any case
             self.stops.update(node for node in self.root.next_nodes if node is not None)
-        return self.running | self.stops
+        return self.to_run | self.stops
 
-    def leading_to_capture(self) -> set[Node]:
-        """The nodes that have to run: what leads to a captured edge and, if that is to accumulate, its own node."""
-        users: dict[Node, list[Node]] = {}  # of each node: those that deliver to it
+    def nodes_to_run(self) -> set[Node]:
+        """The nodes that lead to a captured edge, and with `accumulate` the nodes that captured edges lead to."""
+        senders: dict[Node, list[Node]] = {}  # of each node, the nodes that deliver to it
         nodes: list[Node] = [self.root]
-        for node in nodes:  # it grows on the way
+        for node in nodes:  # the list grows during the iteration
             for receiver in node.next_nodes:
-                if receiver in users:
-                    users[receiver].append(node)
+                if receiver in senders:
+                    senders[receiver].append(node)
                 elif receiver is not None:
-                    users[receiver] = [node]
+                    senders[receiver] = [node]
                     nodes.append(receiver)
-        running = set(self.captures) if self.accumulate else set()
+        to_run = set(self.captures) if self.accumulate else set()
         leading = list(self.captures)
-        for node in leading:  # so does this
-            for user in users.get(node, ()):
-                if user not in running:
-                    running.add(user)
-                    leading.append(user)
-        return running
+        for node in leading:  # this list grows, too
+            for sender in senders.get(node, ()):
+                if sender not in to_run:
+                    to_run.add(sender)
+                    leading.append(sender)
+        return to_run
 
-    def goes_on(self, node: Node, gradient: Any) -> bool:
-        """Keep the gradients that were asked for at this node. Returns whether the node is to run.
+    def capture_gradients(self, node: Node, gradient: Any) -> bool:
+        """Keep the gradients of the captured edges that lead to this node. Returns whether the node has to run.
 
-        As in torch, what is kept has been through the tensor hooks if the walk ends here, and has not if it goes on.
+        As in torch, tensor hooks have run on the captured gradients if the pass ends here, and have not if it goes on.
         """
-        runs = node in self.running
+        runs = node in self.to_run
         if not runs and node.hooks is not None:
             gradient = run_tensor_hooks(self, node, gradient)
         for edge in self.captures.get(node, ()):
@@ -345,32 +355,32 @@ class GraphTask:
         return runs
 
 
-def in_queue(nodes: list[Node], dependencies: Mapping[Node, int]) -> None:
-    """Sort the nodes as a queue would let them go: each when it is ready, of those the highest number first.
+def _sort_as_queue(nodes: list[Node], dependencies: Mapping[Node, int]) -> None:
+    """Sort the nodes as a priority queue would release them: of the ready nodes, the highest sequence number first.
 
-    The last one is the first to go.
+    The first node to run is the last of the list. See Note [The ready queue].
     """
-    left = {node: dependencies.get(node, 0) for node in nodes}  # nobody delivers to the root
-    ready = [node for node, count in left.items() if not count]
+    remaining = {node: dependencies.get(node, 0) for node in nodes}  # 0: nothing is delivered to the root
+    ready = [node for node, count in remaining.items() if not count]
     nodes.clear()
     while ready:
-        node = heappop(ready)  # Node.__lt__ compares the numbers
+        node = heappop(ready)  # Node.__lt__ compares sequence numbers
         nodes.append(node)
         for receiver in node.next_nodes:
-            if receiver is not None and receiver in left:
-                left[receiver] -= 1
-                if not left[receiver]:
+            if receiver is not None and receiver in remaining:
+                remaining[receiver] -= 1
+                if not remaining[receiver]:
                     heappush(ready, receiver)
     nodes.reverse()
 
 
 def is_fresh(node: Node, term: Any, arrived: Any) -> bool:
-    """Whether nobody else holds the array that `node` has made of `arrived`; see Note [Who owns a gradient]."""
+    """Whether only the engine holds `term`, which `node` computed from `arrived`; see Note [Who owns a gradient]."""
     return (
         type(term) is _ndarray
         and term.base is None
         and term is not arrived
-        and arrived is not None  # the first gradients are the caller's
+        and arrived is not None  # None: from the root, whose gradients are the caller's
         and node.kind == "operation"
         and node.hooks is None
         and watch.watcher is None

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import GradientError
-from microtape.tape.inference import marked
+from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import Node
 from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
@@ -20,113 +20,116 @@ if TYPE_CHECKING:
 
 
 def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:
-    """Tensor hooks, retain_grad and pre-hooks of `node`; returns the gradient that the node is to see."""
+    """Run the tensor hooks, retain_grad and pre-hooks of `node`. Returns the gradient for the node.
+
+    Raises TypeError or GradientError if a hook returns a value that cannot replace the gradient.
+    """
     hooks = node.hooks
     assert hooks is not None
-    task.owned.discard(node)  # who has seen the gradient may hold on to it
+    task.owned.discard(node)  # a hook may keep a reference to the gradient
     gradient = run_tensor_hooks(task, node, gradient)
     if not hooks.pre:
         return gradient
     gradients = gradient if node.multi_output else [gradient]
     for hook in list(hooks.pre.values()):
-        before, gradients = gradients, replaced(task, hook, hook(wrapped(task, gradients)), gradients)
-        tell(task, "node pre", hook, before[0], gradients[0])
+        before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients)), gradients)
+        _tell_watcher(task, "node pre", hook, before[0], gradients[0])
     return gradients if node.multi_output else gradients[0]
 
 
 def run_tensor_hooks(task: GraphTask, node: Node, gradient: Any) -> Any:
-    """The hooks of the tensors that `node` computed, and retain_grad; returns the gradient that they leave."""
+    """Run the hooks of the tensors that `node` computed, and retain_grad. Returns the gradient after the hooks."""
     hooks = node.hooks
     assert hooks is not None
     gradients = list(gradient) if node.multi_output else [gradient]
     for output_nr, tensor_hooks in list(hooks.tensor.items()):
         for hook in list(tensor_hooks.values()):
             before = gradients[output_nr]
-            returned = hook(wrap(task, before))
-            gradients[output_nr] = before if returned is None else checked(task, hook, returned, before)
-            tell(task, "tensor", hook, before, gradients[output_nr])
+            returned = hook(_as_tensor(task, before))
+            gradients[output_nr] = before if returned is None else _checked(task, hook, returned, before)
+            _tell_watcher(task, "tensor", hook, before, gradients[output_nr])
     for output_nr, reference in list(hooks.retain.items()):
         tensor = reference()
         if tensor is not None and gradients[output_nr] is not None:
-            retain(task, tensor, gradients[output_nr])
+            _retain_grad(task, tensor, gradients[output_nr])
     return gradients if node.multi_output else gradients[0]
 
 
-def retain(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
-    """Add to the `.grad` of a result that asked for it; out of place, because the gradient travels on."""
+def _retain_grad(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
+    """Add to the `.grad` of a result with `retain_grad`; out of place, because backward still uses the gradient."""
     meta = tensor.meta
     assert meta is not None
     before = meta.grad
     if before is not None:
-        meta.grad = before + wrap(task, gradient)
+        meta.grad = before + _as_tensor(task, gradient)
     elif task.create_graph:
         meta.grad = gradient.clone()
     else:
-        meta.grad = marked(new_tensor(type(tensor), np.array(gradient)))
-    tell(task, "retain_grad", tensor, before, meta.grad)
+        meta.grad = mark_if_inference(new_tensor(type(tensor), np.array(gradient)))
+    _tell_watcher(task, "retain_grad", tensor, before, meta.grad)
 
 
 def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradient: Any) -> Sequence[Any]:
-    """The hooks of `Node.register_hook`: may replace the gradients that leave."""
+    """Run the hooks of `Node.register_hook`. Returns the node's gradients, which a hook may have replaced."""
     hooks = node.hooks
     assert hooks is not None
-    arrived = wrapped(task, gradient if node.multi_output else [gradient])
+    arrived = _as_tensors(task, gradient if node.multi_output else [gradient])
     for hook in list(hooks.post.values()):
-        before, gradients = gradients, replaced(task, hook, hook(wrapped(task, gradients), arrived), gradients)
-        tell(task, "node post", hook, before[0] if before else None, gradients[0] if gradients else None)
+        before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients), arrived), gradients)
+        _tell_watcher(task, "node post", hook, before[0] if before else None, gradients[0] if gradients else None)
     return gradients
 
 
-def replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:
-    """`gradients`, or what a hook returned in their place; raises as torch does where that does not match."""
+def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+    """The gradients after a hook: those it `returned`, or `gradients` if that is None. Raises as torch does."""
     if returned is None:
         return gradients
     if not isinstance(returned, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(returned).__name__}'")
     if len(returned) != len(gradients):
         raise GradientError(
-            f"hook '{name_of(hook)}' has returned an incorrect number of values "
+            f"hook '{_hook_name(hook)}' has returned an incorrect number of values "
             f"(got {len(returned)}, but expected {len(gradients)})"
         )
     return [
-        None if new is None else checked(task, hook, new, old) for new, old in zip(returned, gradients, strict=True)
+        None if new is None else _checked(task, hook, new, old) for new, old in zip(returned, gradients, strict=True)
     ]
 
 
-def checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
-    """A hook's replacement for one gradient, as the engine carries it."""
+def _checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
+    """A hook's replacement for one gradient, checked against the old one, as a Tensor or array as the task needs."""
     if expected is None:
         raise GradientError("can't replace a None gradient with a non-None value")
     if not isinstance(returned, TensorState):
         raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")
     if returned.array.dtype != expected.dtype:
         raise GradientError(
-            f"hook '{name_of(hook)}' has changed the type of value "
+            f"hook '{_hook_name(hook)}' has changed the type of value "
             f"(was microtape.{scalar_name(expected.dtype)}Tensor got {type_name(returned.array)})"
         )
     if returned.array.shape != expected.shape:
-        raise GradientError(f"hook '{name_of(hook)}' has changed the size of value")
+        raise GradientError(f"hook '{_hook_name(hook)}' has changed the size of value")
     return returned if task.as_tensors else returned.array
 
 
-def wrapped(task: GraphTask, gradients: Sequence[Any]) -> tuple[Any, ...]:
-    """Gradients as the user's function sees them."""
-    return tuple([wrap(task, gradient) for gradient in gradients])
+def _as_tensors(task: GraphTask, gradients: Sequence[Any]) -> tuple[Any, ...]:
+    """Gradients as hooks see them."""
+    return tuple([_as_tensor(task, gradient) for gradient in gradients])
 
 
-def wrap(task: GraphTask, gradient: Any) -> Any:
-    """A gradient as the user's function sees it: always a Tensor."""
+def _as_tensor(task: GraphTask, gradient: Any) -> Any:
+    """A gradient as hooks see it: a Tensor or None."""
     if gradient is None or isinstance(gradient, TensorState):
         return gradient
     return new_tensor(task.tensor_type, as_array(gradient))
 
 
-def tell(task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
-    """Let the observer know, if there is one."""
+def _tell_watcher(task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
+    """Tell the observer, if there is one, that a hook ran."""
     if watch.watcher is not None:
         watch.watcher.hook_ran(task, kind, hook, before, after)
 
 
-def name_of(hook: Any) -> str:
-    """What to call a hook in a message."""
+def _hook_name(hook: Any) -> str:
+    """A hook's name in messages."""
     return getattr(hook, "__name__", None) or type(hook).__name__

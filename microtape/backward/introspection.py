@@ -1,4 +1,4 @@
-"""Looking at a node, and running it by itself: what torch offers on a `grad_fn`."""
+"""Running a single node, as `grad_fn(gradient)` does in torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.backward.accumulate import accumulate_grad
-from microtape.tape.fitting import all_fitted, conjugate
+from microtape.tape.fitting import conjugate, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.operation import misfit, refusal
@@ -16,9 +16,10 @@ from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 
 
 def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
-    """The gradients that leave a node for these Tensors that arrive; a tuple, or the only one by itself.
+    """Run `node` on these gradients of its outputs. Returns those of its inputs: a tuple, or the gradient if only one.
 
-    Raises TypeError for the wrong number of arguments, what is neither a Tensor nor None, and a Function's node.
+    Raises TypeError for the wrong number of arguments, for an argument that is neither a Tensor nor None, and for the
+    node of a custom Function.
     """
     if node.kind == "function":
         raise TypeError(f"'{node.name()}' object is not callable")
@@ -30,7 +31,7 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
     arriving = [one if one is None or mode.enabled else one.array for one in gradients]
     first: Any = arriving if node.multi_output else arriving[0]
     if isinstance(node, AccumulateGrad):
-        accumulate_grad(node, stretched(first, node), mode.enabled, owned=False)
+        accumulate_grad(node, _broadcast_to_leaf(first, node), mode.enabled, owned=False)
         return ()
     like = next((type(gradient) for gradient in gradients if gradient is not None), None)
     if like is None:
@@ -38,13 +39,13 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
     leaving = conjugate(node.apply(conjugate(first), mode.enabled))
     results = [
         term if term is None or isinstance(term, TensorState) else new_tensor(like, as_array(term))
-        for term in all_fitted(node, leaving)
+        for term in fit_gradients(node, leaving)
     ]
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def stretched(gradient: Any, node: AccumulateGrad) -> Any:
-    """A gradient in the leaf's shape: as in torch, it may broadcast to it. Raises RuntimeError where it does not."""
+def _broadcast_to_leaf(gradient: Any, node: AccumulateGrad) -> Any:
+    """`gradient`, broadcast to the leaf's shape as in torch. Raises RuntimeError if it does not broadcast to it."""
     if gradient is None or gradient.shape == node.shape:
         return gradient
     try:

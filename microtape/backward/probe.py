@@ -1,10 +1,10 @@
-"""Where the engine stands: which node is being evaluated, in which call of backward, and what is still to come.
+"""The state of the engine: which node is being evaluated, in which call of backward, and which nodes are left.
 
 Note [Asking the call stack]
-  Nobody needs to write down which node is running: the call stack says it. A call of backward is a frame of
-  `GraphTask.run`, and inside of it a frame of `GraphTask.evaluate` has the node that is being evaluated, or inside of
-  that one of `evaluate_leaf`. The innermost ones of this thread are the answer, also where a backward runs inside of
-  another one, and the engine spends nothing on it.
+  The engine does not store which node is running, because the call stack shows it. A call of backward is a frame of
+  `GraphTask.run`; inside it, the local variable `node` of a frame of `GraphTask.evaluate`, or of `evaluate_leaf` inside
+  that, is the node that is being evaluated. The innermost of these frames on this thread is the one to read, also if a
+  backward runs inside another one. This costs the engine no time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EVALUATE = GraphTask.evaluate.__code__, GraphTask.evaluate_leaf.__code__
 
 
 def running_tasks() -> Iterator[GraphTask]:
-    """The calls of backward that this thread is in, the innermost first."""
+    """The calls of backward that are running on this thread, the innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code is _RUN:
@@ -30,8 +30,8 @@ def running_tasks() -> Iterator[GraphTask]:
         frame = frame.f_back
 
 
-def current_step() -> tuple[GraphTask, Node | None] | None:
-    """The task that this thread is running, and the node that it is evaluating, if it is; None outside of backward."""
+def _current_step() -> tuple[GraphTask, Node | None] | None:
+    """The task that this thread is running, and the node that it is evaluating, if any; None outside of backward."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code not in _EVALUATE and frame.f_code is not _RUN:
         frame = frame.f_back
@@ -39,18 +39,18 @@ def current_step() -> tuple[GraphTask, Node | None] | None:
 
 
 def current_task() -> GraphTask | None:
-    """The task that this thread is running, None outside of backward."""
+    """The innermost task that this thread is running; None outside of backward."""
     return next(running_tasks(), None)
 
 
 def current_node() -> Node | None:
-    """The node that this thread is evaluating; None outside of backward, and in the callbacks at its end."""
-    step = current_step()
+    """The node that this thread is evaluating; None outside of backward, and during the callbacks at its end."""
+    step = _current_step()
     return step[1] if step is not None else None
 
 
 def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
-    """The node of `task` that an exception with this traceback came out of; None if it was not in a node."""
+    """The node of `task` that raised the exception with this traceback; None if no node did."""
     node: Node | None = None
     while trace is not None:
         frame = trace.tb_frame
@@ -61,10 +61,10 @@ def failed_node(task: GraphTask, trace: TracebackType | None) -> Node | None:
 
 
 def will_run(task: GraphTask, node: Node) -> bool:
-    """Whether `node` has a part in the task. One that `grad()` takes the gradient of has, though it does not run.
+    """Whether the task delivers gradients to `node`, also if `grad()` only captures them there.
 
-    NB: as in torch, the node of an only root is not counted, and RuntimeError is raised for a leaf that `grad()` was
-    asked for.
+    As in torch, the answer is False for the node of a single root, and the node of a leaf that `grad()` was called for
+    raises RuntimeError.
     """
     roots = task.root.next_nodes
     if node not in task.dependencies or (len(roots) == 1 and node is roots[0]):
@@ -78,17 +78,17 @@ def will_run(task: GraphTask, node: Node) -> bool:
 
 
 def remaining_order(task: GraphTask, node: Node | None) -> list[Node]:
-    """The nodes that are still to be evaluated in this order, from `node`, the current one, on."""
-    left = dict(task.dependencies)
-    first: deque[Node] = deque(task.ready_leaves)
+    """The nodes that are left to evaluate, in that order, starting with `node`, the current one."""
+    remaining = dict(task.dependencies)
+    ready_leaves: deque[Node] = deque(task.ready_leaves)
     waiting = list(task.waiting)
     order = [] if node is None else [node]
     while True:
         for receiver in order[-1].next_nodes if order else ():
-            if receiver is not None and receiver in left:
-                left[receiver] -= 1
-                if left[receiver] == 0 and receiver.kind == "accumulate":
-                    first.append(receiver)
-        if not first and not waiting:
+            if receiver is not None and receiver in remaining:
+                remaining[receiver] -= 1
+                if remaining[receiver] == 0 and receiver.kind == "accumulate":
+                    ready_leaves.append(receiver)
+        if not ready_leaves and not waiting:
             return order
-        order.append(first.popleft() if first else waiting.pop())
+        order.append(ready_leaves.popleft() if ready_leaves else waiting.pop())

@@ -1,4 +1,4 @@
-"""What everything else stands on: dtypes, devices, settings, call sites, sums, the garbage collector.
+"""What all other rooms use: dtypes, devices, settings, call sites, sums, the garbage collector.
 
-Imports nothing of ours.
+Imports no other room.
 """

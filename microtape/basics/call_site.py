@@ -1,7 +1,7 @@
-"""Where in the user's program something happened, down to the sub-expression.
+"""Call sites: the line and the sub-expression of the user's program in which something happened.
 
 Every node keeps the code object and the instruction offset of the call that recorded it, which costs next to nothing.
-Python 3.11 turns the pair into lines and columns, and we ask for that only when somebody wants to see it.
+Since Python 3.11 a code object can turn an offset into lines and columns; that is done only when a call site is shown.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ def _python_files(folder: str) -> Iterator[str]:
 
 
 LIBRARY_FILES = set(_python_files(os.path.dirname(os.path.dirname(__file__))))
-"""Our own source files: a call site is the innermost frame that is not in one of them."""
+"""microtape's own source files. A call site is in the innermost frame whose file is not one of them."""
 
 
 Positions: TypeAlias = "list[tuple[int | None, int | None, int | None, int | None]]"
 
 
 class CallSite(NamedTuple):
-    """A place in the user's code. `instruction` is the frame's `f_lasti`."""
+    """A place in the user's code: a code object and the instruction in it, a frame's `f_lasti`."""
 
     code: CodeType
     instruction: int
 
     @property
     def file(self) -> str:
-        """The file's name as Python knows it."""
+        """The file's name, as in `co_filename`."""
         return self.code.co_filename
 
     @property
     def function(self) -> str:
-        """The qualified name of the function, `<module>` at top level."""
+        """The qualified name of the function; `<module>` at top level."""
         return self.code.co_qualname
 
     def position(self, positions: Positions | None = None) -> tuple[int, int, int, int]:
         """(line, end line, column, end column): lines from 1, columns from 0 in characters, 0 where unknown.
 
-        `positions` are those of all of the code's instructions, for one who asks for many of them.
+        `positions` are those of all instructions of the code; a caller that reads many of them passes them in.
         """
         if positions is None:
             positions = list(self.code.co_positions())
@@ -59,14 +59,14 @@ class CallSite(NamedTuple):
         return line, end_line, self._characters(line, column), self._characters(end_line, end_column)
 
     def _characters(self, line: int, column: int | None) -> int:
-        """Python counts columns in UTF-8 bytes; people count characters."""
+        """A column in characters; Python counts columns in UTF-8 bytes."""
         if not column:
             return 0
         text = linecache.getline(self.file, line)
         return len(text.encode()[:column].decode(errors="replace")) if text else column
 
     def expression(self) -> str:
-        """The source of the sub-expression, or of its line where it spans several; empty if there is no source."""
+        """The source of the sub-expression, or its first line if it spans several; empty if there is no source."""
         line, end_line, column, end_column = self.position()
         text = linecache.getline(self.file, line).rstrip()
         return text[column:end_column] if line == end_line and end_column > column else text.strip()
@@ -81,14 +81,14 @@ class CallSite(NamedTuple):
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame at or outside `frame` that is the user's, None if there is none."""
+    """The innermost frame of the user's program, starting from `frame` and going outwards; None if there is none."""
     while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
         frame = frame.f_back
     return frame
 
 
 def user_stacklevel() -> int:
-    """`stacklevel` with which our function that asks for it warns of the user's line."""
+    """The `stacklevel` that makes a warning of the calling function point to the user's line."""
     level, frame = 1, sys._getframe(1)
     target = user_frame(frame)
     while frame is not target and frame.f_back is not None:

@@ -1,4 +1,4 @@
-"""Devices. There is one, the CPU; programs that look for a better one find out here that there is none."""
+"""Devices. The CPU is the only one; programs that look for another find out here that there is none."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ KINDS = ("cpu", "cuda", "mps", "xpu", "meta")
 
 
 class device:  # noqa: N801 - torch's name
-    """Where a tensor is: `device("cpu")`. Others have names, but no tensor can be there.
+    """A device: `device("cpu")`. Other devices can be named, but no tensor can be on them.
 
-    From a text such as "cuda:0", from its two parts, or from another device.
-
-    Raises:
-        RuntimeError: there is no such kind of device.
+    Made from a string such as "cuda:0", from a kind and an index, or from another device. Raises RuntimeError for an
+    unknown kind of device.
     """
 
     __slots__ = ("index", "type")
@@ -45,6 +43,6 @@ CPU = device("cpu")
 
 
 def check_device(wanted: Any) -> None:
-    """Accept the CPU, and None. Raises RuntimeError for any other device."""
+    """Accept the CPU and None; raise RuntimeError for any other device."""
     if wanted is not None and device(wanted).type != "cpu":
         raise RuntimeError(f"there is no device but the cpu here, got '{wanted}'")

@@ -1,10 +1,10 @@
-"""Element types, and which one an operation on mixed operands has: torch's rules, not numpy's.
+"""Dtypes, and the promotion of mixed operands to one dtype by torch's rules, not numpy's.
 
 Note [Type promotion]
-  Categories are ordered bool < integer < floating < complex. Operands come in three ranks: tensors with dimensions,
-  0-d tensors, and Python numbers. A lower rank changes the result only if its category is higher, so that
-  `float32 tensor * 2.5` and `float32 tensor * float64 0-d tensor` both stay float32. A float keeps its width when it
-  becomes complex.
+  Categories are ordered bool < integer < floating < complex. Operands have one of three ranks: tensors with dimensions,
+  0-d tensors, and Python numbers, from high to low. An operand of a lower rank changes the dtype of the result only if
+  its category is higher: `float32 tensor * 2.5` and `float32 tensor * 0-d float64 tensor` are both float32. A float
+  that becomes complex keeps its precision.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _default: DType = float32
 
 
 def get_default_dtype() -> DType:
-    """The dtype of tensors made from Python floats; float32 unless changed."""
+    """The dtype of tensors made from Python floats: float32 unless `set_default_dtype` has changed it."""
     return _default
 
 
 def set_default_dtype(dtype: Any) -> None:
-    """Change the dtype of tensors made from Python floats. Raises TypeError if it is not a floating dtype."""
+    """Set the dtype of tensors made from Python floats. Raises TypeError if it is not a floating dtype."""
     global _default
     dtype = np.dtype(dtype)
     if dtype.kind != "f":
@@ -69,12 +69,12 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 def is_differentiable(dtype: DType) -> Any:
-    """Whether tensors of this dtype can require gradients: floating or complex."""
+    """Whether tensors of this dtype can require grad: floating and complex dtypes."""
     return dtype.kind in "fc"
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """The dtype that both fit in by torch's rules: an integer never widens a float."""
+    """The dtype that torch promotes both dtypes to: an integer never widens a float."""
     kinds = {a.kind, b.kind}
     if kinds & set("fc") and kinds & set("biu"):
         return a if a.kind in "fc" else b
@@ -95,26 +95,26 @@ def of_number(value: Any) -> DType:
 
 
 def ranks(array: np.ndarray[Any, Any]) -> tuple[DType | None, DType | None]:
-    """The array's dtype as (of a tensor with dimensions, of a 0-d tensor), one of them None."""
+    """The pair (dtype if the array has dimensions, dtype if it is 0-d); the other one is None."""
     return (array.dtype, None) if array.ndim else (None, array.dtype)
 
 
 def result_type(dimensioned: DType | None, zero_dim: DType | None, number: DType | None = None) -> DType:
-    """The dtype computed with, from those of each rank; see Note [Type promotion]."""
+    """The dtype to compute in, from the promoted dtype of each rank; see Note [Type promotion]."""
     result = _dominate(dimensioned, _dominate(zero_dim, number))
     assert result is not None
     return result
 
 
 def join(a: DType | None, b: DType | None) -> DType | None:
-    """The promoted dtype of two operands of one rank, either of which may be missing."""
+    """The promoted dtype of two operands of the same rank; None stands for a missing operand."""
     if a is None or b is None:
         return a if b is None else b
     return promote_types(a, b)
 
 
 def _dominate(high: DType | None, low: DType | None) -> DType | None:
-    """`low` counts only where its category is higher."""
+    """The promoted dtype of a higher and a lower rank: `low` counts only if its category is higher."""
     if high is None or low is None:
         return low if high is None else high
     if _CATEGORY[low.kind] <= _CATEGORY[high.kind]:
@@ -152,10 +152,10 @@ _CPP_NAMES = {
 
 
 def cpp_name(dtype: DType) -> str:
-    """What some of torch's messages call a dtype: C++'s name."""
+    """The dtype's name in C++, as some of torch's messages have it."""
     return _CPP_NAMES.get(dtype.name, dtype.name)
 
 
 def scalar_name(dtype: DType) -> str:
-    """What torch's messages call a dtype: `Float` for float32."""
+    """The dtype's name in most of torch's messages: `Float` for float32."""
     return _SCALAR_NAMES.get(dtype.name, dtype.name.capitalize())

@@ -1,4 +1,4 @@
-"""Settings of torch's that are accepted and remembered, and need not change anything here."""
+"""Settings that torch has: accepted and stored, but without effect here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ settings = _Settings()
 
 
 class _Setting:
-    """Changes a setting at once; used as a context, changes it back at the end."""
+    """Changes a setting at once; as a context manager, restores it at the end."""
 
     name: ClassVar[str]
 
@@ -31,19 +31,19 @@ class _Setting:
 
 
 class set_multithreading_enabled(_Setting):  # noqa: N801 - torch's name
-    """Whether a backward may use several threads. NB: it always runs in the thread that calls it."""
+    """Whether backward may use several threads. NB: here it always runs in the thread that calls it."""
 
     name = "multithreading"
 
 
 class _force_original_view_tracking(_Setting):  # noqa: N801 - torch's name
-    """Whether a view whose base was written to repeats its own operations. NB: it always does."""
+    """Whether a view whose base was written to replays its view operations. NB: here it always does."""
 
     name = "view_replay"
 
 
 def is_view_replay_enabled() -> bool:
-    """What `_force_original_view_tracking` was told."""
+    """The value that `_force_original_view_tracking` has set."""
     return settings.view_replay
 
 

@@ -1,4 +1,4 @@
-"""The user's own operations: `Function`, its call and its node.
+"""Custom operations: the class `Function`, its call, and its node with the `ctx`.
 
 Imports `tape` and what is below it.
 """

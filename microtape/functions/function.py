@@ -1,4 +1,4 @@
-"""Custom differentiable operations: what a user subclasses, and `once_differentiable`."""
+"""Custom differentiable operations: the class `Function` to subclass, and `once_differentiable`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from microtape.functions.function_call import arguments_by_position, call_function
 from microtape.functions.function_node import Context, FunctionNode
-from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import Node, next_sequence_nr
 from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad
 
 
 class FunctionMeta(type):
-    """Gives each Function class the class of its nodes."""
+    """Gives each Function class its own class of nodes."""
 
     node_class: type[FunctionNode]
 
@@ -30,29 +30,36 @@ class Function(metaclass=FunctionMeta):
     """A differentiable operation of your own.
 
     Write `forward(ctx, *args)` and `backward(ctx, *grad_outputs)` as static methods and call `YourFunction.apply(...)`.
-    `forward` runs unrecorded; `backward` gets one gradient for each output and returns one for each argument, None
-    where there is none. A class attribute `formula` is shown by the stepper.
+    `forward` runs unrecorded. `backward` gets one gradient for each output, with the output's shape and dtype, and
+    returns one for each argument: a Tensor of the argument's shape, or None. A gradient of a shape that the argument
+    broadcasts to is summed, and one of another dtype is cast. The stepper shows the class attribute `formula`.
+
+    Backward raises GradientError for the wrong number of gradients, a gradient of the wrong type or shape, and a
+    gradient for an argument that is not a tensor.
     """
 
     clear_saved_tensors_on_access = False
-    """Whether `ctx.saved_tensors` may be read once only, after which nothing keeps what was saved."""
+    """Whether reading `ctx.saved_tensors` frees the saved tensors, so that a second read raises FreedGraphError."""
 
     boxed_grads_call = False
-    """Whether `backward` gets its gradients as one list, `backward(ctx, grads)`, out of which it may take them."""
+    """Whether `backward` gets its gradients as one list, `backward(ctx, grads)`, from which it may remove them."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs: `forward(ctx, *args)`, or `forward(*args)` beside a `setup_context`."""
+        """Compute the outputs: `forward(ctx, *args)`, or `forward(*args)` if there is a `setup_context`.
+
+        Returns a Tensor or a tuple; values in a tuple that are not Tensors have no gradient.
+        """
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Save what backward needs, if `forward` has no ctx."""
+        """Save what backward needs, if `forward` has no ctx: `inputs` are its arguments, `output` its return value."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments from those of the outputs."""
+        """Compute the gradients of the arguments from those of the outputs; `vjp` is another name for it."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
@@ -62,7 +69,7 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        """How the outputs change as the arguments do, for forward-mode AD: None for an argument that is no tensor."""
+        """For forward-mode AD, compute the outputs' tangents from the arguments' (None for one that is no tensor)."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
@@ -77,7 +84,7 @@ class Function(metaclass=FunctionMeta):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise: call `apply` on the class."""
+        """Raise RuntimeError: call `apply` on the class instead."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
             "function with static forward method. (Example: "
@@ -86,7 +93,7 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def differentiate(cls, ctx: Context, *grad_outputs: Any) -> Any:
-        """Call the user's `backward`, by whichever of its two names it has."""
+        """Call the user's `backward` or `vjp`. Raises RuntimeError if the class has both."""
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
@@ -97,9 +104,11 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward` on the arguments and record the call. Tensors inside containers are not seen.
+        """Run `forward` on the arguments and record the call. Returns what `forward` returned, with its history.
 
-        Raises TypeError for arguments that `forward` does not take; keyword-only ones cannot be given.
+        Tensors inside lists, dicts or other containers are not differentiated. Raises TypeError for arguments that
+        `forward` does not take and for keyword-only arguments, InPlaceError for an in-place write that autograd cannot
+        record, and RuntimeError if a tensor that was marked dirty is not returned.
         """
         sets_up_context = cls.setup_context is not Function.setup_context
         if sets_up_context or kwargs:
@@ -108,16 +117,16 @@ class Function(metaclass=FunctionMeta):
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that cannot be differentiated again: a double backward through it raises."""
+    """Decorate a `backward` that cannot be differentiated itself: double backward through it raises RuntimeError."""
 
     @functools.wraps(backward)
     def run(ctx: Any, *grad_outputs: Any) -> Any:
-        with _GradMode(False):
+        with GradMode(False):
             returned = backward(ctx, *grad_outputs)
         if not mode.enabled or not any(isinstance(g, TensorState) and requires_grad(g) for g in grad_outputs):
             return returned
         values = returned if isinstance(returned, tuple) else (returned,)
-        blocked = tuple(block(value, sys._getframe(1)) for value in values)
+        blocked = tuple(_block(value, sys._getframe(1)) for value in values)
         return blocked if isinstance(returned, tuple) else blocked[0]
 
     return run
@@ -133,12 +142,12 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """Raise."""
+        """Raise RuntimeError."""
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def block(value: Any, frame: Any) -> Any:
-    """`value` with an Error node as its history."""
+def _block(value: Any, frame: Any) -> Any:
+    """`value`, if it is a tensor, with an Error node as its grad_fn."""
     if not isinstance(value, TensorState):
         return value
     node = Error()

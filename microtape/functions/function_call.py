@@ -1,4 +1,4 @@
-"""Calling a custom Function: its forward runs unrecorded, then its outputs get their history."""
+"""Calling a custom Function: forward runs unrecorded, then the outputs get the Function's node as their history."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.errors import InPlaceError
 from microtape.functions.function_node import FunctionNode
-from microtape.tape.grad_mode import _GradMode, mode
-from microtape.tape.in_place import check_in_place, rebase_history, renewed_history
+from microtape.tape.grad_mode import GradMode, mode
+from microtape.tape.in_place import check_in_place, rebase_history, renew_history
 from microtape.tape.node import Edge, next_sequence_nr
 from microtape.tape.saved import SavedTensor, keep_versions
 from microtape.tape.tensor_state import (
@@ -33,24 +33,25 @@ if TYPE_CHECKING:
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-class _InsideForward(_GradMode):
-    """While a Function's forward runs, nothing is recorded, and forward-mode AD leaves the tangents to `jvp`."""
+class _InsideForward(GradMode):
+    """While a Function's forward runs, nothing is recorded and no tangents are passed on: that is for `jvp` to do."""
 
     def __enter__(self) -> None:
         super().__enter__()
-        self.followed, mode.forward_ad = mode.forward_ad, False
+        self.forward_ad, mode.forward_ad = mode.forward_ad, False
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        mode.forward_ad = self.followed
+        mode.forward_ad = self.forward_ad
 
 
 def arguments_by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, has_ctx: bool
 ) -> tuple[Any, ...]:
-    """The arguments of `forward`, keywords among them, in its order: each has its place among the gradients.
+    """All arguments by position, keyword arguments included: backward returns its gradients in this order.
 
-    Without a ctx, defaults count too. Raises TypeError for what `forward` does not take, and for keyword-only ones.
+    If `forward` has no ctx, default values are included, too. Raises TypeError for arguments that `forward` does not
+    take, and for keyword-only arguments.
     """
     signature = inspect.signature(forward)
     if not has_ctx:
@@ -74,7 +75,7 @@ def arguments_by_position(
 
 
 def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_up_context: bool) -> Any:
-    """One call of a Function: run its forward unrecorded, then give the outputs their history."""
+    """Call a Function: run its forward unrecorded, then give the outputs their history. `frame` is the caller's."""
     node = cls.node_class()
     tensors = [argument for argument in args if isinstance(argument, TensorState)]
     node.is_tensor_input = tuple([isinstance(argument, TensorState) for argument in args])
@@ -93,12 +94,12 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
     if tensors:
         node.tensor_type = type(tensors[0])
     if recorded:
-        place_on_tape(node, raw, frame)
-    count_writes(node, tensors)
-    outputs = give_history(node, tensors, raw, recorded)
+        _place_on_tape(node, raw, frame)
+    _count_writes(node, tensors)
+    outputs = _give_history(node, tensors, raw, recorded)
     if recorded:
-        save(node, tensors, raw, check_inputs=sets_up_context)
-        tell(node, args, outputs)
+        _save(node, tensors, raw, check_inputs=sets_up_context)
+        _tell_watcher(node, args, outputs)
     if watch.watcher is not None:
         watch.watcher.called(node, args, raw, outputs)
     node.to_save = node.dirty = node.non_differentiable = ()
@@ -106,20 +107,20 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
     return outputs if isinstance(returned, tuple) else outputs[0]
 
 
-def tell(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Let the observer know, if there is one; a view that was written to gets its own new history after that."""
+def _tell_watcher(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Tell the observer, if there is one, that `node` was recorded; then renew the history of a written view."""
     written = outputs[0] if node.dirty else None
-    if written is not None and is_view(written) and contains(node.dirty, written):
+    if written is not None and is_view(written) and _contains(node.dirty, written):
         base = written.meta.view.base
         if watch.watcher is not None:
             watch.watcher.operation(edge_of(base)[0], args, (base,), True)  # type: ignore[arg-type]
-        renewed_history(written)
+        renew_history(written)
     elif watch.watcher is not None:
         watch.watcher.operation(node, args, outputs, bool(node.dirty))
 
 
-def place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:
-    """Like `operation.attach`, for several outputs; an output that is no tensor has no shape."""
+def _place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:
+    """Like `operation.attach`, for several outputs; an output that is not a tensor has shape and dtype None."""
     node.shape = [output.array.shape if isinstance(output, TensorState) else None for output in outputs]
     node.dtype = [output.array.dtype if isinstance(output, TensorState) else None for output in outputs]
     if frame.f_code.co_filename in LIBRARY_FILES:
@@ -128,10 +129,10 @@ def place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> N
         node.code, node.instruction = frame.f_code, frame.f_lasti
 
 
-def count_writes(node: FunctionNode, tensors: list[Any]) -> None:
-    """Count one write on each tensor that was marked dirty."""
+def _count_writes(node: FunctionNode, tensors: list[Any]) -> None:
+    """Count one write on each tensor that was marked dirty; warn of those that are not inputs."""
     for tensor in node.dirty:
-        if not contains(tensors, tensor):
+        if not _contains(tensors, tensor):
             warnings.warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
                 "should be passed to ctx.mark_dirty().",
@@ -141,19 +142,19 @@ def count_writes(node: FunctionNode, tensors: list[Any]) -> None:
         ensure_version(tensor).bump()
 
 
-def give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
-    """The outputs as the caller gets them, each with `node` as its history where it has one."""
+def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
+    """The outputs that the caller gets, with `node` as the grad_fn of the differentiable ones if `recorded`."""
     outputs = list(raw)
     differentiable = 0
     for i, output in enumerate(raw):
         if not isinstance(output, TensorState):
             continue
-        is_input, is_dirty = contains(tensors, output), contains(node.dirty, output)
-        if recorded and output.array.dtype.kind in "fc" and not contains(node.non_differentiable, output):
+        is_input, is_dirty = _contains(tensors, output), _contains(node.dirty, output)
+        if recorded and output.array.dtype.kind in "fc" and not _contains(node.non_differentiable, output):
             differentiable += 1
-            outputs[i] = differentiable_output(output, (node, i), is_input, is_dirty, len(raw))
+            outputs[i] = _differentiable_output(output, (node, i), is_input, is_dirty, len(raw))
         else:
-            outputs[i] = plain_output(output, is_input, is_dirty)
+            outputs[i] = _plain_output(output, is_input, is_dirty)
         if not (is_input and is_dirty) and is_view(outputs[i]):
             view = outputs[i].meta.view
             view.origin, view.made = "function", node.call_site
@@ -161,7 +162,7 @@ def give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], r
         for output in outputs:
             if isinstance(output, TensorState) and is_view(output):
                 output.meta.view.origin = "multi_output"  # type: ignore[union-attr]
-    if not all([contains(raw, tensor) for tensor in node.dirty]):
+    if not all([_contains(raw, tensor) for tensor in node.dirty]):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
@@ -169,8 +170,8 @@ def give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], r
     return tuple(outputs)
 
 
-def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bool, count: int) -> Any:
-    """One of `count` outputs, with `edge` as its history. An input that was written to becomes the output itself."""
+def _differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: bool, count: int) -> Any:
+    """One of `count` outputs, with `edge` as its history; a dirty input is itself the output."""
     if is_dirty:
         if requires_grad(output) and is_leaf(output):
             raise InPlaceError("a leaf Variable that requires grad has been used in an in-place operation.")
@@ -183,12 +184,12 @@ def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: boo
                 "Tensor and a second one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change."
             )
-        del output.grad  # it was that of another value
+        del output.grad  # it was the gradient of the old value
         check_in_place(output)
         rebase_history(output, edge)
         return output
-    if is_input:  # returned as it is: a view of it carries the node, so that the input keeps its own history
-        output = view_as_itself(output)
+    if is_input:  # returned unchanged: the output is a view of it, so that the input keeps its history
+        output = _view_as_itself(output)
     if is_view(output):
         view = output.meta.view
         view.edge, view.seen = edge, output.version.number
@@ -197,10 +198,10 @@ def differentiable_output(output: Any, edge: Edge, is_input: bool, is_dirty: boo
     return output
 
 
-def plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
-    """An output without this call in its history; an input keeps its own flags, so something else stands in for it."""
+def _plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
+    """An output that does not depend on this call; an input that requires grad is replaced by a detached tensor."""
     if not requires_grad(output):
-        return view_as_itself(output) if is_input and not is_dirty else output
+        return _view_as_itself(output) if is_input and not is_dirty else output
     if is_input:
         return output.detach()
     if not is_view(output):
@@ -208,15 +209,15 @@ def plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
     return output
 
 
-def view_as_itself(tensor: Any) -> Any:
-    """A view of all of it, without a history."""
+def _view_as_itself(tensor: Any) -> Any:
+    """A view of the whole tensor, without history."""
     view = new_tensor(type(tensor), tensor.array.view())
     make_view(view, tensor, (), "function")
     return view
 
 
-def save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_inputs: bool) -> None:
-    """Turn what `save_for_backward` was given into saved tensors; see Note [Saved tensors]."""
+def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_inputs: bool) -> None:
+    """Save the tensors that were passed to `save_for_backward`; see Note [Saved tensors]."""
     kept: list[Any] = []
     sources = []
     for tensor in node.to_save:
@@ -224,7 +225,7 @@ def save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_
         output_nr = next((i for i, output in reversed(list(enumerate(raw))) if output is tensor), None)
         if tensor is None or output_nr is None:
             kept.append(tensor)
-        elif source >= 0 and not contains(node.dirty, tensor):
+        elif source >= 0 and not _contains(node.dirty, tensor):
             if check_inputs:
                 raise RuntimeError(
                     "An input that has been returned as-is as output is being saved for backward. This is not "
@@ -241,6 +242,6 @@ def save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_
     keep_versions(node)
 
 
-def contains(tensors: Sequence[Any], tensor: Any) -> bool:
-    """Whether this very object is among them; `in` would compare values."""
+def _contains(tensors: Sequence[Any], tensor: Any) -> bool:
+    """Whether this object is one of `tensors`; `in` would compare values."""
     return any(other is tensor for other in tensors)

@@ -1,10 +1,11 @@
-"""The node of a custom Function in the graph, and the `ctx` that stands for it in the user's forward and backward.
+"""The node of a custom Function, and the `ctx` through which the user's forward and backward access it.
 
 Note [The ctx and its node]
-  What `forward` and `backward` receive as `ctx` stands for the node that is put into the graph: it passes on what the
-  node knows, `y.grad_fn` of an output passes on what the user has put on ctx, and the user's attributes cannot get into
-  the way of the node's own, whatever they are called (`ctx.shape = x.shape`). NB: in torch the two are one object.
-  Each Function class has a node class of its own, named `<Function>Backward` as in torch.
+  The `ctx` that `forward` and `backward` receive is a proxy of the node that is put into the graph. Attributes that the
+  user sets are stored on ctx, so they cannot overwrite the node's own, whatever their names (`ctx.shape = x.shape`).
+  An attribute that ctx does not have is looked up on the node, and one that the node does not have, as in
+  `y.grad_fn.my_attribute`, is looked up on ctx. NB: in torch, ctx and node are one object.
+  Each Function class has its own node class, named `<Function>Backward` as in torch.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """The ctx of one call of a Function: the user's attributes, and whatever the node has besides."""
+    """The ctx of one call of a Function: the user's attributes, and access to the node's; see the Note above."""
 
     def __init__(self, node: FunctionNode) -> None:
-        vars(self)["_node"] = weakref.ref(node)  # the node holds its ctx; held back, the graph would live on
+        vars(self)["_node"] = weakref.ref(node)  # weak: the node refers to its ctx
 
     def __getattr__(self, name: str) -> Any:
         node = vars(self)["_node"]()
@@ -39,7 +40,7 @@ class Context:
 
 
 class FunctionNode(Node):
-    """The node of one call of a Function, with the methods that its ctx passes on; see Note [The ctx and its node]."""
+    """The node of one call of a Function, and the methods of its ctx; see Note [The ctx and its node]."""
 
     kind = "function"
     multi_output = True
@@ -56,22 +57,22 @@ class FunctionNode(Node):
         self.dirty: tuple[Any, ...] = ()
         self.non_differentiable: tuple[Any, ...] = ()
         self.materialize_grads = True
-        self.accessed = False  # and so cleared, if the class says clear_saved_tensors_on_access
+        self.accessed = False  # whether saved_tensors was read under clear_saved_tensors_on_access
         self.saved_for_forward: tuple[TensorState | None, ...] | None = None  # until jvp has run
 
     def __getattr__(self, name: str) -> Any:
-        """What the user has put on ctx."""
+        """Look the attribute up on ctx, where the user may have set it."""
         try:
             return vars(vars(self)["ctx"])[name]
         except KeyError:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
 
-    # What the user's forward calls
+    # The methods of ctx
 
     def save_for_backward(self, *tensors: TensorState | None) -> None:
-        """Keep tensors (or None) for backward, which reads them as `ctx.saved_tensors`, checked for in-place writes.
+        """Save tensors, or None, for backward, which reads them as `ctx.saved_tensors`, checked for in-place writes.
 
-        Raises TypeError for anything else; put other values on ctx as attributes.
+        A second call replaces the first. Raises TypeError for any other value; set such values as attributes of ctx.
         """
         for i, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, TensorState):
@@ -81,7 +82,7 @@ class FunctionNode(Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: TensorState | None) -> None:
-        """Keep tensors for `jvp`, which reads them as `ctx.saved_tensors`. Raises AssertionError for anything else."""
+        """Save tensors, or None, for `jvp`, which reads `ctx.saved_tensors`. Raises AssertionError for other values."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, TensorState):
                 raise AssertionError(
@@ -91,15 +92,18 @@ class FunctionNode(Node):
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: TensorState) -> None:
-        """Declare inputs that forward has written to. Each must be returned as an output."""
+        """Declare the inputs that forward has written to in place; forward has to return each of them."""
         self.dirty = tensors
 
     def mark_non_differentiable(self, *outputs: TensorState) -> None:
-        """Declare outputs that have no derivative; they do not require grad, and their gradient arrives as zeros."""
+        """Declare outputs without derivative: they do not require grad, and backward gets zeros as their gradients."""
         self.non_differentiable = outputs
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether undefined gradients reach backward as zeros (the default) or as None; TypeError for no bool."""
+        """Choose whether backward gets undefined gradients as zeros (True, the default) or as None.
+
+        Raises TypeError if `value` is not a bool.
+        """
         if not isinstance(value, bool):
             raise TypeError(
                 "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
@@ -108,7 +112,10 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved. Raises FreedGraphError after backward has freed it, ModifiedInPlaceError if overwritten."""
+        """The saved tensors, a tuple in the order in which they were saved.
+
+        Raises FreedGraphError after backward has freed them, ModifiedInPlaceError if one has been overwritten since.
+        """
         if self.saved_for_forward is not None:
             return self.saved_for_forward
         if self.accessed:
@@ -126,20 +133,20 @@ class FunctionNode(Node):
     def _raw_saved_tensors(self) -> tuple[RawSavedTensor, ...]:
         return all_raw_saved(self)
 
-    # What the engine calls
+    # The methods that the engine calls
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """Run the user's backward on Tensors and check what it returns."""
+        """Run the user's backward on Tensors and check the gradients that it returns. Raises GradientError."""
         arguments = [
-            one if one is None or isinstance(one, TensorState) else new_tensor(self.tensor_type, np.asarray(one))
-            for one in gradient
+            part if part is None or isinstance(part, TensorState) else new_tensor(self.tensor_type, np.asarray(part))
+            for part in gradient
         ]
         returned = self.function.differentiate(self.ctx, *arguments)
         gradients = self._checked(returned if isinstance(returned, tuple) else (returned,))
         return gradients if create_graph else [g.array if g is not None else None for g in gradients]
 
     def materialized(self, gradients: Sequence[Any], create_graph: bool) -> list[Any]:
-        """The gradients that arrived, with zeros for those that did not, unless forward has asked for None."""
+        """The outputs' gradients, with zeros in place of undefined ones unless `set_materialize_grads(False)`."""
         return [
             self._zeros(i, create_graph) if one is None and self.materialize_grads else one
             for i, one in enumerate(gradients)
@@ -153,7 +160,7 @@ class FunctionNode(Node):
         return new_tensor(self.tensor_type, zeros) if as_tensor else zeros
 
     def release(self) -> bool:
-        """See Node.release; after it `saved_tensors` raises, even if nothing was saved."""
+        """See Node.release. Afterwards `saved_tensors` raises FreedGraphError, even if nothing was saved."""
         freed, self.saved = bool(self.saved), None
         return freed
 

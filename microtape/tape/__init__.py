@@ -1,4 +1,4 @@
-"""What a forward pass leaves behind: tensors, nodes, saved values, and how an operation records itself.
+"""What a forward pass leaves for backward: tensors, nodes, edges, saved tensors, and the recording of an operation.
 
-Imports `basics` and `errors`.
+Imports `basics` and `errors` (and, when a node is called by hand, `backward`).
 """

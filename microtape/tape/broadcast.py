@@ -1,4 +1,4 @@
-"""Undoing broadcasting: what was repeated on the way forward is summed on the way back."""
+"""Undoing broadcasting: where forward repeated an element, backward sums the gradients of its copies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microtape.tape.tensor_state import TensorState
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """`g`, which has a shape that `shape` broadcasts to, summed down to `shape`. Takes arrays and Tensors."""
+    """`g`, an array or Tensor of a shape that `shape` broadcasts to, summed to `shape`."""
     lead = len(g.shape) - len(shape)
     dims = tuple(range(lead))
     if g.shape[lead:] != shape:

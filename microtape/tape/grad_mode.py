@@ -1,4 +1,4 @@
-"""Whether operations are being recorded: a switch for each thread, and the contexts that turn it."""
+"""Grad mode: whether each thread records operations, and the context managers that switch it."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 class _Mode(threading.local):
     enabled: bool = True
-    forward_ad: bool = True  # whether forward-mode AD follows: not into a Function's forward, nor into its own doings
-    internal: bool = False  # whether the library works for itself, which is nobody's business
-    inference: bool = False  # whether nothing is recorded whatever `wanted`, the user's last word, says
-    wanted: bool = True
+    forward_ad: bool = True  # whether operations pass tangents on; off in a Function's forward
+    internal: bool = False  # whether the library computes for its own purposes, which observers do not see
+    inference: bool = False  # inference mode: nothing is recorded, whatever `requested` says
+    requested: bool = True  # what `no_grad`, `enable_grad` or `set_grad_enabled` asked for last
 
 
 mode = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on this thread are recorded; in inference mode, whether they would be outside of it."""
-    return mode.wanted if mode.inference else mode.enabled
+    """Whether operations on this thread are recorded; in inference mode, whether they would be without it."""
+    return mode.requested if mode.inference else mode.enabled
 
 
-def set_recording(enabled: bool) -> None:
-    """Record this thread's operations from now on, or do not; in inference mode, only once that is over."""
+def _set_recording(enabled: bool) -> None:
+    """Switch recording on this thread on or off; in inference mode, for the time after it."""
     mode.enabled = enabled and not mode.inference
-    mode.wanted = enabled
+    mode.requested = enabled
 
 
-class _GradMode:
-    """A context manager and decorator that sets the mode while its body runs.
+class GradMode:
+    """A context manager and decorator that switches grad mode while its body runs.
 
-    As a decorator of a generator or coroutine function it is in force only while the body itself runs, not between
-    two of its steps.
+    On a generator or coroutine function, the decorator switches the mode only while the body itself runs, not while
+    the generator is suspended.
     """
 
     def __init__(self, enabled: bool) -> None:
@@ -53,18 +53,19 @@ class _GradMode:
 
     def __enter__(self) -> None:
         self.previous.append(is_grad_enabled())
-        set_recording(self.enabled)
+        _set_recording(self.enabled)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        set_recording(self.previous.pop())
+        _set_recording(self.previous.pop())
 
-    def fresh(self) -> _GradMode:
-        """A context that does the same, for one call of a decorated function."""
-        return _GradMode(self.enabled)
+    def fresh(self) -> GradMode:
+        """A new context of the same kind, for one call of a decorated function."""
+        return GradMode(self.enabled)
 
     def __call__(self, function: _F) -> _F:
+        """Decorate `function`: the mode is switched while its body runs."""
         if inspect.isclass(function):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
@@ -91,7 +92,7 @@ class _GradMode:
         return call  # type: ignore[return-value]
 
 
-def _while_running(function: Callable[..., Any], context: Callable[[], _GradMode]) -> Callable[..., Any]:
+def _while_running(function: Callable[..., Any], context: Callable[[], GradMode]) -> Callable[..., Any]:
     @functools.wraps(function)
     def generate(*args: Any, **kwargs: Any) -> Any:
         return (yield from _steps(function(*args, **kwargs), context))
@@ -99,8 +100,8 @@ def _while_running(function: Callable[..., Any], context: Callable[[], _GradMode
     return generate
 
 
-def _steps(body: Any, context: Callable[[], _GradMode]) -> Any:
-    """Drive a generator (or coroutine), entering the context for each of its steps and leaving it while it waits."""
+def _steps(body: Any, context: Callable[[], GradMode]) -> Any:
+    """Drive a generator or coroutine, inside the context while it runs and outside while it is suspended."""
     resume, argument = body.send, None
     while True:
         try:
@@ -119,20 +120,20 @@ def _steps(body: Any, context: Callable[[], _GradMode]) -> Any:
 
 
 class _Awaited:
-    def __init__(self, coroutine: Any, context: Callable[[], _GradMode]) -> None:
+    def __init__(self, coroutine: Any, context: Callable[[], GradMode]) -> None:
         self.coroutine, self.context = coroutine, context
 
     def __await__(self) -> Any:
         return _steps(self.coroutine, self.context)
 
 
-class _Switch(_GradMode):
-    """A mode with a name of its own, which decorates with and without being called."""
+class _Switch(GradMode):
+    """A fixed mode; as a decorator it works with and without parentheses."""
 
     to: ClassVar[bool]
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        """A context, or where it stands as `@no_grad`, the decorated function."""
+        """A context manager; or, as `@no_grad` without parentheses, the decorated function."""
         instance = super().__new__(cls)
         if function is None:
             return instance
@@ -144,19 +145,22 @@ class _Switch(_GradMode):
 
 
 class no_grad(_Switch):  # noqa: N801 - torch's name
-    """Operations inside are not recorded. Usable as `with no_grad():`, `@no_grad()` and `@no_grad`."""
+    """Operations inside are not recorded, and do not require grad. Also usable as `@no_grad()` and `@no_grad`."""
 
     to = False
 
 
 class enable_grad(_Switch):  # noqa: N801 - torch's name
-    """Operations inside are recorded, also within `no_grad`. Usable as `@enable_grad` too."""
+    """Operations inside are recorded, also within `no_grad`. Also usable as `@enable_grad()` and `@enable_grad`."""
 
     to = True
 
 
-class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
-    """Turns recording on or off at once; used as a context, turns it back at the end."""
+class set_grad_enabled(GradMode):  # noqa: N801 - torch's name
+    """Switches recording on or off at once; as a context manager, switches back at the end. Also a decorator.
+
+    Raises TypeError if `mode` is not a bool.
+    """
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -165,13 +169,13 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's name
             )
         super().__init__(mode)
         self.before = is_grad_enabled()
-        set_recording(self.enabled)
+        _set_recording(self.enabled)
 
     def __enter__(self) -> None:
         self.previous.append(self.before)
-        set_recording(self.enabled)
+        _set_recording(self.enabled)
 
     def __call__(self, function: _F) -> _F:
-        """The function, with the mode set while it runs."""
-        set_recording(self.before)  # as a decorator it must not act where the function is defined
+        """Decorate `function`: the mode is switched while it runs."""
+        _set_recording(self.before)  # a decorator must not switch the mode where the function is defined
         return super().__call__(function)

@@ -1,13 +1,13 @@
-"""Writing into tensors that are part of a graph.
+"""In-place operations: writing into tensors that are part of a graph.
 
 Note [In-place operations]
-  `y.mul_(w)` computes `y · w` into y's memory, counts one write on its version counter, and makes the new node y's
-  history: the name `y` now means the result. Nodes that saved the old y find out by the version number.
+  `y.mul_(w)` computes `y · w` into y's memory, adds one to y's version counter, and makes the new node the grad_fn of
+  y: from now on, `y` is the result. If a node saved the old y, the version counter shows that its value is lost.
 
 Note [CopySlices]
-  Where y is a view, it is the *base* that changed: everything outside the view stays, what the view sees is replaced.
-  The base's new grad_fn is a CopySlices, which cuts the view's part out of the gradient, sends it through the
-  operation's own node, and puts the result back.
+  If y is a view, the write changes its *base*: the elements that the view shows are replaced, all others stay. The
+  base's new grad_fn is a CopySlices node. It takes the view's part out of the incoming gradient, passes that part
+  through the operation's own node, and puts the result back in its place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import Edge, Node, leading, next_sequence_nr
+from microtape.tape.node import Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, attach, compute, misfit, save, tracked
 from microtape.tape.packed_tensor import PackedTensor
@@ -43,8 +43,8 @@ from microtape.tape.views import View, ViewOperation, move_retained, replay
 from microtape.tape.watch import watch
 
 Sharing: TypeAlias = Literal["none", "same", "any", "repeated"]
-"""Which operands of a write may share its memory: none, those with the same elements in the same order, or any; with
-`repeated`, several elements of what is written to may even be one place."""
+"""Which operands may share memory with the tensor that is written to: none of them, those with the same elements in the
+same order, or any. With `repeated`, several elements of the written tensor may even be one memory location."""
 
 OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
@@ -53,7 +53,7 @@ OVERLAP = (
 
 
 class CopySlices(Node):
-    """The history of a base that was written to through one of its views; see Note [CopySlices]."""
+    """The grad_fn of a base that was written to through one of its views; see Note [CopySlices]."""
 
     __slots__ = ("function", "layout", "view")
     kind = "copy_slices"
@@ -66,7 +66,7 @@ class CopySlices(Node):
         super().__init__()
         self.function = function
         self.view = view.steps
-        self.layout = layout_of(view.base.array)
+        self.layout = _layout_of(view.base.array)
 
     def name(self) -> str:
         """The node's name as torch shows it."""
@@ -76,70 +76,74 @@ class CopySlices(Node):
         """See Node.apply."""
         if self.function is None:
             raise FreedGraphError(FREED_MESSAGE, ("recorded", self.call_site))
-        result = empty(self.layout, self.shape, self.dtype)
+        result = _empty_with_layout(self.layout, self.shape, self.dtype)
         if create_graph:
             result = new_tensor(type(gradient), result).copy_(gradient)
             window: Any = replay(self.view, result)
-            first, *rest = through(self.function, window.clone())
+            first, *rest = _apply_to_window(self.function, window.clone())
             window.copy_(window * 0 if first is None else first)
         else:
             result[...] = gradient
             window = replay(self.view, result)
-            first, *rest = through(self.function, window.copy())
+            first, *rest = _apply_to_window(self.function, window.copy())
             window[...] = 0 if first is None else first
         return [result, *rest]
 
     def release(self) -> bool:
-        """Free the operation's node and with it what it saved."""
+        """Free the operation's node, and its saved tensors with it. Returns whether there was a node."""
         freed, self.function = self.function is not None, None
         return freed
 
 
-def through(function: Node, window: Any) -> Sequence[Any]:
-    """The node of the operation that wrote into the view, on the view's part of the gradient."""
+def _apply_to_window(function: Node, window: Any) -> Sequence[Any]:
+    """Run `function`, the node that wrote into the view, on the view's part of the gradient."""
     create_graph = isinstance(window, TensorState)
     if function.kind != "function":
         return function.apply(window, create_graph)
-    window = window.conj()  # it comes conjugated for a formula of ours, and this one is the user's
+    window = window.conj()  # the engine conjugated it for a built-in formula, but this is a user's backward
     gradients = function.apply([window], create_graph)
     return [None if gradient is None else gradient.conj() for gradient in gradients]
 
 
-def layout_of(array: Array) -> tuple[int, ...]:
+def _layout_of(array: Array) -> tuple[int, ...]:
     """The array's dimensions, from the one with the longest stride to the one with the shortest."""
     return tuple(sorted(range(array.ndim), key=lambda dim: -abs(array.strides[dim])))
 
 
-def empty(layout: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
-    """A dense array with that layout: what is a view of one array with a layout is a view of every such array."""
+def _empty_with_layout(layout: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
+    """An uninitialised dense array with this layout, so that view operations on the base are views of it, too."""
     order = [layout.index(dim) for dim in range(len(layout))]
     return np.empty([shape[dim] for dim in layout], dtype).transpose(order)
 
 
 def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "same") -> Any:
-    """Run `node.forward` on x and the operands, write the result into x's memory and record it as x's new history."""
+    """Run `node.forward` on x and the operands, write the result into x's memory, and make `node` the grad_fn of x.
+
+    Raises InPlaceError if autograd cannot record the write, RuntimeError if the result has another shape or a dtype
+    that cannot be cast to x's, or if operands overlap in a way that `sharing` forbids. Returns x.
+    """
     frame = sys._getframe(2)
     tensors = [x, *[as_tensor(operand, type(x)) for operand in operands]]
     is_recorded = mode.enabled and x.array.dtype.kind in "fc" and any([requires_grad(tensor) for tensor in tensors])
     if is_recorded:
         check_in_place(x)
     edges = tracked(tensors) if is_recorded else ()
-    check_overlap(x, tensors[1:], sharing)
+    _check_overlap(x, tensors[1:], sharing)
     value = compute(node, tensors)
-    check_result(x, value)
+    _check_result(x, value)
     if not edges:
-        untracked_write(node, tensors, value)
+        _write_unrecorded(node, tensors, value)
         return x
     node.next_edges = edges
     attach(node, x.array, frame)
-    plan = node.plans[leading(node.next_nodes)] if node.saved_names else ()
+    plan = node.save_plans[receiver_mask(node.next_nodes)] if node.saved_names else ()
     before = x
-    if 0 in plan or watch.watcher is not None:  # x as it was, with the history that it had
+    if 0 in plan or watch.watcher is not None:  # a copy of the old x, with its old history
         before = new_tensor(type(x), x.array.copy(), edges[0])
     if plan:
         save(node, plan, [before, *tensors[1:]], x)
     write(x, value)
-    if -1 in plan:  # the result is x as it is now; the operands were saved as they were
+    if -1 in plan:  # the saved result has the new version of x, the saved operands have their old ones
         node.versions = tuple(
             [version_number(x) if source == -1 else saved_version(node, i) for i, source in enumerate(plan)]
         )
@@ -147,15 +151,15 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     if watch.watcher is not None:
         watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
     if target is not x:
-        computed_by = renewed_history(x)
-        for item in node.saved or ():  # the result is the view; weakly, as its new history leads to `node`
+        computed_by = renew_history(x)
+        for item in node.saved or ():  # the view; weak, because its new grad_fn leads to `node`
             if isinstance(item, SavedTensor | PackedTensor) and item.is_output:
                 item.computed_by = weakref.ref(computed_by)
     return x
 
 
-def untracked_write(node: Operation, tensors: Sequence[TensorState], value: Any) -> None:
-    """Write into the first tensor, leaving no history. Who watches is told, with a copy of what was there before."""
+def _write_unrecorded(node: Operation, tensors: Sequence[TensorState], value: Any) -> None:
+    """Write into the first tensor without history. The observer gets a copy of the old values."""
     x = tensors[0]
     if watch.watcher is None:
         write(x, value)
@@ -166,8 +170,8 @@ def untracked_write(node: Operation, tensors: Sequence[TensorState], value: Any)
     watch.watcher.unrecorded(node, (before, *tensors[1:]), (x,), True)
 
 
-def renewed_history(x: TensorState) -> Node:
-    """Give a view that was written to its new history now, so that it stands on the tape right behind its base's."""
+def renew_history(x: TensorState) -> Node:
+    """Record the new history of a written view now, so that its node, returned, follows the base's on the tape."""
     assert x.meta is not None
     assert x.meta.view is not None
     x.meta.view.seen = -1
@@ -177,7 +181,7 @@ def renewed_history(x: TensorState) -> Node:
 
 
 def check_in_place(x: TensorState) -> None:
-    """Raise InPlaceError where a recorded write into x would make gradients wrong or ambiguous."""
+    """Raise InPlaceError if a recorded write into x would make gradients wrong or ambiguous."""
     view = x.meta.view if x.meta is not None else None
     if view is not None:
         view.check("is being")
@@ -187,8 +191,8 @@ def check_in_place(x: TensorState) -> None:
         raise InPlaceError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def check_result(x: TensorState, value: Any) -> None:
-    """Raise RuntimeError where a result does not fit into x's memory."""
+def _check_result(x: TensorState, value: Any) -> None:
+    """Raise RuntimeError if a result of this shape and dtype cannot be written into x's memory."""
     if value.shape != x.array.shape:
         raise misfit(x.array.shape, value.shape)
     if not np.can_cast(value.dtype, x.array.dtype, "same_kind"):
@@ -198,8 +202,8 @@ def check_result(x: TensorState, value: Any) -> None:
         )
 
 
-def check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharing) -> None:
-    """Raise RuntimeError where one place in memory would be written to more than once, or be read and written."""
+def _check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharing) -> None:
+    """Raise RuntimeError if a memory location would be written to more than once, or both read and written."""
     ours = x.array
     if sharing == "repeated":
         return
@@ -215,25 +219,27 @@ def check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Sharin
             overlap = False
         else:
             overlap = (
-                is_dense(ours) and is_dense(other.array) and (sharing == "none" or places(ours) != places(other.array))
+                _is_dense(ours)
+                and _is_dense(other.array)
+                and (sharing == "none" or places(ours) != places(other.array))
             )
         if overlap:
             raise RuntimeError(OVERLAP)
 
 
 def places(array: Array) -> tuple[Any, ...]:
-    """Where in memory the array's elements are, in their order."""
+    """A value that is equal for arrays with the same elements in memory in the same order."""
     strides = [stride for size, stride in zip(array.shape, array.strides, strict=True) if size > 1]
     return (array.ctypes.data, array.size, array.ndim, *strides)
 
 
-def is_dense(array: Array) -> bool:
-    """Whether the array's elements lie beside each other in memory, in whichever order."""
-    return array.transpose(layout_of(array)).flags.c_contiguous
+def _is_dense(array: Array) -> bool:
+    """Whether the array's elements fill a block of memory without gaps, in any order."""
+    return array.transpose(_layout_of(array)).flags.c_contiguous
 
 
 def write(x: TensorState, value: Any) -> None:
-    """Put `value` into x's memory and count the write."""
+    """Write `value` into x's memory and count the write. Raises as Note [Inference tensors] says."""
     if x.version is INFERENCE and not mode.inference:
         raise InferenceTensorError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
@@ -246,22 +252,23 @@ def write(x: TensorState, value: Any) -> None:
 
 
 def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
-    """Make `edge` the history of x, or of its base if it is a view; see the notes above. Returns x or the base, and its
-    new grad_fn. Afterwards, the view's own history has to be renewed.
+    """Make `edge` the history of x or, if x is a view, the part of a CopySlices that becomes its base's grad_fn.
+
+    Returns x or the base, and its new grad_fn. The caller has to renew the history of a view afterwards.
     """
     view = x.meta.view if x.meta is not None else None
     node, target = edge[0], x
     assert node is not None
     if view is not None:
-        target, node = view.base, copy_slices(view, node)
+        target, node = view.base, _make_copy_slices(view, node)
         edge = (node, 0)
     move_retained(target, history_of(target), edge)
     target.edge = edge
     return target, node
 
 
-def copy_slices(view: View, function: Node) -> CopySlices:
-    """The new history of the view's base, after `function` has written into the view."""
+def _make_copy_slices(view: View, function: Node) -> CopySlices:
+    """The new grad_fn of the view's base, after `function` has written into the view."""
     node = CopySlices(view, function)
     node.next_edges = edge_of(view.base), *function.next_edges[1:]
     node.sequence_nr = next_sequence_nr()

@@ -1,14 +1,16 @@
-"""Inference mode: like no_grad, and the tensors made inside have no version counter and can never enter a graph.
+"""Inference mode: like no_grad, but the tensors made inside can never be part of a graph.
 
-They are marked by `INFERENCE` in the place of a version, wherever they come from: operations, which the mode observes,
-factories, and comparisons.
+Note [Inference tensors]
+  A tensor made in inference mode has `INFERENCE` in the place of a version counter. Saving it for backward and writing
+  to it outside of inference mode raise InferenceTensorError. A Watcher marks the results of operations; factories and
+  comparisons call `mark_if_inference` themselves.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import INFERENCE, TensorState
 from microtape.tape.watch import Watcher, watch
@@ -17,33 +19,33 @@ _T = TypeVar("_T", bound=TensorState)
 
 
 class _Marker(Watcher):
-    """Marks what operations make in inference mode; a view has the version of its base already."""
+    """Marks the outputs of operations; a view already has the version of its base."""
 
     def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """See Watcher."""
         for output in outputs:
             if output.version is None:
-                marked(output)
+                mark_if_inference(output)
 
 
 _marker = _Marker()
 
 
-def marked(tensor: _T) -> _T:
-    """The tensor, which has just been made, as an inference tensor if that is the mode."""
+def mark_if_inference(tensor: _T) -> _T:
+    """Make `tensor`, a new one, an inference tensor if this thread is in inference mode. Returns it."""
     if mode.inference:
         tensor.version = INFERENCE
     return tensor
 
 
-class inference_mode(_GradMode):  # noqa: N801 - torch's name
-    """Operations inside are not recorded, and their results are inference tensors: never to be used in a graph.
+class inference_mode(GradMode):  # noqa: N801 - torch's name
+    """Operations inside are not recorded, and their results are inference tensors; see Note [Inference tensors].
 
-    Usable as a context and as a decorator. `inference_mode(False)` inside of it is normal mode again.
+    A context manager and decorator. `inference_mode(False)` inside it returns to normal mode.
     """
 
     def __new__(cls, mode: Any = True) -> Any:
-        """A context, or where it stands as `@inference_mode`, the decorated function."""
+        """A context manager; or, as `@inference_mode` without parentheses, the decorated function."""
         instance = super().__new__(cls)
         if not callable(mode):
             return instance
@@ -55,8 +57,8 @@ class inference_mode(_GradMode):  # noqa: N801 - torch's name
         self.mode = mode
         self.outside: list[tuple[bool, bool, bool]] = []
 
-    def fresh(self) -> _GradMode:
-        """See _GradMode."""
+    def fresh(self) -> GradMode:
+        """See GradMode."""
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:
@@ -79,7 +81,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 def is_inference(tensor: TensorState) -> bool:
-    """Whether the tensor was made in inference mode, or is a view of one that was."""
+    """Whether the tensor, or the base that it is a view of, was made in inference mode."""
     return tensor.version is INFERENCE
 
 

@@ -1,4 +1,4 @@
-"""What may be assigned to a tensor's `.grad`, and the dtype in which a leaf accumulates gradients."""
+"""Checks on what is assigned to a tensor's `.grad`, and the dtype in which a leaf accumulates gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from microtape.tape.tensor_state import TensorState, ensure_meta, is_leaf, requi
 
 
 def check_grad(tensor: TensorState, grad: Any) -> None:
-    """Raise TypeError or RuntimeError where `grad` cannot be the gradient of `tensor`."""
+    """Raise TypeError if `grad` is not a Tensor, RuntimeError if its shape or dtype does not suit `tensor`."""
     if not isinstance(grad, TensorState):
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
     if grad is tensor:
@@ -25,7 +25,7 @@ def check_grad(tensor: TensorState, grad: Any) -> None:
     expected = grad_dtype_of(tensor)
     if expected is not None and grad.array.dtype != expected:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{cpp_name(grad.array.dtype)}' to a tensor with grad_dtype "
+            f"attempting to assign a gradient with dtype '{_dtype_name(grad.array.dtype)}' to a tensor with grad_dtype "
             f"'{scalar_name(expected)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
             "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
             "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
@@ -34,16 +34,16 @@ def check_grad(tensor: TensorState, grad: Any) -> None:
 
 
 def grad_dtype_of(tensor: TensorState) -> DType | None:
-    """The dtype in which a leaf accumulates gradients: its own unless it was set; None for any."""
+    """The dtype in which a leaf accumulates gradients: its own unless another was set; None for any dtype."""
     chosen = tensor.meta.grad_dtype if tensor.meta is not None else OWN_DTYPE
     return tensor.array.dtype if chosen is OWN_DTYPE else chosen
 
 
 def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
-    """Let a leaf accumulate gradients in `dtype`, or None: in whichever they come.
+    """Set the dtype in which a leaf accumulates gradients; None lets them keep the dtype in which they arrive.
 
-    Raises RuntimeError for a result, for what is no dtype or cannot be a gradient's, and where there is a gradient of
-    another one.
+    Raises RuntimeError on a non-leaf tensor, for a `dtype` that is not a floating or complex dtype, and if the leaf
+    already has a gradient of another dtype.
     """
     if not is_leaf(tensor):
         raise RuntimeError("grad_dtype can only be set on leaf tensors.")
@@ -55,7 +55,7 @@ def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
     if dtype is not None and meta.grad is not None and meta.grad.array.dtype != dtype:
         raise RuntimeError(
             f"Cannot set grad_dtype to '{scalar_name(dtype)}' because there is already a gradient with dtype "
-            f"'{cpp_name(meta.grad.array.dtype)}'. Please clear the gradient (.grad = None) before changing "
+            f"'{_dtype_name(meta.grad.array.dtype)}'. Please clear the gradient (.grad = None) before changing "
             "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
         )
     meta.grad_dtype = dtype
@@ -64,6 +64,6 @@ def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
         accumulator.dtype = dtype
 
 
-def cpp_name(dtype: DType) -> str:
-    """torch's name for a dtype as these messages spell it: `float` and `double` as in C++, others by their own."""
+def _dtype_name(dtype: DType) -> str:
+    """The name of a dtype in these messages of torch: C++'s `float` and `double`, otherwise as in `scalar_name`."""
     return {"float32": "float", "float64": "double"}.get(dtype.name) or scalar_name(dtype)

@@ -1,9 +1,4 @@
-"""Operations with several outputs: the largest values *and* where they are, the factors of a matrix.
-
-Note [Several outputs]
-  The outputs share one node, and each knows by its `output_nr` which of the node's gradients is its own. A formula gets
-  them all as a list, with None for an output that nothing came back for: see Note [Undefined gradients].
-"""
+"""Operations with several outputs, such as `max` with its values and indices; see Note [Several outputs]."""
 
 from __future__ import annotations
 
@@ -16,20 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, describe_outputs, quietly, record, refusal, tracked
+from microtape.tape.operation import Operation, describe_outputs, quiet_context, record, refusal, tracked
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
 
-class Several(Operation):
-    """An operation whose `forward` returns several arrays; `results` are the names that its formulas know them by."""
+class MultiOutputOperation(Operation):
+    """An operation whose `forward` returns several arrays; `results` are their names in the gradient formulas."""
 
     __slots__ = ()
     multi_output = True
-    returns: ClassVar[Callable[..., Any]]  # makes of the outputs what the caller gets
+    returns: ClassVar[Callable[..., Any]]  # builds the return value of the call from the outputs
 
     def materialized(self, gradients: Sequence[Any]) -> list[Any]:
-        """The gradients, with zeros for those that are undefined."""
+        """The gradients of the outputs, with zeros in place of undefined ones; see Note [Undefined gradients]."""
         like = next(gradient for gradient in gradients if gradient is not None)
         return [
             zeros_like(like, *self.output_spec(i)) if gradient is None else gradient
@@ -38,7 +33,7 @@ class Several(Operation):
 
 
 def return_type(name: str, *fields: str) -> Any:
-    """A named tuple that prints as torch's do."""
+    """A class of named tuples that print as torch's return types do."""
 
     def represent(self: Any) -> str:
         values = (f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
@@ -50,22 +45,22 @@ def return_type(name: str, *fields: str) -> Any:
 
 @cache
 def _named(*fields: str) -> Any:
-    """A named tuple with these fields; it takes its time to make one, and many return values and indices."""
+    """A class of named tuples with these fields; cached, because making one is slow and many operations share it."""
     return namedtuple("_".join(fields), fields)
 
 
-def call_several(node: Several, *operands: Any) -> Any:
+def call_multi_output(node: MultiOutputOperation, *operands: Any) -> Any:
     """`operation.call`, for an operation with several outputs."""
     tensor = next((operand for operand in operands if isinstance(operand, TensorState)), None)
     returns = type(node).returns
     if tensor is None:
         return returns(*node.forward(*operands))
     tensors = [as_tensor(operand, type(tensor)) for operand in operands]
-    outputs = [new_tensor(type(tensor), array) for array in compute_several(node, tensors)]
+    outputs = [new_tensor(type(tensor), array) for array in _compute(node, tensors)]
     edges = tracked(tensors)
     if edges:
         for output_nr, output in enumerate(outputs):
-            if output.array.dtype.kind in "fc":  # whole numbers have no history
+            if output.array.dtype.kind in "fc":  # integer outputs, such as indices, have no history
                 output.edge = (node, output_nr)
         record(node, tensors, edges, outputs, sys._getframe(2))
     elif watch.watcher is not None:
@@ -74,16 +69,16 @@ def call_several(node: Several, *operands: Any) -> Any:
     return returns(*outputs)
 
 
-def compute_several(node: Several, tensors: Sequence[TensorState]) -> list[Any]:
-    """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
+def _compute(node: MultiOutputOperation, tensors: Sequence[TensorState]) -> list[Any]:
+    """Run `node.forward` on the tensors' arrays. Raises RuntimeError if their shapes or dtypes do not match."""
     arrays = node.arrays(tensors)
     try:
-        return [as_array(output) for output in quietly().run(node.forward, *arrays)]
+        return [as_array(output) for output in quiet_context().run(node.forward, *arrays)]
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
 
 
 def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Zeros, as an array or as a Tensor like `like`."""
+    """Zeros of this shape and dtype, as an array or, if `like` is one, as a Tensor."""
     zeros = np.zeros(shape, dtype)
     return new_tensor(type(like), zeros) if isinstance(like, TensorState) else zeros

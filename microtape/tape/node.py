@@ -3,11 +3,19 @@
 Note [Sequence numbers]
   Every node takes the next number of one process-wide counter when it is recorded. A node's edges lead to nodes that
   were recorded earlier, so numbers fall along every edge, and evaluating the ready node with the highest number first
-  rewinds the tape. NB: torch counts for each thread apart.
+  rewinds the tape. NB: torch has one counter for each thread.
 
 Note [Undefined gradients]
-  A gradient of None means "nothing flows here". It is not zero: it costs nothing, leaves `.grad` untouched, and still
-  counts as delivered.
+  A gradient of None is undefined: no gradient flows along this edge. Unlike a gradient of zeros it costs nothing and
+  leaves `.grad` as it is, but it counts as delivered all the same.
+
+Note [Several outputs]
+  The outputs of an operation share one node, and each output has its own `output_nr`. Such a node has `multi_output`
+  set, and everything that exists once for each output is a *list*, indexed by `output_nr`: the node's `shape` and
+  `dtype`, its buffer in the engine, and the gradient that its `apply` receives, with None for an output whose gradient
+  is undefined. A node with one output has the bare value instead, and `type(...) is list` tells the two apart. A tuple
+  never means several outputs: it is a shape, or the gradients of several inputs. NB: the node of a custom Function has
+  `multi_output` set even if its forward returned one tensor.
 """
 
 from __future__ import annotations
@@ -27,20 +35,20 @@ if TYPE_CHECKING:
     from microtape.tape.tensor_state import TensorState
 
 Edge: TypeAlias = "tuple[Node | None, int]"
-"""(node, input_nr): the node that receives a gradient, and which of its inputs."""
+"""(node, input_nr): the node that receives a gradient, and the index of that gradient among those it receives."""
 
 NO_EDGE: Edge = (None, 0)
-"""Of a tensor that does not require grad. Compared by identity."""
+"""The edge of a tensor that does not require grad. Compared by identity."""
 
-DEAD_END: Edge = (None, int("0"))  # computed, or Python would make it the very object that NO_EDGE is
-"""Of a tensor that requires grad, but whose gradient goes nowhere: a view made without grad mode."""
+DEAD_END: Edge = (None, int("0"))  # computed, because Python would merge two equal constants into one object
+"""The edge of a tensor that requires grad but whose gradient goes nowhere: a view made without grad mode."""
 
 OWN_DTYPE: Any = object()
-"""In the place of a leaf's `grad_dtype`: its own dtype, as long as nothing else was set."""
+"""The value of `grad_dtype` that stands for the leaf's own dtype, the default."""
 
 
-def leading(nodes: Sequence[Node | None]) -> tuple[bool, ...]:
-    """Which of the edges lead to a node: there gradients go, and for them a formula's tensors are saved."""
+def receiver_mask(nodes: Sequence[Node | None]) -> tuple[bool, ...]:
+    """For each edge, whether it leads to a node: only then its gradient formula runs and needs saved tensors."""
     return tuple([node is not None for node in nodes])
 
 
@@ -48,12 +56,12 @@ next_sequence_nr = itertools.count().__next__
 
 
 class NodeHooks:
-    """The functions that run before and after a node; made when the first one is registered."""
+    """The hooks of one node, made when the first hook is registered."""
 
     __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
 
     def __init__(self, leaf: NodeHooks | None = None) -> None:
-        """`leaf` holds the hooks of a leaf, which outlive its AccumulateGrad nodes: they share those two dicts."""
+        """`leaf` holds the hooks of a leaf, which outlive its AccumulateGrad nodes: the nodes share its two dicts."""
         self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}  # output_nr -> hooks of that output's tensor
         self.retain: dict[int, weakref.ref[TensorState]] = {}  # output_nr -> the tensor that retains its gradient
         self.pre: dict[int, Callable[..., Any]] = {}
@@ -64,7 +72,7 @@ class NodeHooks:
 
 
 class Node:
-    """A vertex of the backward graph: takes the gradients of an operation's outputs, gives those of its inputs."""
+    """A vertex of the backward graph: computes the gradients of an operation's inputs from those of its outputs."""
 
     __slots__ = (
         "__weakref__",
@@ -83,22 +91,22 @@ class Node:
     kind: ClassVar[str] = "operation"
     formula: ClassVar[str] = ""
     multi_output: ClassVar[bool] = False
-    renumbered: ClassVar[bool] = False  # of all nodes: whether a user has ever set a number by hand
+    renumbered: ClassVar[bool] = False  # on Node itself: whether a user has ever set a sequence number
     saved_names: tuple[str, ...] = ()
-    saved_order: ClassVar[tuple[int, ...]] = ()  # in which torch saves and unpacks them; empty: as they are
-    sources: tuple[int, ...] = ()  # for each saved tensor, which operand it is; -1 for an output or anything else
+    saved_order: ClassVar[tuple[int, ...]] = ()  # in which torch unpacks them; empty: as saved
+    sources: tuple[int, ...] = ()  # for each saved tensor, the number of the operand that it is; -1 for anything else
 
-    next_nodes: tuple[Node | None, ...]  # for each input, the node that its gradient goes to
-    input_nrs: tuple[int, ...]  # and which of that node's inputs it is; apart, because nearly all have the same ones
+    next_nodes: tuple[Node | None, ...]  # for each input, the node that receives its gradient
+    input_nrs: tuple[int, ...]  # and its index there; a separate tuple, because nearly all nodes share it
     sequence_nr: int
-    shape: Any  # of the output; for a multi-output node, a list with one for each of them
+    shape: Any  # of the output; a list: Note [Several outputs]
     dtype: Any
     saved: tuple[Any, ...] | None  # None once freed
-    versions: tuple[int, ...]  # of the saved tensors; not set where all were at version 0
+    versions: tuple[int, ...]  # of the saved tensors; not set if all were at version 0
     code: CodeType | None
     instruction: int
     hooks: NodeHooks | None
-    _metadata: dict[Any, Any]  # not set until somebody asks for it
+    _metadata: dict[Any, Any]  # not set until it is first read
 
     def __init__(self) -> None:
         self.next_nodes = self.input_nrs = ()
@@ -107,21 +115,21 @@ class Node:
         self.hooks = None
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
-        """The gradients of the inputs, one for each edge, from that of the output (a list of them if multi_output).
+        """Compute the gradients of the inputs, one for each edge, from the gradient of the output.
 
-        Gradients are arrays, or Tensors if `create_graph`.
+        Gradients are arrays, or Tensors if `create_graph`. `gradient` may be a list: see Note [Several outputs].
         """
         raise NotImplementedError
 
     def release(self) -> bool:
-        """Free what was saved. Returns whether there was anything."""
+        """Free the saved tensors. Returns whether there were any."""
         if not self.saved:
             return False
         self.saved = None
         return True
 
     def output_spec(self, output_nr: int) -> tuple[tuple[int, ...], DType]:
-        """Shape and dtype of an output, and therefore of the gradient that arrives for it."""
+        """The shape and dtype of an output, which are those of its gradient, too."""
         if self.multi_output:
             return self.shape[output_nr], self.dtype[output_nr]
         return self.shape, self.dtype
@@ -138,7 +146,7 @@ class Node:
 
     @property
     def next_edges(self) -> tuple[Edge, ...]:
-        """Where the gradient of each input goes."""
+        """For each input, the edge along which its gradient is delivered."""
         each = zip(self.next_nodes, self.input_nrs, strict=True)
         return tuple([NO_EDGE if node is None else (node, input_nr) for node, input_nr in each])
 
@@ -148,7 +156,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
-        """torch's public view of the edges: a pair (node or None, input number) for each differentiable operand."""
+        """torch's public view of the edges: a pair (node or None, input_nr) for each differentiable operand."""
         return self.next_edges
 
     @property
@@ -169,11 +177,17 @@ class Node:
         return self.hooks
 
     def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
-        """Call `hook(grad_outputs)` before the node runs; a returned tuple replaces them."""
+        """Call `hook(grad_outputs)`, a tuple of Tensors or None, before the node runs; a returned tuple replaces it.
+
+        Backward raises TypeError or GradientError for a replacement of another type, length, shape or dtype.
+        """
         return add_hook(self.ensure_hooks().pre, hook)
 
     def register_hook(self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]) -> RemovableHandle:
-        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a returned tuple replaces `grad_inputs`."""
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a returned tuple replaces `grad_inputs`.
+
+        Backward raises TypeError or GradientError for a replacement of another type, length, shape or dtype.
+        """
         return add_hook(self.ensure_hooks().post, hook)
 
     def __lt__(self, other: Node) -> bool:
@@ -181,9 +195,10 @@ class Node:
         return self.sequence_nr > other.sequence_nr
 
     def __call__(self, *gradients: Any) -> Any:
-        """Run the node by itself, without hooks: the gradients of its inputs from those of its outputs.
+        """Run this node alone, without hooks: the gradients of its inputs from those of its outputs, all Tensors.
 
-        Raises TypeError for the wrong number of gradients.
+        Raises TypeError for the wrong number of gradients, for an argument that is neither a Tensor nor None, and on
+        the node of a custom Function.
         """
         from microtape.backward.introspection import run_node
 
@@ -209,7 +224,7 @@ class Node:
 
 
 class InputMetadata(NamedTuple):
-    """What a node expects to arrive for one of its outputs."""
+    """The shape, dtype and device that a node expects of the gradient of one of its outputs."""
 
     shape: tuple[int, ...]
     dtype: DType
@@ -217,12 +232,12 @@ class InputMetadata(NamedTuple):
 
 
 class AccumulateGrad(Node):
-    """The sink under a leaf: what arrives is added to the leaf's `.grad`, by `backward.accumulate`."""
+    """The node of a leaf: its incoming gradient is added to the leaf's `.grad`, by `backward.accumulate`."""
 
     __slots__ = ("variable",)
     kind = "accumulate"
     formula = "x.grad += g"
-    sequence_nr = 2**64 - 1  # before all others, as soon as it is ready
+    sequence_nr = 2**64 - 1  # runs before all others, as soon as it is ready
     next_nodes = input_nrs = saved = ()
     code = None
 
@@ -239,7 +254,7 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
     def ensure_hooks(self) -> NodeHooks:
-        """The node's hooks; those on the leaf itself are kept by the leaf."""
+        """The node's hooks, made if there are none; the leaf keeps those registered on the leaf."""
         if self.hooks is None:
             meta = self.variable.meta
             assert meta is not None
@@ -250,7 +265,7 @@ class AccumulateGrad(Node):
 
 
 class RemovableHandle:
-    """What registering a hook returns; `remove()` may be called any time, also twice and during backward."""
+    """A handle that removes a registered hook; `remove()` may be called at any time, also twice or during backward."""
 
     def __init__(self, hooks: dict[int, Callable[..., Any]], key: int) -> None:
         self._hooks = hooks
@@ -271,12 +286,12 @@ _hook_keys = itertools.count()
 
 
 def add_hook(hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> RemovableHandle:
-    """Register `hook` behind those that are there."""
+    """Register `hook`, to be called after those that are registered already."""
     key = next(_hook_keys)
     hooks[key] = hook
     return RemovableHandle(hooks, key)
 
 
 def is_array(value: Any) -> bool:
-    """Whether `value` is numpy's: an array, or the scalar that numpy returns for 0-d results."""
+    """Whether `value` is a numpy array, or a scalar as numpy returns it for 0-d results."""
     return isinstance(value, np.ndarray | np.generic)

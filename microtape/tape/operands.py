@@ -1,4 +1,4 @@
-"""Operands: what may stand beside a tensor, as a tensor, and two arrays in one dtype."""
+"""Operands: numbers and arrays beside a tensor become tensors, and two arrays are promoted to one dtype."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ ARRAYS = (np.ndarray, np.generic)
 
 
 def as_tensor(value: Any, like: type[_T]) -> _T:
-    """`value` itself if it is a tensor, else a constant tensor around it."""
-    return value if isinstance(value, like) else constant(value, like)
+    """`value` itself if it is a tensor, otherwise a tensor without history around it."""
+    return value if isinstance(value, like) else _constant(value, like)
 
 
-def constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
+def _constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
     """A tensor without history around an array or number."""
     if isinstance(value, TensorState):
         return value  # type: ignore[return-value]  # a sibling class of tensor
     if not isinstance(value, NUMBERS):
-        return made_of(value, new_tensor(like, np.asarray(value, dtype)))
+        return tell_made(value, new_tensor(like, np.asarray(value, dtype)))
     number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
     number.meta = NUMBER
-    return made_of(value, number)
+    return tell_made(value, number)
 
 
-def made_of(value: Any, tensor: _T) -> _T:
-    """Tell the observer, if there is one, of a tensor made of what may have been taken out of another one."""
+def tell_made(value: Any, tensor: _T) -> _T:
+    """Tell the observer, if there is one, that `tensor` was made of `value`. Returns the tensor."""
     if watch.watcher is not None:
-        watch.watcher.entered(value, tensor)
+        watch.watcher.tensor_made(value, tensor)
     return tensor
 
 
 def as_operand(value: Any, other: TensorState) -> TensorState:
-    """The operand beside the tensor `other`: a tensor, or a constant around a number or an array.
+    """`value` as a tensor operand beside `other`; it may be a tensor, a number or an array.
 
     Raises TypeError for anything else.
     """
@@ -51,19 +51,19 @@ def as_operand(value: Any, other: TensorState) -> TensorState:
 
 
 def number_operand(value: Any, other: TensorState) -> Any:
-    """A constant beside the tensor `other`; a number takes on its dtype. NotImplemented if it is no number or array."""
+    """A number or array as a tensor beside `other`; a number gets the promoted dtype. Otherwise NotImplemented."""
     if isinstance(value, NUMBERS):
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        number = new_tensor(type(other), as_element(value, dtype))
+        number = new_tensor(type(other), _as_element(value, dtype))
         number.meta = NUMBER
-        return number if watch.watcher is None else made_of(value, number)
+        return number if watch.watcher is None else tell_made(value, number)
     if isinstance(value, ARRAYS) and value.dtype.kind in "biufc":
-        return made_of(value, new_tensor(type(other), np.asarray(value)))
+        return tell_made(value, new_tensor(type(other), np.asarray(value)))
     return NotImplemented
 
 
-def as_element(value: Any, dtype: Any) -> Array:
-    """A number as a 0-d array. One that is too large for an integer dtype wraps around, as in torch."""
+def _as_element(value: Any, dtype: Any) -> Array:
+    """A number as a 0-d array. A number too large for an integer dtype wraps around, as in torch."""
     try:
         return np.asarray(value, dtype)
     except OverflowError:
@@ -71,7 +71,7 @@ def as_element(value: Any, dtype: Any) -> Array:
 
 
 def promoted(a: Array, b: Array) -> tuple[Array, Array]:
-    """Both arrays in the dtype that torch would compute with; see Note [Type promotion]."""
+    """Both arrays in the dtype that torch would compute in; see Note [Type promotion]."""
     if a.dtype == b.dtype:
         return a, b
     (dim_a, zero_a), (dim_b, zero_b) = dtypes.ranks(a), dtypes.ranks(b)

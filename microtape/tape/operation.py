@@ -1,13 +1,14 @@
 """Operations: a forward formula on arrays, one gradient formula for each operand, and the recording of a call.
 
 Note [One formula for both passes]
-  A gradient formula is written once, with operators and functions that take arrays as well as Tensors. Plain backward
-  feeds it arrays. With `create_graph=True` it is fed Tensors, so that the formula records itself and can be
-  differentiated again.
+  A gradient formula is written once, with operators and functions that take arrays as well as Tensors. A plain backward
+  pass calls it with arrays. With `create_graph=True` backward calls it with Tensors, so that the formula is recorded
+  like any other computation and can be differentiated again.
 
 Note [NaN and Inf are results]
-  A forward runs in a context of its own, where numpy does not warn of them. A context cannot be entered twice at a
-  time, so each call gets a copy, which is cheap.
+  As in torch, a computation that yields NaN or Inf gives no warning. A forward therefore runs in a `contextvars`
+  context in which numpy's warnings are off. A context cannot be entered a second time before it is left, so each call
+  gets a copy, which is cheap.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ import numpy as np
 from microtape.basics import dtypes
 from microtape.basics.call_site import LIBRARY_FILES
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import NO_EDGE, Edge, Node, leading, next_sequence_nr
+from microtape.tape.node import NO_EDGE, Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
-from microtape.tape.plans import ONLY_RESULT, Plan, all_of, parameters, read_plans
+from microtape.tape.save_plan import ONLY_RESULT, SavePlan, formula_parameters, plan_of_all, read_save_plans
 from microtape.tape.saved import SavedTensor, keep_versions, unpack
 from microtape.tape.saved_attributes import define_saved_attributes
 from microtape.tape.tensor_state import Array, TensorState, edge_of, new_tensor
@@ -33,31 +34,31 @@ from microtape.tape.watch import watch
 
 _quiet = contextvars.Context()
 _quiet.run(np.seterr, all="ignore")
-quietly = _quiet.copy  # `quietly().run(f, x)` is f(x); see Note [NaN and Inf are results]
+quiet_context = _quiet.copy  # `quiet_context().run(f, x)` is f(x) without warnings
 
 
-_FIRST, _BOTH_FIRST = (0,), (0, 0)  # the same tuples for nearly all nodes
+_FIRST, _BOTH_FIRST = (0,), (0, 0)  # `input_nrs`: nearly all nodes share these tuples
 _ndarray = np.ndarray
 _array_of = attrgetter("array")
-_new = new_node = object.__new__  # `record_result` fills it in; calling the class would take twice as long
+_new_tensor = _new_node = object.__new__  # calling the class would take twice as long
 
 
 class Operation(Node):
-    """A built-in operation: `formula`, `operands`, `forward` and a `grad_<operand>` for each of the operands."""
+    """A built-in operation: `formula`, `operands`, `forward`, and for each operand a method `grad_<operand>`."""
 
     __slots__ = ()
     operands: ClassVar[tuple[str, ...]] = ("x",)
     results: ClassVar[tuple[str, ...]] = ("z",)
     op: ClassVar[str] = ""
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
-    plans: ClassVar[dict[tuple[bool, ...], Plan]] = {}  # to which operands gradients go -> what to save
-    full_plan: ClassVar[Plan] = ()  # where gradients go to all of them
-    all_operands: ClassVar[Plan] = ()  # the very object that is the plan where all of them are saved
+    save_plans: ClassVar[dict[tuple[bool, ...], SavePlan]] = {}  # receiver_mask -> what to save
+    full_save_plan: ClassVar[SavePlan] = ()  # the plan if all operands receive gradients
+    all_operands_plan: ClassVar[SavePlan] = ()  # the plan that saves all operands, compared with `is`
 
     forward: Any
 
     def __init__(self) -> None:
-        """Leaves to `record_result` what every node has: a gradient formula calls operations that nobody records."""
+        """Set nothing: `_record_result` sets every node's attributes, and unrecorded operations do not need them."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -69,15 +70,15 @@ class Operation(Node):
 
     @classmethod
     def _read_formulas(cls) -> None:
-        """Learn from the formulas' parameters what is to be saved; see Note [What is saved]."""
+        """Derive from the formulas' parameters what to save; see Note [What is saved]."""
         cls.gradients = tuple([getattr(cls, f"grad_{operand}") for operand in cls.operands])
-        rows = tuple([parameters(formula) for formula in cls.gradients])
-        cls.saved_names, cls.sources, cls.plans = read_plans(cls.operands, cls.results, rows)
-        cls.full_plan = cls.plans[(True,) * len(cls.operands)]
-        cls.all_operands = all_of(len(cls.operands))
+        rows = tuple([formula_parameters(formula) for formula in cls.gradients])
+        cls.saved_names, cls.sources, cls.save_plans = read_save_plans(cls.operands, cls.results, rows)
+        cls.full_save_plan = cls.save_plans[(True,) * len(cls.operands)]
+        cls.all_operands_plan = plan_of_all(len(cls.operands))
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
-        """The operands' arrays, as `forward` wants them."""
+        """The operands' arrays, as `forward` takes them."""
         return [*map(_array_of, operands)]
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
@@ -92,20 +93,20 @@ class Operation(Node):
 
 
 class Unary(Operation):
-    """An operation on one tensor; whole numbers are computed with as floats, unless `floating` is False."""
+    """An operation on one tensor. Integers and bools are converted to floats first, unless `floating` is False."""
 
     __slots__ = ()
     floating: ClassVar[bool] = True
     grad_x: Callable[..., Any]
 
     def arrays(self, operands: Sequence[TensorState]) -> Sequence[Array]:
-        """The operand's array."""
+        """The operand's array, converted to the default dtype if need be."""
         array = operands[0].array
         return [array.astype(dtypes.get_default_dtype()) if self.floating and array.dtype.kind in "biu" else array]
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        count = len(self.saved_names)  # spelled out: a call with *saved takes a fifth of a microsecond more
+        count = len(self.saved_names)  # unrolled: a call with *saved takes 0.2 µs more
         if count == 0:
             return (self.grad_x(gradient),)
         saved = unpack(self, create_graph)
@@ -127,7 +128,7 @@ class Binary(Operation):
 
     @staticmethod
     def promoted(x: Array, y: Array) -> tuple[Array, Array]:
-        """Two arrays of different dtypes in one."""
+        """Both arrays in the dtype that the operation computes in."""
         return promoted(x, y)
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
@@ -139,7 +140,7 @@ class Binary(Operation):
                 self.grad_y(gradient) if to_y is not None else None,
             )
         saved = unpack(self, create_graph)
-        if len(saved) == 2:  # spelled out, as in Unary
+        if len(saved) == 2:  # unrolled, as in Unary
             x, y = saved
             return (
                 self.grad_x(gradient, x, y) if to_x is not None else None,
@@ -154,25 +155,26 @@ class Binary(Operation):
 def call(node: Operation, *operands: Any) -> Any:
     """Run `node.forward` on the operands and record the call.
 
-    On arrays it returns the array: this is how gradient formulas use operations in a plain backward pass. On Tensors
-    it returns a Tensor that requires grad if one of the operands does and the mode says so.
+    On arrays it returns an array and records nothing: this is how gradient formulas use operations in a plain backward
+    pass. On Tensors it returns a Tensor, which requires grad if grad mode is on and one of the operands requires grad.
+    Raises TypeError if no operand is a Tensor or array, RuntimeError if the operands' shapes or dtypes do not match.
     """
     for operand in operands:
         if isinstance(operand, TensorState):
             like = type(operand)
             break
     else:
-        check_arrays(node.op, operands)
+        _check_arrays(node.op, operands)
         return node.forward(*operands)
     tensors = operands if len(operands) == 1 else tuple([as_tensor(operand, like) for operand in operands])
     array = compute(node, tensors)
     if array.dtype.kind in "fc":
-        return result(node, tensors, array)
-    return unrecorded(node, tensors, array)
+        return _wrap_result(node, tensors, array)
+    return _wrap_unrecorded(node, tensors, array)
 
 
-def check_arrays(op: str, operands: Sequence[Any]) -> None:
-    """Raise TypeError where a user calls an operation without a Tensor; gradient formulas call it on arrays."""
+def _check_arrays(op: str, operands: Sequence[Any]) -> None:
+    """Raise TypeError if no operand is an array: only gradient formulas may call operations without a Tensor."""
     for operand in operands:
         if isinstance(operand, ARRAYS):
             return
@@ -180,17 +182,17 @@ def check_arrays(op: str, operands: Sequence[Any]) -> None:
 
 
 def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
-    """What the operation makes of the tensors' arrays. Raises RuntimeError where they do not fit together."""
+    """Run `node.forward` on the tensors' arrays. Raises RuntimeError if their shapes or dtypes do not match."""
     arrays = node.arrays(tensors)
     try:
-        array = quietly().run(node.forward, *arrays)
+        array = quiet_context().run(node.forward, *arrays)
         return array if type(array) is _ndarray else np.asarray(array)
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
 
 
 def refusal(error: Exception, *arrays: Array) -> RuntimeError:
-    """numpy's complaint as torch would raise it; in its words, where shapes do not broadcast or bools subtract."""
+    """numpy's error as a RuntimeError; in torch's wording for shapes that do not broadcast and bools subtracted."""
     if "boolean subtract" in str(error):
         return RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
@@ -209,32 +211,32 @@ def refusal(error: Exception, *arrays: Array) -> RuntimeError:
 
 
 def misfit(shape: tuple[int, ...], broadcast: tuple[int, ...]) -> RuntimeError:
-    """torch's complaint where a result of shape `broadcast` is to go into memory of another shape."""
+    """torch's error for a result of shape `broadcast` that has to go into memory of another shape."""
     return RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(broadcast)}")
 
 
 def unary(cls: type[Unary], x: Any) -> Any:
-    """`call` for an operation without parameters on one operand, spelled out to be quick."""
+    """`call` for an operation without parameters on one operand, unrolled for speed."""
     if not isinstance(x, TensorState):
-        check_arrays(cls.op, (x,))
+        _check_arrays(cls.op, (x,))
         return cls.forward(x)
     array = x.array
     if array.dtype.kind in "biu" and cls.floating:
         array = array.astype(dtypes.get_default_dtype())
-    array = quietly().run(cls.forward, array)
+    array = quiet_context().run(cls.forward, array)
     if type(array) is not _ndarray:
         array = array.__array__()
-    return result(new_node(cls), (x,), array)
+    return _wrap_result(_new_node(cls), (x,), array)
 
 
 def binary(cls: type[Binary], x: Any, y: Any) -> Any:
-    """`call` for an operation without parameters on two operands, spelled out to be quick.
+    """`call` for an operation without parameters on two operands, unrolled for speed.
 
-    Like Python's operators it returns NotImplemented for an operand that is no tensor, number or array.
+    Like Python's operators it returns NotImplemented for an operand that is not a tensor, number or array.
     """
     if not isinstance(y, TensorState):
         if not isinstance(x, TensorState):
-            check_arrays(cls.op, (x, y))
+            _check_arrays(cls.op, (x, y))
             return cls.forward(x, y)
         y = number_operand(y, x)
         if y is NotImplemented:
@@ -249,50 +251,51 @@ def binary(cls: type[Binary], x: Any, y: Any) -> Any:
     if not a.ndim and not b.ndim:
         a, b = a[()], b[()]  # see `as_number`
     try:
-        array = quietly().run(cls.forward, a, b)
+        array = quiet_context().run(cls.forward, a, b)
     except (TypeError, ValueError) as error:
         raise refusal(error, a, b) from None
     if type(array) is not _ndarray:
         array = array.__array__()
-    return result(new_node(cls), (x, y), array)
+    return _wrap_result(_new_node(cls), (x, y), array)
 
 
 def tracked(operands: Sequence[TensorState]) -> tuple[Edge, ...]:
-    """The operands' edges, if a call on them is to be recorded: grad mode is on, and one of them requires grad."""
+    """The operands' edges if grad mode is on and one of the operands requires grad; otherwise ()."""
     if not mode.enabled:
         return ()
     edges = tuple([operand.edge or edge_of(operand) for operand in operands])
     return edges if any([edge is not NO_EDGE for edge in edges]) else ()
 
 
-def result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
-    """The tensor around what `node` computed from the operands: recorded, or not. Called by what a user's call calls.
+def _wrap_result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
+    """A tensor around the array that `node` computed, with the call recorded if an operand requires grad.
 
-    One operand and two are spelled out to be quick.
+    The cases of one and two operands are unrolled for speed. The user's frame is at depth 3: user, public function,
+    `call` (or `unary`, `binary`), this function.
     """
     if mode.enabled:
         if len(operands) == 1:
             edge = operands[0].edge or edge_of(operands[0])
             if edge is not NO_EDGE:
                 receiver, nr = edge
-                return record_result(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(3))
+                return _record_result(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(3))
         elif len(operands) == 2:
             x, y = operands
             to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
             if to_x is not NO_EDGE or to_y is not NO_EDGE:
                 (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
                 nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
-                return record_result(node, operands, (receiver_x, receiver_y), nrs, array, sys._getframe(3))
+                return _record_result(node, operands, (receiver_x, receiver_y), nrs, array, sys._getframe(3))
         else:
             edges = tracked(operands)
             if edges:
                 receivers, numbers = zip(*edges, strict=True)
-                return record_result(node, operands, receivers, numbers, array, sys._getframe(3))
-    return unrecorded(node, operands, array)
+                return _record_result(node, operands, receivers, numbers, array, sys._getframe(3))
+    return _wrap_unrecorded(node, operands, array)
 
 
-def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
-    """The tensor around what `node` computed, where that leaves no history; the observer is told, if there is one."""
+def _wrap_unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
+    """A tensor without history around the array that `node` computed; tells the observer, if there is one."""
     output = new_tensor(type(operands[0]), array)
     if watch.watcher is not None:
         Node.__init__(node)
@@ -301,7 +304,7 @@ def unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -
     return output
 
 
-def record_result(
+def _record_result(
     node: Operation,
     operands: tuple[TensorState, ...],
     receivers: tuple[Node | None, ...],
@@ -309,8 +312,8 @@ def record_result(
     array: Array,
     frame: Any,
 ) -> Any:
-    """The tensor around what `node` computed, with `node` as its history: `record`, spelled out for the usual case."""
-    output = _new(type(operands[0]))  # as `new_tensor`
+    """A tensor with `node` as its history: `record` for one output, unrolled for speed."""
+    output = _new_tensor(type(operands[0]))  # as `new_tensor`
     output.array = array
     output.edge = (node, 0)
     output.meta = output.version = None
@@ -318,8 +321,8 @@ def record_result(
     node.input_nrs = input_nrs
     attach(node, array, frame)
     if node.saved_names:
-        plan = node.full_plan if all(receivers) else node.plans[leading(receivers)]
-        if plan is node.all_operands:
+        plan = node.full_save_plan if all(receivers) else node.save_plans[receiver_mask(receivers)]
+        if plan is node.all_operands_plan:
             node.saved = operands
             for operand in operands:
                 if operand.version is not None and operand.version.number:
@@ -336,25 +339,25 @@ def record_result(
 def record(
     node: Operation, operands: Sequence[TensorState], edges: Sequence[Edge], outputs: Sequence[TensorState], frame: Any
 ) -> None:
-    """Put `node` on the tape, the history of `outputs`: with edges to the operands', its place, and what it saves."""
+    """Put `node`, the history of `outputs`, on the tape: its edges, sequence number, call site and saved tensors."""
     node.next_edges = edges
     attach(node, outputs[0].array, frame)
     if node.multi_output:
         describe_outputs(node, outputs)
     if node.saved_names:
-        save(node, node.plans[leading(node.next_nodes)], operands, *outputs)
+        save(node, node.save_plans[receiver_mask(node.next_nodes)], operands, *outputs)
     if watch.watcher is not None:
         watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
 
 
 def describe_outputs(node: Node, outputs: Sequence[TensorState]) -> None:
-    """Let a multi-output node know the shapes and dtypes of its outputs: a list of each."""
+    """Set a multi-output node's shapes and dtypes; see Note [Several outputs]."""
     node.shape = [output.array.shape for output in outputs]
     node.dtype = [output.array.dtype for output in outputs]
 
 
 def attach(node: Node, array: Array, frame: Any) -> None:
-    """Give `node`, which computed `array`, its place on the tape and in the user's program."""
+    """Give `node`, which computed `array`, its sequence number and its call site in the user's program."""
     node.sequence_nr = next_sequence_nr()
     node.shape = array.shape
     node.dtype = array.dtype
@@ -371,8 +374,8 @@ def attach(node: Node, array: Array, frame: Any) -> None:
     node.instruction = frame.f_lasti
 
 
-def save(node: Operation, plan: Plan, operands: Sequence[TensorState], *outputs: TensorState) -> None:
-    """Keep what the plan names, and the versions it is at where any has been written to; see Note [What is saved]."""
+def save(node: Operation, plan: SavePlan, operands: Sequence[TensorState], *outputs: TensorState) -> None:
+    """Save what the plan names, and the versions if any is above 0; see Note [What is saved], Note [Versions]."""
     kept: list[Any] = []
     written = False
     item: Any
@@ -386,7 +389,7 @@ def save(node: Operation, plan: Plan, operands: Sequence[TensorState], *outputs:
             item = operands[source]
         else:
             item = outputs[-1 - source]
-            if item.array.dtype.kind in "fc":  # else, as an argmax, it cannot be part of a cycle
+            if item.array.dtype.kind in "fc":  # others have no grad_fn: no cycle
                 item = SavedTensor(item, -1 - source)
         if item is not None and item.version is not None and item.version.number:
             written = True

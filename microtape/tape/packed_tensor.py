@@ -1,6 +1,6 @@
-"""A saved tensor that a pair of hooks has packed: what the user's function made of it stands in its place.
+"""A saved tensor that a pair of saved-tensor hooks has packed: the node keeps the object that the pack hook returned.
 
-Nobody can tell whether what was packed has been written to, so versions are not checked, as in torch.
+The engine cannot tell whether the data in that object has been overwritten, so versions are not checked, as in torch.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from microtape.tape.grad_mode import _GradMode
+from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.tape.tensor_state import (
     TensorState,
@@ -33,15 +33,15 @@ PACK_MODIFIES = (
 
 
 class PackedTensor:
-    """What a node keeps of a tensor that was packed, and where its history is found again.
+    """What a node keeps of a packed tensor: the packed object, and how to find the tensor's history again.
 
-    `own_output` is the edge of an output of the node that keeps it, whose reference must be weak. The pack hook is
-    given `tensor`, or what is to be `seen` in its place.
+    If the tensor is an output of the node that saves it, `own_output` is its edge; the reference to that node has to be
+    weak. The pack hook gets `seen` if that is given, otherwise `tensor`. Raises RuntimeError if the hook writes to it.
     """
 
     __slots__ = ("__weakref__", "_accumulator", "_edge", "computed_by", "is_output", "packed", "unpack_hook")
-    array = None  # only the hook knows
-    version = Version(touched=True)  # so that unpacking looks closer
+    array = None  # the unpack hook has to restore it
+    version = Version(touched=True)  # so that unpacking takes the slow path
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class PackedTensor:
             if isinstance(node, AccumulateGrad):
                 self._accumulator, self._edge = weakref.ref(node), NO_EDGE
         version = version_number(tensor)
-        with _GradMode(False):
+        with GradMode(False):
             self.packed = pack_hook(tensor if seen is None else seen)
         if version_number(tensor) != version:
             raise RuntimeError(PACK_MODIFIES)
         self.unpack_hook = unpack_hook
 
     def unpack(self) -> TensorState:
-        """What the user's function makes of the packed object. Raises TypeError if that is not a Tensor."""
+        """Call the unpack hook on the packed object. Raises TypeError if it does not return a Tensor."""
         tensor = self.unpack_hook(self.packed)
         if not isinstance(tensor, TensorState):
             raise TypeError(
@@ -81,7 +81,7 @@ class PackedTensor:
         return tensor
 
     def tensor(self, node: Node) -> TensorState:
-        """The unpacked Tensor with the history that the packed one had; `node` keeps it."""
+        """The unpacked Tensor, with the history of the packed one; `node` is the node that saved it."""
         value = self.unpack()
         edge = self._edge
         if self.is_output:

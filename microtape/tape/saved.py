@@ -1,9 +1,10 @@
-"""Tensors kept by a node's forward for its backward, and the check that nobody wrote to them in between.
+"""Saved tensors: what a node keeps from forward for backward, and the check that it was not overwritten in between.
 
 Note [Saved tensors]
-  An input is saved as the very Tensor object: it was there before the node, so no cycle can arise. An output must not
-  be, because it refers to the node that would refer to it; its array and version counter are saved instead, in a
-  `SavedTensor`, and the Tensor is made again when it is needed. Where hooks are in force, both become a `PackedTensor`.
+  An input is saved as the Tensor object itself: it existed before the node, so no reference cycle can arise. An output
+  refers to its node, so saving the object would make a cycle; the node saves its array and version counter instead, in
+  a `SavedTensor`, and builds the Tensor again when it is needed. With saved-tensor hooks, inputs and outputs are saved
+  as a `PackedTensor`.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ EXPLAINED_HINT = (
 
 
 class SavedTensor:
-    """An output of a node, as that node keeps it: the array and its version counter."""
+    """An output as its own node saves it: the array and the version counter; see Note [Saved tensors]."""
 
     __slots__ = ("array", "computed_by", "like", "output_nr", "version")
     is_output = True
@@ -70,24 +71,24 @@ class SavedTensor:
             tensor.version = Version()
         self.version: Version | None = tensor.version
         self.output_nr = output_nr
-        self.computed_by: weakref.ref[Node] | None = None  # its grad_fn, where that is not the node that keeps it
+        self.computed_by: weakref.ref[Node] | None = None  # its grad_fn, if that is not the node that saved it
 
     def edge(self, node: Node) -> Edge:
-        """The output's history; `node` keeps it."""
+        """The output's edge; `node` is the node that saved it."""
         other = self.computed_by() if self.computed_by is not None else None
         return (node, self.output_nr) if other is None else (other, 0)
 
     def tensor(self, node: Node) -> TensorState:
-        """The output again: the same memory and version counter, and its history."""
+        """A Tensor with the output's memory, version counter and history; `node` is the node that saved it."""
         tensor = new_tensor(self.like, self.array, self.edge(node))
         tensor.version = self.version
         return tensor
 
 
 def keep_versions(node: Node) -> None:
-    """Remember the versions of what `node` saved. Where it does not, all were at 0.
+    """Store the versions of the tensors that `node` saved; only needed if one of them is not at version 0.
 
-    Raises RuntimeError for inference tensors.
+    Raises InferenceTensorError if one of them is an inference tensor.
     """
     if any(item is not None and item.version is INFERENCE for item in node.saved or ()):
         raise InferenceTensorError(INFERENCE_MESSAGE, ("needed for", node.call_site))
@@ -95,9 +96,10 @@ def keep_versions(node: Node) -> None:
 
 
 def unpack(node: Node, as_tensors: bool) -> list[Any]:
-    """What `node` saved, as arrays or as Tensors with their history; None where nothing was needed.
+    """The tensors that `node` saved, as arrays or as Tensors with their history; None for those not needed.
 
-    Raises FreedGraphError if it was freed, ModifiedInPlaceError if something has been written to since.
+    Raises FreedGraphError if they were freed, ModifiedInPlaceError if one of them has been written to since, and
+    DetachedInPlaceError if one of them has been detached in place.
     """
     saved = node.saved
     if saved is None:
@@ -125,7 +127,7 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
 
 
 def unpack_tensor(node: Node, index: int) -> Any:
-    """One of the tensors that `node` saved, with its history; None where it was not needed. Raises as `unpack` does."""
+    """The saved tensor number `index` with its history; None if it was not needed. Raises as `unpack` does."""
     if node.saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
     item = node.saved[index]
@@ -142,31 +144,31 @@ def unpack_tensor(node: Node, index: int) -> Any:
 
 
 def check_unchanged(node: Node, index: int) -> None:
-    """Raise if something that `node` saved has been written to since, or has been detached in place."""
+    """Raise if the saved tensor number `index` has been written to, or detached in place, since it was saved."""
     assert node.saved is not None
     item = node.saved[index]
     if item is None or type(item) is PackedTensor:
         return
-    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and was_result(node, index):
+    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and _was_result(node, index):
         raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
     if version_number(item) != saved_version(node, index):
-        raise modified_error(node, index)
+        raise _modified_error(node, index)
 
 
-def was_result(node: Node, index: int) -> bool:
-    """Whether the operand saved as `index` had a grad_fn at that time. NB: torch does not look at a Function's."""
+def _was_result(node: Node, index: int) -> bool:
+    """Whether the saved tensor is an operand that had a grad_fn then. NB: as in torch, not checked for a Function."""
     source = node.sources[index]
     return node.kind != "function" and source >= 0 and not isinstance(node.next_nodes[source], AccumulateGrad | None)
 
 
 def saved_version(node: Node, index: int) -> int:
-    """The version at which the saved tensor `index` was saved."""
+    """The version that the saved tensor number `index` had when it was saved."""
     versions = getattr(node, "versions", None)
     return versions[index] if versions is not None else 0
 
 
-def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
-    """torch's message for a saved tensor that was written to, and the two lines that matter."""
+def _modified_error(node: Node, index: int) -> ModifiedInPlaceError:
+    """The error for a saved tensor that was written to: torch's message, and the lines that saved and modified it."""
     assert node.saved is not None
     item = node.saved[index]
     computed_by, output_nr = item.edge(node) if type(item) is SavedTensor else history_of(item)
@@ -182,7 +184,7 @@ def modified_error(node: Node, index: int) -> ModifiedInPlaceError:
 
 
 def short_name(node: Node) -> str:
-    """The operation's name as messages have it: `Add` for AddBackward0, `Sum1` for SumBackward1."""
+    """The node's name as in torch's messages: `Add` for AddBackward0, `Sum1` for SumBackward1."""
     name, _, number = node.name().rpartition("Backward")
     if not name or (number and not number.isdigit()):
         return node.name()
@@ -190,5 +192,5 @@ def short_name(node: Node) -> str:
 
 
 def type_name(array: Array) -> str:
-    """torch's name for tensors of this dtype: `microtape.FloatTensor` for float32."""
+    """The type name in torch's messages for tensors of this dtype: `microtape.FloatTensor` for float32."""
     return f"microtape.{scalar_name(array.dtype)}Tensor"

@@ -1,6 +1,6 @@
-"""What a node has saved, under torch's names: `grad_fn._saved_self`, `grad_fn._raw_saved_result`, `grad_fn._saved_dim`.
+"""A node's saved values under torch's names: `grad_fn._saved_self`, `grad_fn._raw_saved_result`, `grad_fn._saved_dim`.
 
-The attributes are made once for each class of node, so that a node itself carries nothing more.
+They are properties, made once for each class of nodes, so a node needs no memory for them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from operator import attrgetter
 from typing import Any
 
 from microtape.errors import FreedGraphError
-from microtape.tape.node import Node, leading
+from microtape.tape.node import Node, receiver_mask
 from microtape.tape.packed_tensor import Pack, PackedTensor, Unpack
 from microtape.tape.saved import FREED_MESSAGE, SavedTensor, unpack_tensor
 from microtape.tape.tensor_state import NUMBER, ensure_version, new_tensor
 
 OPERAND_NAMES = {"x": "self", "y": "other", "z": "result"}
-"""torch's words for a formula's letters, where it does not have others."""
+"""torch's names for the variables of a formula, except for the classes in `OTHER_NAMES`."""
 
 OTHER_NAMES = {
     "PowBackward1": {"y": "exponent"},
@@ -34,7 +34,7 @@ PARAMETERS = {
     "x_shape": "self_sym_sizes",
     **{name: name for name in ("dim", "dim0", "dim1", "dims", "exponent", "index", "keepdim", "max", "min")},
 }
-"""What an operation was called with: our name for it and torch's."""
+"""The attributes of a node that hold the call's arguments: our name -> torch's name."""
 
 
 def define_saved_attributes(cls: type[Node]) -> None:
@@ -46,36 +46,33 @@ def define_saved_attributes(cls: type[Node]) -> None:
             setattr(cls, f"_{kind}_{name}", attribute)
     in_order = sorted((cls.sources[i] < 0, names.get(name, name), i) for i, name in enumerate(cls.saved_names))
     cls.saved_order = tuple(i for _, _, i in in_order)
-    for slot in slots(cls):
+    for slot in _slots(cls):
         if slot in PARAMETERS and slot not in cls.saved_names:
             setattr(cls, f"_saved_{PARAMETERS[slot]}", property(attrgetter(slot)))
 
 
 @cache
 def _attributes(index: int) -> tuple[property, property]:
-    """`_saved_...` and `_raw_saved_...` for what is saved at this position."""
-    return property(partial(saved_value, index=index)), property(partial(raw_saved, index=index))
+    """The properties `_saved_...` and `_raw_saved_...` for the saved tensor number `index`."""
+    return property(partial(_saved_value, index=index)), property(partial(_raw_saved_tensor, index=index))
 
 
-def slots(cls: type[Node]) -> Iterator[str]:
-    """The attributes that nodes of this class have beyond what every node has."""
+def _slots(cls: type[Node]) -> Iterator[str]:
+    """The attributes that this class of nodes has in addition to those of Node."""
     for one in cls.__mro__[: cls.__mro__.index(Node)]:
         yield from vars(one).get("__slots__", ())
 
 
-def saved_value(node: Any, index: int) -> Any:
-    """A saved tensor with its history, None where it was not needed.
-
-    Raises FreedGraphError if it was freed, ModifiedInPlaceError if it has been written to since.
-    """
-    if node.saved is None and node.plans[leading(node.next_nodes)][index] is None:
+def _saved_value(node: Any, index: int) -> Any:
+    """The saved tensor number `index` with its history; None if it was not needed. Raises as `unpack` does."""
+    if node.saved is None and node.save_plans[receiver_mask(node.next_nodes)][index] is None:
         return None
     tensor = unpack_tensor(node, index)
     return new_tensor(type(tensor), tensor.array.copy()) if tensor is not None and tensor.meta is NUMBER else tensor
 
 
 class RawSavedTensor:
-    """A tensor as a node keeps it, to be packed by hooks of its own. Only a node can make one."""
+    """A handle of one saved tensor, on which saved-tensor hooks can be registered. Users cannot construct it."""
 
     def __init__(self) -> None:
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
@@ -89,7 +86,7 @@ class RawSavedTensor:
 
     @property
     def data(self) -> Any:
-        """What is kept: the tensor, or what a pack hook made of it; None after it was freed."""
+        """The saved tensor, or the object that a pack hook returned for it; None once it has been freed."""
         item = self._item
         if isinstance(item, PackedTensor):
             return item.packed
@@ -97,18 +94,19 @@ class RawSavedTensor:
 
     @property
     def unpack_hook(self) -> Unpack | None:
-        """The hook that will unpack it, if there is one."""
+        """The hook that will unpack it; None if there is none."""
         item = self._item
         return item.unpack_hook if isinstance(item, PackedTensor) else None
 
     def unpack(self) -> Any:
-        """The tensor with its history. Raises as reading `_saved_...` does."""
+        """The tensor with its history. Raises FreedGraphError, ModifiedInPlaceError or DetachedInPlaceError."""
         return unpack_tensor(self._node, self._index)
 
     def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
-        """Keep `pack_hook(tensor)` instead of the tensor, and call `unpack_hook` with it when the tensor is needed.
+        """Save `pack_hook(tensor)` instead of the tensor, and call `unpack_hook` on it when the tensor is needed.
 
-        Raises RuntimeError if there are hooks already, or nothing to pack.
+        Raises TypeError if a hook is not callable, FreedGraphError if the tensor has been freed, and RuntimeError if
+        it has hooks already, if it is None, or if `pack_hook` writes to it.
         """
         if not callable(pack_hook) or not callable(unpack_hook):
             raise TypeError("register_hooks(): pack_hook and unpack_hook must be callable")
@@ -141,8 +139,8 @@ class RawSavedTensor:
 _raw: weakref.WeakValueDictionary[tuple[Node, int], RawSavedTensor] = weakref.WeakValueDictionary()
 
 
-def raw_saved(node: Node, index: int) -> RawSavedTensor:
-    """The handle of a saved tensor; the same one as long as somebody holds it."""
+def _raw_saved_tensor(node: Node, index: int) -> RawSavedTensor:
+    """The handle of the saved tensor number `index`; the same object as long as it is referenced."""
     handle = _raw.get((node, index))
     if handle is None:
         handle = object.__new__(RawSavedTensor)
@@ -152,7 +150,7 @@ def raw_saved(node: Node, index: int) -> RawSavedTensor:
 
 
 def all_raw_saved(node: Node) -> tuple[RawSavedTensor, ...]:
-    """The handles of everything that a node has saved. Raises FreedGraphError if it was freed."""
+    """The handles of all tensors that a node has saved. Raises FreedGraphError if they were freed."""
     if node.saved is None:
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
-    return tuple(raw_saved(node, index) for index in range(len(node.saved)))
+    return tuple(_raw_saved_tensor(node, index) for index in range(len(node.saved)))

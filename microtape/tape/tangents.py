@@ -1,9 +1,9 @@
-"""Which tensors carry a tangent, and how views and in-place writes pass it on.
+"""Tangents for forward-mode AD: which tensors carry one, and how views and in-place writes pass it on.
 
 Note [Tangents of views]
-  A view of a tensor with a tangent has a view of that tangent, so that writing to either is seen by both. A write into
-  a view gives its base a tangent, too: zeros outside of the view. And a base that has got one so gives it to the views
-  that were made before.
+  The tangent of a view is a view of its base's tangent, so a write to one is visible in the other. Writing a tensor
+  with a tangent into a view gives the base a tangent, too, with zeros outside of the view; the base's other views,
+  also those made earlier, then have views of that tangent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from microtape.tape.views import replay
 
 
 class Level:
-    """The tangents that exist between entering a level of forward-mode AD and leaving it."""
+    """One level of forward-mode AD: the tangents that exist until it is left."""
 
     def __init__(self) -> None:
         self.tangents: weakref.WeakKeyDictionary[AutogradMeta, TensorState | None] = weakref.WeakKeyDictionary()
@@ -29,7 +29,7 @@ class Level:
 
 
 class _Current:
-    """The level that is open, for all threads; there can be one."""
+    """The current level, shared by all threads; there is at most one."""
 
     level: Level | None = None
 
@@ -38,8 +38,8 @@ current = _Current()
 
 
 @contextmanager
-def unfollowed(internal: bool = True) -> Iterator[None]:
-    """What this thread does inside carries no tangents and, unless it is the user's doing, is not observed."""
+def without_tangents(internal: bool = True) -> Iterator[None]:
+    """Operations of this thread inside do not pass tangents on; if `internal`, Watchers do not see them either."""
     before = mode.forward_ad, mode.internal
     mode.forward_ad, mode.internal = False, internal or mode.internal
     try:
@@ -48,13 +48,13 @@ def unfollowed(internal: bool = True) -> Iterator[None]:
         mode.forward_ad, mode.internal = before
 
 
-def followed() -> bool:
-    """Whether what this thread does now carries tangents, if its operands have some."""
+def carries_tangents() -> bool:
+    """Whether this thread's operations pass the tangents of their operands on."""
     return current.level is not None and mode.forward_ad
 
 
 def check_size(tensor: TensorState, tangent: TensorState) -> None:
-    """Raise RuntimeError for a tangent of another shape than its tensor's."""
+    """Raise RuntimeError if the tangent does not have its tensor's shape."""
     if tensor.array.shape != tangent.array.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -64,7 +64,7 @@ def check_size(tensor: TensorState, tangent: TensorState) -> None:
 
 
 def tangent_of(tensor: TensorState) -> TensorState | None:
-    """The tensor's tangent at the open level, None if it has none."""
+    """The tensor's tangent at the current level; None if it has none. See Note [Tangents of views]."""
     level, meta = current.level, tensor.meta
     if level is None or meta is None or not mode.forward_ad:
         return None
@@ -73,30 +73,30 @@ def tangent_of(tensor: TensorState) -> TensorState | None:
     of_base = tangent_of(meta.view.base)
     if of_base is None:
         return None
-    with unfollowed():
+    with without_tangents():
         tangent: TensorState = replay(meta.view.steps, of_base)
     level.tangents[meta] = tangent
     return tangent
 
 
 def set_tangent(tensor: TensorState, tangent: TensorState | None) -> None:
-    """Give the tensor this very tangent; None: it is to have none, even if its base does."""
+    """Make `tangent`, not a copy, the tensor's tangent; None: the tensor has none, even if its base has one."""
     assert current.level is not None
     current.level.tangents[ensure_meta(tensor)] = tangent
 
 
 def write_tangent(tensor: TensorState, tangent: TensorState) -> None:
-    """The tangent of what was written into the tensor: overwrites the one that it has."""
-    held = tangent_of(tensor)
+    """Overwrite the tensor's tangent after a write into the tensor; see Note [Tangents of views]."""
+    target = tangent_of(tensor)
     view = tensor.meta.view if tensor.meta is not None else None
-    with unfollowed():
-        if held is None and view is None:
-            held = tangent
-        elif held is None:
+    with without_tangents():
+        if target is None and view is None:
+            target = tangent
+        elif target is None:
             assert view is not None
             of_base = new_tensor(type(tangent), np.zeros(view.base.array.shape, tangent.array.dtype))
             set_tangent(view.base, of_base)
-            held = replay(view.steps, of_base)
-        if held is not tangent:
-            held.copy_(tangent)  # type: ignore[union-attr]
-    set_tangent(tensor, held)
+            target = replay(view.steps, of_base)
+        if target is not tangent:
+            target.copy_(tangent)  # type: ignore[union-attr]
+    set_tangent(tensor, target)

@@ -1,18 +1,18 @@
-"""What a tensor is made of, without any of its methods. `Tensor` adds those on top.
+"""The state of a tensor: its array and its place in the graph. The class `Tensor` adds the methods.
 
-Operations need only this much, so that they can be imported before Tensor is.
+Operations use only the state, so they can be imported before `Tensor`, whose methods they are.
 
 Note [Where a tensor's gradient goes]
-  `edge` is the pair (grad_fn, output_nr) that its gradient is delivered to. It is
+  A tensor's `edge` is the pair (node, output_nr) that its gradient is delivered to. It is
     - NO_EDGE for a tensor that does not require grad,
-    - the node that computed it for a result, made once and shared by all its users,
-    - None where the answer must be looked up with `edge_of`: for a leaf that requires grad, whose AccumulateGrad lives
-      only while some graph refers to it, and for a view, whose history changes when its base is written to.
+    - (grad_fn, output_nr) for the result of a recorded operation,
+    - None if `edge_of` has to look it up: for a leaf that requires grad, because its AccumulateGrad node lives only as
+      long as a graph refers to it, and for a view, because its history changes when its base is written to.
 
 Note [Versions]
-  A version counter belongs to the memory: a base, its views and everything detached from it share one. It is made
-  when somebody first writes, or makes a view; until then a tensor is at version 0. Tensors saved for backward
-  remember the number, and unpacking compares.
+  A version counter counts the writes to some memory: a base, its views and the tensors detached from them share one
+  counter. It is made when it is first needed, by a write or a view for instance; a tensor without one is at version 0.
+  A node stores the versions of the tensors that it saves, and unpacking compares them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from microtape.basics.call_site import CallSite, user_frame
 from microtape.tape.node import DEAD_END, NO_EDGE, OWN_DTYPE, AccumulateGrad, Edge, NodeHooks
 
 if TYPE_CHECKING:
-    import numpy.typing as npt  # which takes its time to import
+    import numpy.typing as npt  # slow to import
 
     from microtape.tape.views import View
 
@@ -35,17 +35,17 @@ Array: TypeAlias = "npt.NDArray[Any]"
 
 
 class Version:
-    """How often some memory has been written to, and where in the program it was last; see Note [Versions]."""
+    """How often some memory has been written to, and the call site of the last write; see Note [Versions]."""
 
     __slots__ = ("number", "touched", "written")
 
     def __init__(self, touched: bool = False) -> None:
         self.number = 0
-        self.touched = touched  # written to, or detached in place: who saved it has to look closer
+        self.touched = touched  # written to, or detached in place: unpacking has to check
         self.written: CallSite | None = None
 
     def bump(self) -> None:
-        """Count one write by the user's current line."""
+        """Count one write, by the line of the user's program that is running."""
         self.number += 1
         self.touched = True
         frame = user_frame(sys._getframe(1))
@@ -53,7 +53,7 @@ class Version:
 
 
 class _NoVersion(Version):
-    """Stands in the place of a version counter. Its number is looked at by all who compare versions."""
+    """Stands in the place of a version counter and counts nothing. Its number differs from every real version."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class _NoVersion(Version):
         self.number = -1
 
     def bump(self) -> None:
-        """Nothing is counted."""
+        """Count nothing."""
 
 
 INFERENCE = _NoVersion()
@@ -70,7 +70,7 @@ INFERENCE = _NoVersion()
 
 
 class AutogradMeta:
-    """What only some tensors have: leaves that require grad, views, tensors with hooks."""
+    """State that only some tensors need: leaves that require grad, views, and tensors with hooks."""
 
     __slots__ = ("__weakref__", "accumulator", "grad", "grad_dtype", "hooks", "retains_grad", "view")
 
@@ -78,7 +78,7 @@ class AutogradMeta:
         self.grad: Any = None
         self.grad_dtype: Any = OWN_DTYPE  # or the dtype in which gradients accumulate, None for any
         self.accumulator: weakref.ref[AccumulateGrad] | None = None
-        self.hooks: NodeHooks | None = None  # of a leaf; a result's hooks are its node's
+        self.hooks: NodeHooks | None = None  # of a leaf; the hooks of a result are kept by its node
         self.retains_grad = False
         self.view: View | None = None
 
@@ -94,7 +94,7 @@ class TensorState:
     version: Version | None
 
     def accumulate(self, gradient: Any, create_graph: bool) -> None:
-        """Add `gradient` to `.grad`."""
+        """Add `gradient`, an array or (if `create_graph`) a Tensor, to `.grad`."""
         raise NotImplementedError
 
 
@@ -103,11 +103,11 @@ _new = object.__new__
 
 
 NUMBER = AutogradMeta()
-"""The `meta` of a tensor that an operation has put around a Python number. Such tensors never reach the user."""
+"""The `meta` of a tensor that an operation has made of a Python number. Users never get such a tensor."""
 
 
 def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
-    """A tensor of the class `like` around `array`, without copying."""
+    """A tensor of the class `like` around `array`, which is not copied."""
     tensor = _new(like)
     tensor.array = array
     tensor.edge = edge
@@ -117,7 +117,7 @@ def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
 
 
 def edge_of(tensor: TensorState) -> Edge:
-    """Where the tensor's gradient goes; see Note [Where a tensor's gradient goes]."""
+    """The edge that the tensor's gradient is delivered to; see Note [Where a tensor's gradient goes]."""
     if tensor.edge is not None:
         return tensor.edge
     meta = tensor.meta or ensure_meta(tensor)
@@ -138,7 +138,7 @@ def edge_of(tensor: TensorState) -> Edge:
 
 
 def history_of(tensor: TensorState) -> Edge:
-    """The node that computed the tensor and which of its outputs it is; NO_EDGE for a leaf."""
+    """The pair (grad_fn, output_nr) of the tensor; NO_EDGE for a leaf."""
     if tensor.edge is not None:
         return tensor.edge
     view = tensor.meta.view if tensor.meta is not None else None
@@ -146,7 +146,7 @@ def history_of(tensor: TensorState) -> Edge:
 
 
 def is_leaf(tensor: TensorState) -> bool:
-    """Whether no recorded operation computed the tensor, as far as is known: does not make a view's history again."""
+    """Whether no recorded operation computed the tensor; does not rebuild the history of a view to find out."""
     if tensor.edge is not None:
         return tensor.edge is NO_EDGE
     view = tensor.meta.view if tensor.meta is not None else None
@@ -154,12 +154,12 @@ def is_leaf(tensor: TensorState) -> bool:
 
 
 def is_view(tensor: TensorState) -> bool:
-    """Whether the tensor is a tracked view of another."""
+    """Whether the tensor is a view of another tensor, as autograd tracks it."""
     return tensor.meta is not None and tensor.meta.view is not None
 
 
 def requires_grad(tensor: TensorState) -> bool:
-    """Whether the tensor is part of a graph or the start of one. A view requires grad as soon as its base does."""
+    """Whether the tensor requires grad; a view does as soon as its base does."""
     if tensor.edge is not None:
         return tensor.edge is not NO_EDGE
     view = tensor.meta.view if tensor.meta is not None else None
@@ -181,15 +181,15 @@ def ensure_version(tensor: TensorState) -> Version:
 
 
 def version_number(tensor: Any) -> int:
-    """How often the memory of a tensor (or of a saved one) has been written to."""
+    """The version of a tensor or saved tensor: how often its memory has been written to."""
     return max(tensor.version.number, 0) if tensor.version is not None else 0
 
 
 def as_array(value: Any) -> Array:
-    """`value` as an ndarray: numpy gives scalars for 0-d results, and a tensor always holds an array."""
+    """`value` as an ndarray: numpy returns scalars for 0-d results, but a tensor always holds an array."""
     return value if type(value) is np.ndarray else np.asarray(value)
 
 
 def as_number(array: Array) -> Any:
-    """The number inside a 0-d array, as numpy's scalar, which it computes with several times as fast; else `array`."""
+    """A 0-d array as a numpy scalar, several times as fast to compute with; any other array as it is."""
     return array if array.ndim else array[()]

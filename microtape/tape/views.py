@@ -1,12 +1,13 @@
-"""Views: tensors that look at another tensor's memory.
+"""Views: tensors that share another tensor's memory.
 
 Note [Views and their history]
-  A view knows its base and the view operations that lead to it. As long as the base is not written to, the view's
-  history is that of its own operations. Once it is, the history that counts is the base's new one: the view's grad_fn
-  is then made again, the next time somebody asks, as an AsStridedBackward0 that repeats those operations.
-  A view requires grad as soon as its base does. One that was made without grad mode has no history all the same: it
-  is a leaf, and when its base is written to nobody can say what its gradient should be, so that is an error.
-  NB: torch repeats them by strides and storage offset; replaying the operations gives the same gradients.
+  A view knows its base and the view operations that lead from the base to it. As long as the base is not written to,
+  the node of the last view operation is the view's grad_fn. A write to the base, or to any of its views, gives the base
+  a new history, on which the view's value then depends. The next time the view's grad_fn is needed, it is rebuilt as an
+  AsStridedBackward0 node, which applies the same view operations to the base with its new history.
+  A view requires grad as soon as its base does. A view made in no_grad mode has no history, though, so it is a leaf:
+  after a recorded write to its base its gradient would be ambiguous, and using it raises InPlaceError.
+  NB: torch describes a view by strides and a storage offset; replaying the operations gives the same gradients.
 """
 
 from __future__ import annotations
@@ -49,41 +50,41 @@ ADVICE = {
         "Function."
     ),
 }
-"""Why a view may not be written to, and what to do instead, by where the view comes from."""
+"""Origins of views that must not be written to: why not, and what to do instead."""
 
 
 class View:
-    """How a tensor came to be a view: its root base, and the operations from there, which may be its history."""
+    """What makes a tensor a view: its base, which is not a view itself, and the view operations from there."""
 
     __slots__ = ("base", "edge", "is_source", "made", "origin", "seen", "steps")
 
     def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], origin: str) -> None:
         self.base = base
         self.steps = steps
-        self.origin = origin  # a key of ADVICE, or "" where in-place writes are fine
-        self.made: CallSite | None = None  # where, if it must not be written to
-        self.edge = NO_EDGE  # its history, as of version `seen`
+        self.origin = origin  # a key of ADVICE, or "" if in-place writes are allowed
+        self.made: CallSite | None = None  # the call site, if it must not be written to
+        self.edge = NO_EDGE  # its history when the base's version was `seen`
         self.seen = (base.version or ensure_version(base)).number
         self.is_source = False  # whether requires_grad_() was called on the view itself
 
     def history(self, tensor: TensorState) -> Edge:
-        """The node that computed the view as it is now; see Note [Views and their history]."""
+        """The edge of the view's grad_fn, rebuilt if its base was written to; see Note [Views and their history]."""
         number = (self.base.version or ensure_version(self.base)).number
         if self.seen != number and (self.edge is not NO_EDGE or requires_grad(self.base)):
             self.check("its base or another view of its base has been")
-            self.follow_base(tensor)
+            self.rebuild_history(tensor)
             self.seen = number
         return self.edge
 
-    def follow_base(self, tensor: TensorState) -> None:
-        """Make a new history, behind the base's, for the view `tensor`."""
+    def rebuild_history(self, tensor: TensorState) -> None:
+        """Give the view `tensor` a new grad_fn, with an edge to the base's current one."""
         node = AsStridedBackward0(self.steps)
         before, self.edge = self.edge, (node, 0)
         record(node, (self.base,), (edge_of(self.base),), (tensor,), sys._getframe(1))
         move_retained(tensor, before, self.edge)
 
     def check(self, what_is: str) -> None:
-        """Raise InPlaceError if the view comes from where writes to it, or to its base, would make gradients wrong."""
+        """Raise InPlaceError if writes to a view of this origin, or to its base, would make gradients wrong."""
         if not self.origin:
             return
         node, output_nr = self.edge
@@ -99,18 +100,18 @@ class View:
 
 
 class ViewOperation(Unary):
-    """An operation whose result looks at its operand's memory. Its `__slots__` are its constructor's parameters."""
+    """An operation whose result is a view of its operand. Its `__slots__` are its constructor's parameters."""
 
     __slots__ = ("x_shape",)
     x_shape: tuple[int, ...]
 
     def parameters(self) -> tuple[Any, ...]:
-        """What the constructor was given."""
+        """The arguments of the constructor, which make the same view operation again."""
         return tuple(getattr(self, name) for name in type(self).__slots__)
 
 
 class AsStridedBackward0(Unary):
-    """z = the view of x that these view operations lead to."""
+    """z = the view that `steps`, applied one after the other, make of x."""
 
     __slots__ = ("steps",)
     formula = "z = view(x)    ∂x = g placed where the view looks, 0 elsewhere"
@@ -120,7 +121,7 @@ class AsStridedBackward0(Unary):
         self.steps = steps
 
     def grad_x(self, g: Any) -> Any:
-        """Back through the view operations, the last one first."""
+        """Backward through the view operations, the last one first."""
         for step in reversed(self.steps):
             g = step.gradients[0](step, g)
             if g.shape != step.x_shape:
@@ -129,7 +130,7 @@ class AsStridedBackward0(Unary):
 
 
 def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
-    """Run and record a view operation; on an array, just look."""
+    """Run and record a view operation on a Tensor; on an array, return the array's view."""
     node = cls(*parameters)
     if not isinstance(x, TensorState):
         node.x_shape = x.shape
@@ -148,7 +149,7 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
 
 
 class MultiViewOperation(Operation):
-    """An operation with several results, all of which look at its operand's memory."""
+    """An operation with several results, all of them views of its operand; see Note [Several outputs]."""
 
     __slots__ = ()
     operands = ()
@@ -156,31 +157,31 @@ class MultiViewOperation(Operation):
     grad_x: Callable[[list[Any]], Any]
 
     def parts(self, shape: tuple[int, ...]) -> Sequence[ViewOperation]:
-        """A view operation for each result, for an operand of this shape."""
+        """For an operand of this shape, the view operation of each result."""
         raise NotImplementedError
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        first = next(one for one in gradient if one is not None)
+        first = next(part for part in gradient if part is not None)
         return (
             self.grad_x(
                 [
-                    zeros_like(first, shape) if one is None else one
-                    for one, shape in zip(gradient, self.shape, strict=True)
+                    _zeros_like(first, shape) if part is None else part
+                    for part, shape in zip(gradient, self.shape, strict=True)
                 ]
             ),
         )
 
 
-def zeros_like(gradient: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros of that shape, an array or a Tensor as the gradient is."""
+def _zeros_like(gradient: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros of this shape, an array or a Tensor as `gradient` is."""
     if isinstance(gradient, TensorState):
         return new_tensor(type(gradient), np.zeros(shape, gradient.array.dtype))
     return np.zeros(shape, gradient.dtype)
 
 
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
-    """Run and record an operation with several views as its results; on an array, just look."""
+    """Run and record an operation with several views on a Tensor; on an array, return the array's views."""
     steps = node.parts(x.shape)
     for step in steps:
         step.x_shape = x.shape
@@ -199,16 +200,16 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
 
 
 def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
-    """The same view of another array or Tensor."""
+    """Apply the view operations `steps` to another array or Tensor."""
     for step in steps:
         x = view_call(x, type(step), *step.parameters())
     return x
 
 
 def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "") -> View:
-    """Make `output`, which shares the memory of `x`, a tracked view of it, without a history yet.
+    """Make `output`, which shares the memory of `x`, a tracked view of x's base; it has no history yet.
 
-    A view is forbidden to be written to for its own `origin`, or else for that of the view it was made from.
+    Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own.
     """
     output.version = x.version or ensure_version(x)
     if not mode.enabled:
@@ -228,7 +229,7 @@ def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, .
 
 
 def move_retained(tensor: TensorState, before: Edge, after: Edge) -> None:
-    """A tensor that retains its gradient goes on doing so at its new node; its hooks stay with the old one."""
+    """Move a tensor's `retain_grad` from its old node to its new one; its hooks stay at the old node."""
     if tensor.meta is None or not tensor.meta.retains_grad:
         return
     (old, old_nr), (new, new_nr) = before, after

@@ -1,7 +1,7 @@
-"""The one place where an observer can stand: whoever joins is told of every operation and every backward step.
+"""Observers: a Watcher that has joined `watch` is told of every operation and of every step of backward.
 
-Nobody watches most of the time, and then each of the hooks below costs one attribute look-up. The recorder stands
-here, and so does every mode that does more than watch: anomaly mode, saved-tensor hooks, inference mode, forward AD.
+The engine itself knows no recorder and no mode: recording, anomaly mode, saved-tensor hooks, inference mode and forward
+AD are all Watchers. Without a Watcher, each place that would tell one costs an attribute look-up.
 """
 
 from __future__ import annotations
@@ -19,70 +19,70 @@ if TYPE_CHECKING:
 
 
 class Watcher:
-    """An observer of the engine: overrides what it wants to be told."""
+    """An observer of the engine: a subclass overrides the methods for the events that it needs."""
 
-    explains: ClassVar[bool] = False  # whether it shows where the node that failed was recorded
+    explains: ClassVar[bool] = False  # whether it prints where a failing node was recorded (anomaly mode)
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """`node` was recorded: its operands (tensors and constants) and the tensors it computed."""
+        """`node` was recorded; `operands` are tensors and other arguments, `outputs` the tensors it computed."""
 
     def unrecorded(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """Like `operation`, for one that leaves no history: `node` has done the work and will be forgotten."""
+        """Like `operation`, for an operation that was not recorded: `node` ran its forward and is dropped."""
 
-    def untracked(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
-        """`output` never has a history: it was detached from its only operand, or is a comparison, an argmax, ...
+    def without_history(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
+        """`op` made `output`, which never has a history: `detach`, `data`, a comparison, an argmax, ...
 
-        A tensor that was detached in place is operand and output.
+        For `detach_`, the tensor is the operand and the output.
         """
 
-    def left(self, op: str, tensor: TensorState, value: Any) -> None:
-        """`op`, such as item, took `value` out of the graph: a number, an array, or a list of numbers."""
+    def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:
+        """`op`, such as `item`, took `value` out of a tensor: a number, an array, or a list of numbers."""
 
-    def entered(self, value: Any, tensor: TensorState) -> None:
-        """`tensor` was made of `value`: a number, an array, a tensor, or a list of such."""
+    def tensor_made(self, value: Any, tensor: TensorState) -> None:
+        """`tensor` was made of `value`: a number, an array, a tensor, or a list of these."""
 
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """A Function was called, recorded or not: what its forward returned, and what the caller gets."""
+        """A Function was called, recorded or not; its forward returned `raw`, and the caller gets `outputs`."""
 
     def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
-        """The saved `item` was unpacked as a Tensor that is made for it."""
+        """`node` unpacked its saved `item` as `tensor`, a new object."""
 
     def writing(self, tensor: TensorState) -> None:
         """The memory of `tensor` is about to be overwritten."""
 
     def task_started(self, task: GraphTask) -> None:
-        """A call of backward has counted its dependencies and is about to evaluate the first node."""
+        """A call of backward has delivered the first gradients and is about to evaluate the first node."""
 
     def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
-        """`node` is about to run with this gradient (hooks have run)."""
+        """`node` is about to run on this gradient; its tensor hooks and pre-hooks have run."""
 
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
-        """`node` has run and its gradients were delivered."""
+        """`node` has run and its gradients have been delivered; `freed`: its saved tensors were freed."""
 
     def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
-        """One gradient of `node` went along one edge; `total` is the sum there now."""
+        """`term`, gradient number `output` of `node`, went along its edge; `total` is the receiver's sum now."""
 
     def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
-        """A hook ran."""
+        """A hook of this kind ran: the gradient before and after it."""
 
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
-        """The call is over."""
+        """A call of backward has ended, with `error` if it failed."""
 
 
 class Watchers(Watcher):
-    """Several observers as one. What begins is told to the first one first, what has ended to the last one first."""
+    """Several observers as one. They are told in the order in which they joined; of what has ended, in reverse."""
 
     def __init__(self, members: tuple[Watcher, ...]) -> None:
         self.members = members
 
     @property
     def listening(self) -> tuple[Watcher, ...]:
-        """Those who are told: nobody of what one of them does on the way."""
+        """The members to tell; none while the library computes for its own purposes."""
         return () if mode.internal else self.members
 
 
 def _telling(method: str, *, last_first: bool) -> Callable[..., None]:
-    """The method of Watchers that calls this one of each member."""
+    """A method of Watchers that calls the method of this name on each member."""
 
     def tell(self: Watchers, *told: Any) -> None:
         for member in reversed(self.listening) if last_first else self.listening:
@@ -96,7 +96,7 @@ for _method in [name for name, value in vars(Watcher).items() if callable(value)
 
 
 class _Watch:
-    """Who watches: `watchers`, and for the engine `watcher`, which is None, the only one, or all of them as one."""
+    """The observers: `watchers`, and for the engine `watcher`, which is None, the only one, or a Watchers of all."""
 
     __slots__ = ("_lock", "watcher", "watchers")
 
@@ -106,12 +106,12 @@ class _Watch:
         self._lock = threading.Lock()
 
     def join(self, watcher: Watcher, *, first: bool = False) -> None:
-        """Begin to tell `watcher`, behind the others or `first`. It may join several times and is told once."""
+        """Add an observer, after the others or `first`. An observer that joins several times is told once."""
         with self._lock:
             self.set((watcher, *self.watchers) if first else (*self.watchers, watcher))
 
     def leave(self, watcher: Watcher) -> None:
-        """Stop telling `watcher`, when it has left as often as it has joined."""
+        """Remove an observer, once it has left as often as it has joined."""
         with self._lock:
             members = list(self.watchers)
             if watcher in members:
@@ -119,7 +119,7 @@ class _Watch:
             self.set(tuple(members))
 
     def set(self, watchers: tuple[Watcher, ...]) -> None:
-        """Tell exactly these from now on."""
+        """Replace the observers."""
         self.watchers = watchers
         members = tuple(dict.fromkeys(watchers))
         self.watcher = None if not members else members[0] if len(members) == 1 else Watchers(members)

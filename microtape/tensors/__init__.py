@@ -1,4 +1,4 @@
-"""The `Tensor` class and what the public names are: factories, methods, numpy interop, `backward` and `grad`.
+"""The class `Tensor` and the public functions around it: factories, methods, numpy interop, `backward`, `grad`.
 
 Imports `ops`, `backward` and what is below them.
 """

@@ -1,4 +1,4 @@
-"""`backward` and `grad`: checking what the user asks for, and running one GraphTask."""
+"""`backward` and `grad`: they check their arguments and run a GraphTask."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
 from microtape.basics.dtypes import DType
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.ops.shape.joining import stack
-from microtape.tape.inference import marked
+from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE, Edge, Node, is_array
 from microtape.tape.tensor_state import edge_of, new_tensor, requires_grad
 from microtape.tape.watch import watch
@@ -22,14 +22,17 @@ from microtape.tensors.tensor import Size, Tensor
 
 
 class GradientEdge(NamedTuple):
-    """Where a tensor's gradient goes; stands for the tensor in `backward` and `grad`, and keeps its graph alive."""
+    """A tensor's edge. It stands for the tensor in calls of `backward` and `grad`, and keeps the graph alive."""
 
     node: Node
     output_nr: int
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor. Raises RuntimeError if it does not require grad, AssertionError for a stale view."""
+    """The edge of a tensor. Raises NoGraphError, a RuntimeError, if it does not require grad.
+
+    Raises AssertionError for a view made in no_grad mode, whose gradient goes nowhere.
+    """
     if not tensor.requires_grad:
         raise NoGraphError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     node, output_nr = edge_of(tensor)
@@ -45,26 +48,28 @@ def backward(
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of `tensors`, summed over all of them, to the `.grad` of the leaves.
+    """Compute the gradients of `tensors`, summed over all of them, and add them to the `.grad` of the leaves.
 
-    `grad_tensors` has a gradient of the same shape for each tensor, or None for those with one element.
-    `retain_graph` keeps what was saved, for another backward; it defaults to `create_graph`, which records the backward
-    pass itself. `inputs` limits what accumulates: tensors (results among them retain their gradient from then on),
-    GradientEdges, or a dict of them. GradientEdges may stand for the tensors, too.
+    `tensors` is a Tensor, a GradientEdge, or a sequence of them. `grad_tensors` has a first gradient for each of them,
+    of the same shape; None stands for ones and is allowed for tensors of one element. `retain_graph` keeps the saved
+    tensors for another backward; it defaults to `create_graph`. `create_graph` records the backward pass itself, so
+    that the gradients can be differentiated. `inputs` limits accumulation to these tensors or GradientEdges, a sequence
+    or a dict of them; a non-leaf tensor among them retains its gradient from then on.
 
-    Raises RuntimeError, with torch's wording, for a root without history, a missing or misshapen gradient, a graph
-    that was freed, and a saved tensor that was overwritten.
+    Raises subclasses of RuntimeError, with torch's wording: NoGraphError for a tensor without history, GradientError
+    for a first gradient that is missing or of the wrong shape, FreedGraphError for a graph that was freed, and
+    ModifiedInPlaceError for a saved tensor that was overwritten. Raises TypeError for a gradient that is not a Tensor.
     """
-    wanted = None if inputs is None else inputs_of(inputs, "backward")
-    roots = as_tuple(tensors)
-    gradients = first_gradients(roots, grad_tensors)
-    edges = root_edges(roots)
+    wanted = None if inputs is None else _inputs_of(inputs, "backward")
+    roots = _as_tuple(tensors)
+    gradients = _first_gradients(roots, grad_tensors)
+    edges = _root_edges(roots)
     for tensor in wanted or ():
         if isinstance(tensor, Tensor) and not tensor.is_leaf:
             tensor.retain_grad()
         elif isinstance(tensor, Tensor) and not tensor.requires_grad:
             raise NoGraphError("can't retain_grad on Tensor that has requires_grad=False")
-    capture = None if wanted is None else [input_edge(tensor) for tensor in wanted]
+    capture = None if wanted is None else [_input_edge(tensor) for tensor in wanted]
     if create_graph:
         warnings.warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
@@ -83,7 +88,7 @@ def backward(
         tensor_type=Tensor,
         outputs=roots,
         inputs=wanted or (),
-        call_site=caller(),
+        call_site=_user_call_site(),
     ).run()
 
 
@@ -98,17 +103,19 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    """The gradients of `outputs`, summed over all of them, with respect to each of `inputs`; `.grad` is not touched.
+    """Compute the gradients of `outputs`, summed over all of them, with respect to `inputs`; `.grad` does not change.
 
-    Returns a tuple, or a dict where `inputs` is one. An input that the outputs do not depend on is an error, or gives
-    None with `allow_unused=True`, or zeros with `materialize_grads=True`. With `is_grads_batched`, the first dimension
-    of each of `grad_outputs` is a batch, and so is that of the results. The other arguments are those of `backward`.
+    Returns a tuple with a gradient for each input, of its shape and dtype; a dict if `inputs` is a dict. For an input
+    that the outputs do not depend on, it raises UnusedInputError, returns None if `allow_unused`, or returns zeros if
+    `materialize_grads`. With `is_grads_batched`, each of `grad_outputs` has an additional first dimension, the batch,
+    and so has each result. The other arguments, and the errors raised, are those of `backward`; ValueError is raised
+    for `allow_unused=False` with `materialize_grads`.
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    roots, wanted = as_tuple(outputs), inputs_of(inputs, "grad")
+    roots, wanted = _as_tuple(outputs), _inputs_of(inputs, "grad")
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
@@ -117,64 +124,67 @@ def grad(
             stacklevel=user_stacklevel(),
         )
     keep_graph = create_graph if retain_graph is None else retain_graph
-    unused_are_fine = bool(allow_unused) or materialize_grads
+    may_be_unused = bool(allow_unused) or materialize_grads
     if is_grads_batched:
-        batches = as_tuple([None] if grad_outputs is None else grad_outputs)
-        result = batched_gradients(roots, wanted, batches, keep_graph, create_graph, unused_are_fine)
+        batches = _as_tuple([None] if grad_outputs is None else grad_outputs)
+        result = _batched_gradients(roots, wanted, batches, keep_graph, create_graph, may_be_unused)
     else:
-        gradients = first_gradients(roots, grad_outputs)
-        result = gradients_of(roots, wanted, gradients, keep_graph, create_graph, unused_are_fine)
+        gradients = _first_gradients(roots, grad_outputs)
+        result = _gradients_of(roots, wanted, gradients, keep_graph, create_graph, may_be_unused)
     if materialize_grads:
         result = [
-            zeros_for(tensor, create_graph) if gradient is None else gradient
+            _zeros_for(tensor, create_graph) if gradient is None else gradient
             for tensor, gradient in zip(wanted, result, strict=True)
         ]
     return dict(zip(inputs, result, strict=True)) if type(inputs) is dict else tuple(result)
 
 
-def gradients_of(
+def _gradients_of(
     roots: tuple[Any, ...],
     wanted: tuple[Any, ...],
     gradients: Sequence[Any],
     keep_graph: bool,
     create_graph: bool,
-    unused_are_fine: bool,
+    may_be_unused: bool,
 ) -> list[Any]:
-    """Run one pass and collect what it captured; None for an input that the roots do not depend on."""
+    """Run one pass and return the captured gradients; None for an input that the roots do not depend on."""
     task = GraphTask(
-        root_edges(roots),
+        _root_edges(roots),
         gradients,
         keep_graph=keep_graph,
         create_graph=create_graph,
-        capture=[input_edge(tensor) for tensor in wanted],
+        capture=[_input_edge(tensor) for tensor in wanted],
         accumulate=False,
         tensor_type=Tensor,
         outputs=roots,
         inputs=wanted,
-        call_site=caller(),
+        call_site=_user_call_site(),
     )
     task.run()
     result = [task.captured.get(edge) for edge in task.capture or ()]
     unused = [i for i, gradient in enumerate(result) if gradient is None]
-    if unused and not unused_are_fine:
+    if unused and not may_be_unused:
         raise UnusedInputError(
             f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
         )
-    return [marked(new_tensor(Tensor, np.array(gradient))) if is_array(gradient) else gradient for gradient in result]
+    return [
+        mark_if_inference(new_tensor(Tensor, np.array(gradient))) if is_array(gradient) else gradient
+        for gradient in result
+    ]
 
 
-def batched_gradients(
+def _batched_gradients(
     roots: tuple[Any, ...],
     wanted: tuple[Any, ...],
     batches: tuple[Any, ...],
     keep_graph: bool,
     create_graph: bool,
-    unused_are_fine: bool,
+    may_be_unused: bool,
 ) -> list[Any]:
-    """One pass for each entry of the leading dimension of the first gradients, stacked.
+    """Run one pass for each index of the first dimension of the first gradients, and stack the results.
 
-    Raises ValueError where these are of different sizes, and RuntimeError where there are none.
+    Raises ValueError if the sizes of that dimension differ, RuntimeError if there are no first gradients.
     """
     if all(batch is None for batch in batches):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -186,34 +196,34 @@ def batched_gradients(
         )
     count = sizes[0]
     rows = [
-        gradients_of(
+        _gradients_of(
             roots,
             wanted,
-            first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
+            _first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
             keep_graph or i + 1 < count,
             create_graph,
-            unused_are_fine,
+            may_be_unused,
         )
         for i in range(count)
     ]
     return [None if column[0] is None else stack(column) for column in zip(*rows, strict=True)]
 
 
-def zeros_for(tensor: Any, create_graph: bool) -> Tensor:
-    """The gradient of an input that the roots do not depend on."""
+def _zeros_for(tensor: Any, create_graph: bool) -> Tensor:
+    """Zeros as the gradient of an input that the roots do not depend on. Raises RuntimeError for a GradientEdge."""
     if isinstance(tensor, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     zeros = new_tensor(Tensor, np.zeros_like(tensor.array))
     return zeros.requires_grad_(create_graph)
 
 
-def as_tuple(tensors: Any) -> tuple[Any, ...]:
-    """One tensor or several."""
+def _as_tuple(tensors: Any) -> tuple[Any, ...]:
+    """One tensor or GradientEdge, or a sequence of them, as a tuple."""
     return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
 
 
-def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
-    """The inputs that a call of `backward` or `grad` is about. Raises TypeError or RuntimeError as torch does."""
+def _inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
+    """The `inputs` of `backward` or `grad` as a tuple. Raises TypeError for a Mapping, RuntimeError if empty."""
     if type(inputs) is dict:
         inputs = inputs.values()
     elif isinstance(inputs, Mapping):
@@ -221,43 +231,43 @@ def inputs_of(inputs: Any, function: str) -> tuple[Any, ...]:
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
             "Other Mapping types are not supported."
         )
-    wanted = as_tuple(inputs)
+    wanted = _as_tuple(inputs)
     if not wanted:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
     return wanted
 
 
-def root_edges(roots: tuple[Any, ...]) -> list[Edge]:
-    """Where backward starts. Raises NoGraphError for a root without history."""
+def _root_edges(roots: tuple[Any, ...]) -> list[Edge]:
+    """The edges where backward starts. Raises NoGraphError for a root without history."""
     edges = []
     for i, root in enumerate(roots):
-        edge = as_edge(root)
+        edge = _as_edge(root)
         if edge[0] is None:
             raise NoGraphError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)
     return edges
 
 
-def input_edge(tensor: Any) -> Edge:
-    """The edge whose gradient is asked for. Raises RuntimeError if the tensor does not require grad."""
-    edge = as_edge(tensor)
+def _input_edge(tensor: Any) -> Edge:
+    """The edge to capture for an input. Raises NoGraphError if it does not require grad."""
+    edge = _as_edge(tensor)
     if edge is NO_EDGE:
         raise NoGraphError("One of the differentiated Tensors does not require grad")
     return edge
 
 
-def as_edge(tensor: Any) -> Edge:
-    """The edge of a tensor, or the one that stands for it."""
+def _as_edge(tensor: Any) -> Edge:
+    """The edge of a Tensor or GradientEdge."""
     return (tensor.node, tensor.output_nr) if isinstance(tensor, GradientEdge) else edge_of(tensor)
 
 
-def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
-    """The first gradient of each root, checked; ones for a root of one element that was given none."""
+def _first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) -> list[Any]:
+    """The first gradient of each root, checked; ones if it was not given and the root has one element."""
     if given is None:
-        return [implicit_gradient(root) for root in roots]
-    gradients = as_tuple(given)
+        return [_implicit_gradient(root) for root in roots]
+    gradients = _as_tuple(given)
     result = [
-        first_gradient(i, root, gradient, batched)
+        _first_gradient(i, root, gradient, batched)
         for i, (root, gradient) in enumerate(zip(roots, gradients, strict=False))
     ]
     if len(result) < len(roots):
@@ -265,11 +275,11 @@ def first_gradients(roots: Sequence[Any], given: Any, *, batched: bool = False) 
     return result
 
 
-def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
-    """The gradient that was given for the root, checked, or ones."""
+def _first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
+    """The first gradient of root number `i`: the given one, checked, or ones."""
     if gradient is None:
-        return implicit_gradient(root)
-    shape, dtype = spec_of(root)
+        return _implicit_gradient(root)
+    shape, dtype = _spec_of(root)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient.array.shape != shape:
@@ -294,11 +304,14 @@ def first_gradient(i: int, root: Any, gradient: Any, batched: bool) -> Any:
     return gradient
 
 
-def implicit_gradient(root: Any) -> Tensor:
-    """A gradient of one. Raises GradientError where it cannot be assumed; a root without history is refused later."""
-    shape, dtype = spec_of(root)
+def _implicit_gradient(root: Any) -> Tensor:
+    """A gradient of ones. Raises GradientError unless the root is real and has one element.
+
+    A root without history passes: `_root_edges` raises for it.
+    """
+    shape, dtype = _spec_of(root)
     if not shape and dtype.kind == "f":
-        return new_tensor(Tensor, np.array(1, dtype))  # as nearly always; np.ones takes four times as long
+        return new_tensor(Tensor, np.array(1, dtype))  # the fast path: np.ones takes four times as long
     if isinstance(root, GradientEdge) or requires_grad(root):
         if any([size != 1 for size in shape]):
             raise GradientError("grad can be implicitly created only for scalar outputs")
@@ -309,15 +322,15 @@ def implicit_gradient(root: Any) -> Tensor:
     return new_tensor(Tensor, np.ones(shape, dtype))
 
 
-def spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
-    """A root's shape and dtype."""
+def _spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
+    """The shape and dtype of a root."""
     if isinstance(root, GradientEdge):
         return root.node.output_spec(root.output_nr)
     return root.array.shape, root.array.dtype
 
 
-def caller() -> CallSite | None:
-    """The user's line that called us, if somebody wants to know."""
+def _user_call_site() -> CallSite | None:
+    """The user's call site, if there is an observer to tell; otherwise None."""
     if watch.watcher is None:
         return None
     frame = user_frame(sys._getframe(1))

@@ -1,4 +1,9 @@
-"""Making tensors: from data, from a rule, like another one, at random."""
+"""Factories: tensors made from data, from a rule, with another tensor's shape and dtype, and at random.
+
+Arguments that most of them take: a `dtype`; a `device`, which raises RuntimeError if it is not the CPU; and
+`requires_grad`, which raises RuntimeError for a dtype that is neither floating nor complex. A `size` is given as ints,
+`zeros(2, 3)`, or as one sequence, `zeros((2, 3))`; a negative size raises RuntimeError.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +17,9 @@ from microtape.basics import dtypes
 from microtape.basics.devices import check_device
 from microtape.ops.shared.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
-from microtape.tape.inference import marked
+from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
-from microtape.tape.operands import made_of
+from microtape.tape.operands import tell_made
 from microtape.tape.tensor_state import new_tensor
 from microtape.tensors.tensor import Tensor
 
@@ -48,10 +53,11 @@ __all__ = [
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A leaf with a copy of `data`: numbers, nested sequences of them, arrays or tensors.
+    """A leaf with a copy of `data`: a number, a nested sequence of numbers, an array or a tensor.
 
-    Python floats get the default dtype, numpy arrays keep theirs. Raises ValueError for ragged sequences, TypeError or
-    RuntimeError for what is no number, RuntimeError if the dtype cannot require grad.
+    Without `dtype`, Python floats get the default dtype, ints int64, and numpy arrays keep theirs. Raises ValueError
+    for ragged sequences and for ints that do not fit into int64, TypeError or RuntimeError for elements that are not
+    numbers.
     """
     if isinstance(data, Tensor):
         warnings.warn(
@@ -60,27 +66,30 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-    return made_of(data, made(np.array(as_array_of_numbers(data, dtype)), requires_grad, device))
+    return tell_made(data, _make_leaf(np.array(_as_numeric_array(data, dtype)), requires_grad, device))
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """`data` as a tensor: itself if it is one of that dtype, sharing the memory of an array of that dtype."""
+    """`data` as a tensor, without a copy if possible: a tensor or numpy array of the dtype shares its memory.
+
+    Raises as `tensor` does.
+    """
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    return made_of(data, made(np.asarray(as_array_of_numbers(data, dtype)), False, device))
+    return tell_made(data, _make_leaf(np.asarray(_as_numeric_array(data, dtype)), False, device))
 
 
-def as_array_of_numbers(data: Any, dtype: Any) -> Any:
-    """An array of `data`, in `dtype` or in the one that torch would infer."""
+def _as_numeric_array(data: Any, dtype: Any) -> Any:
+    """`data` as an array, in `dtype` or in the dtype that torch would infer. Raises as `tensor` does."""
     if isinstance(data, Tensor):
         data = data.array
     if not isinstance(data, np.ndarray | np.generic):
-        data = numbers(data)
-        dtype = inferred(data) if dtype is None else dtype
+        data = _tensors_as_arrays(data)
+        dtype = _inferred_dtype(data) if dtype is None else dtype
     try:
         array = np.asarray(data)
     except ValueError:
-        raise ValueError(ragged(data)) from None
+        raise ValueError(_ragged_message(data)) from None
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
     if array.dtype.kind not in "biufc":
@@ -90,17 +99,17 @@ def as_array_of_numbers(data: Any, dtype: Any) -> Any:
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
-def numbers(data: Any) -> Any:
-    """`data` with the tensors in it as arrays."""
+def _tensors_as_arrays(data: Any) -> Any:
+    """`data` with the tensors in it replaced by their arrays."""
     if isinstance(data, Tensor):
         return data.array
     if isinstance(data, list | tuple | range):
-        return [numbers(item) for item in data]
+        return [_tensors_as_arrays(item) for item in data]
     return data
 
 
-def inferred(data: Any) -> Any:
-    """The dtype that torch gives to nested sequences: that of numpy scalars and arrays, the default for floats."""
+def _inferred_dtype(data: Any) -> Any:
+    """The dtype that torch infers for nested sequences: numpy values keep theirs, Python floats get the default."""
     found: dict[Any, Any] = {}
 
     def visit(one: Any) -> None:
@@ -108,7 +117,7 @@ def inferred(data: Any) -> Any:
             for item in one:
                 visit(item)
         elif type(one) not in found or isinstance(one, np.ndarray):
-            found[type(one)] = one.dtype if isinstance(one, np.ndarray | np.generic) else number_dtype(one)
+            found[type(one)] = one.dtype if isinstance(one, np.ndarray | np.generic) else _number_dtype(one)
 
     visit(data)
     dtype = None
@@ -117,8 +126,8 @@ def inferred(data: Any) -> Any:
     return dtypes.get_default_dtype() if dtype is None else dtype
 
 
-def number_dtype(value: Any) -> Any:
-    """The dtype of a Python number. Raises as torch does for anything else."""
+def _number_dtype(value: Any) -> Any:
+    """The dtype of a Python number. Raises TypeError for a string, RuntimeError for any other value."""
     if isinstance(value, int | float | complex):
         return dtypes.of_number(value)
     if isinstance(value, str):
@@ -126,61 +135,67 @@ def number_dtype(value: Any) -> Any:
     raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
 
 
-def ragged(data: Any, dim: int = 0) -> str:
-    """What is wrong with sequences of different lengths."""
+def _ragged_message(data: Any, dim: int = 0) -> str:
+    """The error message for nested sequences of different lengths."""
     lengths = [len(item) if isinstance(item, list) else None for item in data]
     for length in lengths:
         if length != lengths[0]:
             return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {length})"
-    return next((ragged(item, dim + 1) for item in data if isinstance(item, list)), "ragged nested sequence")
+    return next((_ragged_message(item, dim + 1) for item in data if isinstance(item, list)), "ragged nested sequence")
 
 
-def made(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
-    """A leaf around `array`. Raises RuntimeError for a device that is not the cpu, or a dtype without gradients."""
+def _make_leaf(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
+    """A leaf around `array`. Raises RuntimeError for another device, or an integer that requires grad."""
     check_device(device)
     if requires_grad and not dtypes.is_differentiable(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return marked(new_tensor(Tensor, array, None if requires_grad else NO_EDGE))
+    return mark_if_inference(new_tensor(Tensor, array, None if requires_grad else NO_EDGE))
 
 
 def from_numpy(array: Any) -> Tensor:
-    """A leaf that shares the memory of a numpy array. Raises TypeError for anything else."""
+    """A leaf that shares the memory of a numpy array. Raises TypeError if `array` is not one."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return made_of(array, made(array))
+    return tell_made(array, _make_leaf(array))
 
 
 def from_dlpack(source: Any) -> Tensor:
-    """A leaf that shares the memory of another library's array or tensor, through DLPack."""
-    return made(np.from_dlpack(source))
+    """A leaf that shares, through DLPack, the memory of another library's array or tensor."""
+    return _make_leaf(np.from_dlpack(source))
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of the given size."""
-    return made(np.zeros(checked_size("zeros", size), dtype or dtypes.get_default_dtype()), requires_grad, device)
+    """A tensor of zeros of the given size, in the default dtype unless `dtype` is given."""
+    return _make_leaf(
+        np.zeros(_checked_size("zeros", size), dtype or dtypes.get_default_dtype()), requires_grad, device
+    )
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones of the given size."""
-    return made(np.ones(checked_size("ones", size), dtype or dtypes.get_default_dtype()), requires_grad, device)
+    """A tensor of ones of the given size, in the default dtype unless `dtype` is given."""
+    shape = _checked_size("ones", size)
+    return _make_leaf(np.ones(shape, dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of the given size, to be filled; here it is zeros."""
-    return zeros(checked_size("empty", size), dtype=dtype, device=device, requires_grad=requires_grad)
+    """A tensor of the given size whose elements are not to be relied on. NB: here they are zeros."""
+    return zeros(_checked_size("empty", size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """One number everywhere."""
+    """A tensor of shape `size`, a sequence of ints, filled with `fill_value`.
+
+    Without `dtype`, a float gets the default dtype, an int int64 and a bool bool. Raises TypeError if `size` is an int.
+    """
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    filled = np.full(checked_size("full", (size,)), value, dtype or dtypes.of_number(value))
-    return made_of(value, made(filled, requires_grad, device))
+    filled = np.full(_checked_size("full", (size,)), value, dtype or dtypes.of_number(value))
+    return tell_made(value, _make_leaf(filled, requires_grad, device))
 
 
-def checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
-    """The size as a tuple. Raises as torch does where there is none, or a negative one."""
+def _checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """The size as a tuple. Raises TypeError if there is none, RuntimeError if it is negative."""
     if not size:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     shape = sizes(size)
@@ -190,14 +205,17 @@ def checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones on the diagonal."""
-    return made(np.eye(n, m, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device)
+    """A matrix of shape (n, m), or (n, n) without m, with ones on the diagonal and zeros elsewhere."""
+    return _make_leaf(np.eye(n, m, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Numbers from `start` (or 0) up to but without `end`. Raises RuntimeError where they would never get there."""
+    """The numbers `start` (or 0), `start + step`, ... up to but not including `end`; int64 if all three are ints.
+
+    Raises RuntimeError if `step` is 0 or has the wrong sign.
+    """
     if end is None:
         start, end = 0, start
     start, end, step = (one.item() if isinstance(one, Tensor) else one for one in (start, end, step))
@@ -208,14 +226,14 @@ def arange(
     if dtype is None:
         whole = all(isinstance(one, int | np.integer) for one in (start, end, step))
         dtype = dtypes.int64 if whole else dtypes.get_default_dtype()
-    return made((start + step * np.arange(math.ceil((end - start) / step))).astype(dtype), requires_grad, device)
+    return _make_leaf((start + step * np.arange(math.ceil((end - start) / step))).astype(dtype), requires_grad, device)
 
 
 def linspace(
     start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """`steps` numbers from `start` to `end`, both included."""
-    return made(np.linspace(start, end, steps, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device)
+    """`steps` evenly spaced numbers from `start` to `end`, both included."""
+    return _make_leaf(np.linspace(start, end, steps, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def logspace(
@@ -228,70 +246,70 @@ def logspace(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`steps` numbers from `base ** start` to `base ** end`, each a fixed multiple of the one before."""
-    return made(
+    """`steps` numbers from `base ** start` to `base ** end`, both included, evenly spaced on a logarithmic scale."""
+    return _make_leaf(
         np.logspace(start, end, steps, base=base, dtype=dtype or dtypes.get_default_dtype()), requires_grad, device
     )
 
 
 def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of another tensor's shape and dtype."""
-    return made(np.zeros_like(input.array, dtype=dtype), requires_grad, device)
+    """A tensor of zeros with the shape, and unless `dtype` is given the dtype, of `input`."""
+    return _make_leaf(np.zeros_like(input.array, dtype=dtype), requires_grad, device)
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of another's shape and dtype, to be filled; here it is zeros."""
+    """Like `empty`, with the shape and dtype of `input`."""
     return zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones of another tensor's shape and dtype."""
-    return made(np.ones_like(input.array, dtype=dtype), requires_grad, device)
+    """A tensor of ones with the shape, and unless `dtype` is given the dtype, of `input`."""
+    return _make_leaf(np.ones_like(input.array, dtype=dtype), requires_grad, device)
 
 
 def full_like(
     input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """One number everywhere, in another tensor's shape and dtype."""
-    return made(np.full_like(input.array, fill_value, dtype=dtype), requires_grad, device)
+    """A tensor filled with `fill_value`, with the shape, and unless `dtype` is given the dtype, of `input`."""
+    return _make_leaf(np.full_like(input.array, fill_value, dtype=dtype), requires_grad, device)
 
 
 def rand(
     *size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Random numbers from 0 up to but without 1, all as likely."""
-    shape = checked_size("rand", size)
-    return made(drawn("uniform", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
+    """Random numbers, uniformly distributed on [0, 1)."""
+    shape = _checked_size("rand", size)
+    return _make_leaf(drawn("uniform", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
 
 
 def randn(
     *size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Random numbers of mean 0 and standard deviation 1, normally distributed."""
-    shape = checked_size("randn", size)
-    return made(drawn("normal", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
+    """Random numbers, normally distributed with mean 0 and standard deviation 1."""
+    shape = _checked_size("randn", size)
+    return _make_leaf(drawn("normal", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
 
 
 def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """`rand`, of another tensor's shape and dtype."""
-    return made(
-        drawn("uniform", input.array.shape, check_floating("check_uniform_bounds", dtype or input.dtype), None),
+    """Like `rand`, with the shape and dtype of `input`. Raises NotImplementedError for integer dtypes."""
+    return _make_leaf(
+        drawn("uniform", input.array.shape, _check_floating("check_uniform_bounds", dtype or input.dtype), None),
         requires_grad,
         device,
     )
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """`randn`, of another tensor's shape and dtype."""
-    return made(
-        drawn("normal", input.array.shape, check_floating("normal_kernel_cpu", dtype or input.dtype), None),
+    """Like `randn`, with the shape and dtype of `input`. Raises NotImplementedError for integer dtypes."""
+    return _make_leaf(
+        drawn("normal", input.array.shape, _check_floating("normal_kernel_cpu", dtype or input.dtype), None),
         requires_grad,
         device,
     )
 
 
-def check_floating(name: str, dtype: Any) -> Any:
-    """The dtype. Raises NotImplementedError for whole numbers."""
+def _check_floating(name: str, dtype: Any) -> Any:
+    """The dtype. Raises NotImplementedError unless it is floating or complex."""
     if np.dtype(dtype).kind not in "fc":
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.scalar_name(np.dtype(dtype))}'")
     return dtype
@@ -307,29 +325,32 @@ def randint(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Random whole numbers from `low` up to but without `high`: `randint(low, high, size)` or `randint(high, size)`."""
+    """Random integers from [low, high): `randint(low, high, size)`, or `randint(high, size)` from 0 on.
+
+    The dtype is int64 unless it is given. Raises RuntimeError if `low` is not below `high`.
+    """
     if size is None:
         low, high, size = 0, low, high
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    shape = checked_size("randint", (size,))
+    shape = _checked_size("randint", (size,))
     values = (generator or default_generator).integers(low, high, math.prod(shape))
-    return made(values.astype(dtype or dtypes.int64).reshape(shape), requires_grad, device)
+    return _make_leaf(values.astype(dtype or dtypes.int64).reshape(shape), requires_grad, device)
 
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None) -> Tensor:
-    """The whole numbers below `n` in random order."""
-    return made((generator or default_generator).permutation(n).astype(dtype or dtypes.int64), False, device)
+    """The integers from 0 to n - 1 in random order; int64 unless `dtype` is given."""
+    return _make_leaf((generator or default_generator).permutation(n).astype(dtype or dtypes.int64), False, device)
 
 
 def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
-    """Where a matrix of that size has its lower triangle: a row of row numbers and one of column numbers."""
-    return made(np.stack(np.tril_indices(row, offset, col)).astype(np.int64))
+    """The indices of the lower triangle of a (row, col) matrix: an int64 tensor of two rows, row and column numbers."""
+    return _make_leaf(np.stack(np.tril_indices(row, offset, col)).astype(np.int64))
 
 
 def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
-    """Where a matrix of that size has its upper triangle: a row of row numbers and one of column numbers."""
-    return made(np.stack(np.triu_indices(row, offset, col)).astype(np.int64))
+    """The indices of the upper triangle of a (row, col) matrix: an int64 tensor of two rows, row and column numbers."""
+    return _make_leaf(np.stack(np.triu_indices(row, offset, col)).astype(np.int64))
 
 
 def normal(
@@ -342,9 +363,12 @@ def normal(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Random numbers, normally distributed: of one mean and deviation and a size, or tensors of them."""
+    """Random numbers, normally distributed with mean `mean` and standard deviation `std`.
+
+    If these are numbers, `size` gives the shape; if one of them is a tensor, the shape is what they broadcast to.
+    """
     given = [one.array for one in (mean, std) if isinstance(one, Tensor)]
-    shape = checked_size("normal", (size,)) if not given else np.broadcast_shapes(*[array.shape for array in given])
+    shape = _checked_size("normal", (size,)) if not given else np.broadcast_shapes(*[array.shape for array in given])
     values = drawn("normal", shape, given[0].dtype if given else dtype or dtypes.get_default_dtype(), generator)
     scale, middle = (one.array if isinstance(one, Tensor) else one for one in (std, mean))
-    return made(np.asarray(values * scale + middle), requires_grad, device)
+    return _make_leaf(np.asarray(values * scale + middle), requires_grad, device)

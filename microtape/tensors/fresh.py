@@ -1,4 +1,4 @@
-"""New tensors of another's dtype, without its history: what `x.new_zeros(size)` and its like make."""
+"""The methods `x.new_zeros(size)`, `x.new_full(...)`, ...: new leaves with the dtype of an existing tensor."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from microtape.tape.tensor_state import new_tensor as make
 def new_full(
     x: TensorState, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Any:
-    """One number everywhere, in x's dtype or another one."""
-    return fresh(x, np.full(sizes((size,)), fill_value, dtype or x.array.dtype), device, requires_grad)
+    """A leaf of the given size, filled with `fill_value`, in x's dtype unless another is given."""
+    return _make_leaf(x, np.full(sizes((size,)), fill_value, dtype or x.array.dtype), device, requires_grad)
 
 
 def new_zeros(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-    """Zeros of the given size, in x's dtype or another one."""
-    return fresh(x, np.zeros(sizes(size), dtype or x.array.dtype), device, requires_grad)
+    """A leaf of zeros of the given size, in x's dtype unless another is given."""
+    return _make_leaf(x, np.zeros(sizes(size), dtype or x.array.dtype), device, requires_grad)
 
 
 def new_ones(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-    """Ones of the given size, in x's dtype or another one."""
-    return fresh(x, np.ones(sizes(size), dtype or x.array.dtype), device, requires_grad)
+    """A leaf of ones of the given size, in x's dtype unless another is given."""
+    return _make_leaf(x, np.ones(sizes(size), dtype or x.array.dtype), device, requires_grad)
 
 
 def new_tensor(x: TensorState, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-    """A copy of `data`, in x's dtype or another one."""
+    """A leaf with a copy of `data`, in x's dtype unless another is given."""
     array = data.array if isinstance(data, TensorState) else data
-    return fresh(x, np.array(array, dtype or x.array.dtype), device, requires_grad)
+    return _make_leaf(x, np.array(array, dtype or x.array.dtype), device, requires_grad)
 
 
-def fresh(x: Any, array: Any, device: Any, requires_grad: bool) -> Any:
-    """A leaf of x's class around the array. Raises RuntimeError for another device, or a dtype without gradients."""
+def _make_leaf(x: Any, array: Any, device: Any, requires_grad: bool) -> Any:
+    """A leaf of x's class around `array`. Raises RuntimeError for another device, or an integer that requires grad."""
     check_device(device)
     if requires_grad and array.dtype.kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -24,27 +24,27 @@ finfo, iinfo = np.finfo, np.iinfo
 
 
 def is_tensor(obj: Any) -> TypeGuard[Tensor]:
-    """Whether this is a tensor."""
+    """Whether `obj` is a Tensor."""
     return isinstance(obj, Tensor)
 
 
 def numel(input: Tensor) -> int:
-    """The number of elements."""
+    """The number of elements of `input`."""
     return input.numel()
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are floats."""
+    """Whether the dtype is floating."""
     return input.is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex numbers."""
+    """Whether the dtype is complex."""
     return input.is_complex()
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that tensors of these shapes have together. Raises RuntimeError where they do not fit."""
+    """The shape that these shapes broadcast to. Raises RuntimeError if they do not broadcast."""
     given = [sizes((shape,)) for shape in shapes]
     result = [1] * max(map(len, given), default=0)
     for i, shape in enumerate(given):

@@ -1,4 +1,4 @@
-"""How a tensor prints: as torch does, to the character."""
+"""Printing tensors: character by character as torch prints them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 LINE_WIDTH = 80
 DECIMALS = 4
-MOST = 1000  # elements; of more than that, only those at the edges are shown
+MOST = 1000  # elements; of a larger tensor only the first and last EDGE entries of a dimension are shown
 EDGE = 3
 
 Format = Callable[[Any], str]
 
 
 def represent(tensor: Tensor) -> str:
-    """`tensor([1., 2.], requires_grad=True)`; the dtype only where it is not the default."""
+    """The text of a tensor: `tensor([1., 2.], requires_grad=True)`; the dtype only if it is not a default one."""
     prefix = "tensor("
-    text = prefix + values(tensor.array, len(prefix))
+    text = prefix + _elements(tensor.array, len(prefix))
     last_line = len(text) - text.rfind("\n") + 1
-    for part in remarks(tensor):
+    for part in _suffixes(tensor):
         if last_line + len(part) + 2 > LINE_WIDTH:
             text += ",\n" + " " * len(prefix) + part
             last_line = len(prefix) + len(part)
@@ -38,8 +38,8 @@ def represent(tensor: Tensor) -> str:
     return text + ")"
 
 
-def remarks(tensor: Tensor) -> list[str]:
-    """What is said after the values."""
+def _suffixes(tensor: Tensor) -> list[str]:
+    """The parts after the elements: size, dtype, grad_fn or requires_grad, tangent."""
     array = tensor.array
     default = dtypes.get_default_dtype()
     parts = []
@@ -63,17 +63,17 @@ def remarks(tensor: Tensor) -> list[str]:
     return parts
 
 
-def values(array: Array, indent: int) -> str:
+def _elements(array: Array, indent: int) -> str:
     """The elements in nested brackets; lines after the first are indented."""
     if not array.size:
         return "[]"
     cut = array.size > MOST
-    shown = edges(array) if cut else array
-    one, width = complex_formatter(shown) if array.dtype.kind == "c" else formatter(shown)
-    return nested(array, indent, one, width, cut)
+    shown = _edge_entries(array) if cut else array
+    one, width = _complex_formatter(shown) if array.dtype.kind == "c" else _formatter(shown)
+    return _nested(array, indent, one, width, cut)
 
 
-def edges(array: Array) -> Array:
+def _edge_entries(array: Array) -> Array:
     """The first and last few entries along each dimension that has many."""
     for dim, size in enumerate(array.shape):
         if size > 2 * EDGE:
@@ -81,8 +81,8 @@ def edges(array: Array) -> Array:
     return array
 
 
-def formatter(shown: Array) -> tuple[Format, int]:
-    """How to write each of these numbers, and the width of all of them (zeros, NaN and Inf may need more)."""
+def _formatter(shown: Array) -> tuple[Format, int]:
+    """The format of these numbers and the common width of their texts; zeros, NaN and Inf may be wider."""
     if shown.dtype.kind != "f":
         width = max(len(str(value)) for value in shown.ravel().tolist())
         return lambda value: str(value).rjust(width), width
@@ -102,10 +102,10 @@ def formatter(shown: Array) -> tuple[Format, int]:
     return lambda value: text(value).rjust(width), width
 
 
-def complex_formatter(shown: Array) -> tuple[Format, int]:
-    """The same for complex numbers."""
-    real, real_width = formatter(shown.real)
-    imaginary, imaginary_width = formatter(shown.imag)
+def _complex_formatter(shown: Array) -> tuple[Format, int]:
+    """Like `_formatter`, for complex numbers."""
+    real, real_width = _formatter(shown.real)
+    imaginary, imaginary_width = _formatter(shown.imag)
 
     def text(value: complex) -> str:
         part = imaginary(value.imag).lstrip()
@@ -114,8 +114,8 @@ def complex_formatter(shown: Array) -> tuple[Format, int]:
     return text, real_width + imaginary_width + 1
 
 
-def nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str:
-    """The elements, each of which is `width` wide; `cut` leaves out all but those at the edges."""
+def _nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str:
+    """The elements in nested brackets, each `width` wide; with `cut`, "..." stands for the inner entries."""
     if array.ndim == 0:
         return one(array.item())
     few = cut and len(array) > 2 * EDGE
@@ -126,6 +126,6 @@ def nested(array: Array, indent: int, one: Format, width: int, cut: bool) -> str
         per_line = max(1, (LINE_WIDTH - indent) // (width + 2))
         lines = [", ".join(flat[i : i + per_line]) for i in range(0, len(flat), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
-    rows = [[nested(row, indent + 1, one, width, cut) for row in part] for part in parts]
+    rows = [[_nested(row, indent + 1, one, width, cut) for row in part] for part in parts]
     flat = [*rows[0], "...", *rows[1]] if few else rows[0]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(flat) + "]"

@@ -1,4 +1,4 @@
-"""The Tensor: a thin facade over its state, the operations and the engine."""
+"""The class Tensor: a thin facade over the state of a tensor, the operations and the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
 from microtape.tape.in_place import write
-from microtape.tape.inference import is_inference, marked
+from microtape.tape.inference import is_inference, mark_if_inference
 from microtape.tape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
 from microtape.tape.node import NO_EDGE, Node, RemovableHandle, add_hook
 from microtape.tape.tensor_state import (
@@ -37,7 +37,7 @@ from microtape.tensors.printing import represent
 _V = TypeVar("_V")
 
 _ndarray = np.ndarray
-_accumulating = threading.RLock()  # reentrant: accumulating may run operations, and observers of them
+_accumulating = threading.RLock()  # reentrant: accumulating may run operations, and their observers
 
 
 class Size(tuple[int, ...]):
@@ -46,7 +46,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def numel(self) -> int:
-        """How many elements a tensor of this shape has."""
+        """The number of elements of a tensor of this shape."""
         return int(np.prod(self, dtype=np.int64))
 
     def __repr__(self) -> str:
@@ -56,12 +56,12 @@ class Size(tuple[int, ...]):
 class Tensor(Methods):
     """An array that remembers how it was computed.
 
-    Make one with `microtape.tensor`, `zeros`, ...; `array` is the numpy array inside, of any shape and dtype.
+    Make one with `microtape.tensor`, `zeros`, ...; its attribute `array` is the numpy array, of any shape and dtype.
     """
 
     __slots__ = ()
 
-    # What it is
+    # Shape and dtype
 
     @property
     def shape(self) -> Size:
@@ -93,7 +93,7 @@ class Tensor(Methods):
         return self.array.ndim
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """The shape, or the size of dimension `dim`. Raises IndexError if there is no such dimension."""
         return self.shape if dim is None else self.array.shape[dim]
 
     def numel(self) -> int:
@@ -103,11 +103,11 @@ class Tensor(Methods):
     ndimension, nelement = dim, numel
 
     def is_floating_point(self) -> bool:
-        """Whether the elements are floats."""
+        """Whether the dtype is floating."""
         return self.array.dtype.kind == "f"
 
     def is_complex(self) -> bool:
-        """Whether the elements are complex numbers."""
+        """Whether the dtype is complex."""
         return self.array.dtype.kind == "c"
 
     def __len__(self) -> int:
@@ -126,11 +126,11 @@ class Tensor(Methods):
     def __format__(self, spec: str) -> str:
         return format(self.item() if not self.array.ndim else repr(self), spec)
 
-    # Its place in the graph
+    # The place in the graph
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded."""
+        """Whether operations on this tensor are recorded; assigning to it is like `requires_grad_`."""
         return requires_grad(self)
 
     @requires_grad.setter
@@ -144,9 +144,10 @@ class Tensor(Methods):
         raise RuntimeError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Start or stop recording operations on this leaf. Returns self.
+        """Switch on or off whether operations on this leaf are recorded. Returns self.
 
-        Raises RuntimeError for dtypes without gradients, and where a result is told to stop.
+        Raises RuntimeError for a dtype that is neither floating nor complex, for False on a non-leaf tensor, and for
+        True on an inference tensor outside of inference mode.
         """
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
@@ -168,12 +169,12 @@ class Tensor(Methods):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation computed it."""
+        """Whether no recorded operation computed this tensor."""
         return history_of(self) is NO_EDGE
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that computed it, None for a leaf."""
+        """The node of the operation that computed this tensor; None for a leaf."""
         return history_of(self)[0]
 
     @property
@@ -186,11 +187,11 @@ class Tensor(Methods):
 
     @property
     def output_nr(self) -> int:
-        """Which output of `grad_fn` it is."""
+        """The index of this tensor among the outputs of its `grad_fn`."""
         return history_of(self)[1]
 
     def is_inference(self) -> bool:
-        """Whether it was made in inference mode."""
+        """Whether this tensor, or the base that it is a view of, was made in inference mode."""
         return is_inference(self)
 
     @property
@@ -208,7 +209,11 @@ class Tensor(Methods):
 
     @property
     def grad(self) -> Tensor | None:
-        """The accumulated gradient; None until there is one."""
+        """The accumulated gradient, of this tensor's shape and `grad_dtype`; None until there is one.
+
+        Assigning raises TypeError for a value that is neither a Tensor nor None, RuntimeError for another shape or
+        dtype. Reading it on a non-leaf tensor without `retain_grad` warns.
+        """
         meta = self.meta
         if meta is not None and meta.grad is not None:
             return meta.grad  # type: ignore[no-any-return]
@@ -236,9 +241,9 @@ class Tensor(Methods):
 
     @property
     def grad_dtype(self) -> dtypes.DType | None:
-        """The dtype in which this leaf accumulates gradients; None: in whichever they come.
+        """The dtype in which this leaf accumulates gradients; None: gradients keep the dtype in which they arrive.
 
-        Raises RuntimeError on a result.
+        Raises RuntimeError on a non-leaf tensor, and for a dtype that is neither floating nor complex.
         """
         if not is_leaf(self):
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
@@ -250,11 +255,14 @@ class Tensor(Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history and with a version counter of its own: writes to it are never noticed."""
+        """A tensor with the same memory, without history, and with a version counter of its own.
+
+        NB: backward therefore does not notice writes to `x.data`; prefer `x.detach()`.
+        """
         result = new_tensor(type(self), self.array)
         result.version = INFERENCE if is_inference(self) else None
         if watch.watcher is not None:
-            watch.watcher.untracked("data", (self,), result)
+            watch.watcher.without_history("data", (self,), result)
         return result
 
     @data.setter
@@ -270,15 +278,15 @@ class Tensor(Methods):
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def detach(self) -> Tensor:
-        """The same memory and version counter, without history."""
+        """A tensor with the same memory and version counter, without history: a leaf that does not require grad."""
         result = new_tensor(type(self), self.array)
         result.version = ensure_version(self)
         if watch.watcher is not None:
-            watch.watcher.untracked("detach", (self,), result)
+            watch.watcher.without_history("detach", (self,), result)
         return result
 
     def detach_(self) -> Tensor:
-        """Drop the history in place. Raises RuntimeError on a view."""
+        """Remove the history of this tensor in place. Returns self. Raises InPlaceError on a view."""
         if is_view(self):
             raise InPlaceError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
@@ -287,9 +295,9 @@ class Tensor(Methods):
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         if watch.watcher is not None:
-            watch.watcher.untracked("detach_", (self,), self)
+            watch.watcher.without_history("detach_", (self,), self)
         self.edge = NO_EDGE
-        ensure_version(self).touched = True  # those who saved it will look
+        ensure_version(self).touched = True  # unpacking has to check
         return self
 
     # Backward
@@ -301,30 +309,34 @@ class Tensor(Methods):
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        """Add the gradient of this tensor to the `.grad` of the leaves it was computed from.
+        """Compute the gradients of this tensor and add them to the `.grad` of the leaves that it was computed from.
 
-        `gradient` has this tensor's shape; it may be left out for one element. See `microtape.autograd.backward`.
+        `gradient` has this tensor's shape and defaults to ones if this tensor has one element. The other arguments and
+        the errors raised are those of `microtape.autograd.backward`.
         """
         from microtape.tensors.differentiate import backward  # which needs this module
 
         backward(self, gradient, retain_graph, create_graph, inputs)
 
     def accumulate(self, gradient: Any, create_graph: bool) -> None:
-        """Add `gradient`, which this call may keep, to `.grad`. Several threads may do so at a time."""
+        """Add `gradient` to `.grad`, which may become that very array. Several threads may call this at once."""
         meta = self.meta or ensure_meta(self)
         with _accumulating:
             if meta.grad is None and create_graph:
                 meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
             elif meta.grad is None:
                 grad = new_tensor(Tensor, gradient if type(gradient) is _ndarray else np.asarray(gradient))
-                meta.grad = marked(grad) if mode.inference else grad
+                meta.grad = mark_if_inference(grad) if mode.inference else grad
             elif create_graph:
                 meta.grad = meta.grad + gradient
             else:
                 write(meta.grad, meta.grad.array + gradient)
 
     def retain_grad(self) -> None:
-        """Keep this result's gradient in `.grad` too. Does nothing on a leaf."""
+        """Let backward store this non-leaf tensor's gradient in `.grad`, too. Does nothing on a leaf.
+
+        Raises RuntimeError if this tensor does not require grad.
+        """
         if not requires_grad(self):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         meta = ensure_meta(self)
@@ -337,11 +349,15 @@ class Tensor(Methods):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on this result."""
+        """Whether `retain_grad` was called on this non-leaf tensor."""
         return self.meta is not None and self.meta.retains_grad
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-        """Call `hook(grad)` whenever this tensor's gradient is computed; a returned tensor replaces it."""
+        """Call `hook(grad)` when backward has computed this tensor's gradient.
+
+        `grad` has this tensor's shape and dtype. A tensor that the hook returns replaces it, and must have the same
+        shape and dtype. Raises RuntimeError if this tensor does not require grad.
+        """
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node, output_nr = edge_of(self)
@@ -349,7 +365,10 @@ class Tensor(Methods):
         return add_hook(hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
-        """Call `hook(self)` after backward has added to this leaf's `.grad`."""
+        """Call `hook(self)` after backward has added to this leaf's `.grad`. The hook must return None.
+
+        Raises RuntimeError if this tensor does not require grad or is not a leaf.
+        """
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not is_leaf(self):
@@ -357,35 +376,39 @@ class Tensor(Methods):
         node, _ = edge_of(self)
         return add_hook({} if node is None else node.ensure_hooks().post_accumulate, hook)
 
-    # Out of the graph
+    # Conversions to Python and numpy
 
     def numpy(self, *, force: bool = False) -> Array:
-        """The array inside, shared. Raises RuntimeError where gradients would be lost silently, unless `force`."""
+        """The numpy array, which shares this tensor's memory.
+
+        Raises RuntimeError if this tensor requires grad and grad mode is on, unless `force`: operations on the array
+        are not recorded.
+        """
         if not force and mode.enabled and requires_grad(self):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._left("numpy", self.array)
+        return self._value_taken("numpy", self.array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return self._left("numpy", np.array(self.numpy(), dtype=dtype, copy=copy))
+        return self._value_taken("numpy", np.array(self.numpy(), dtype=dtype, copy=copy))
 
     def item(self) -> Any:
-        """The only element as a Python number."""
+        """The element as a Python number. Raises RuntimeError unless there is exactly one element."""
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        return self._left("item", self.array.item())
+        return self._value_taken("item", self.array.item())
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers."""
-        return self._left("tolist", self.array.tolist())
+        """The elements as nested lists of Python numbers; of a 0-d tensor, the number."""
+        return self._value_taken("tolist", self.array.tolist())
 
     def __float__(self) -> float:
         self._check_conversion()
-        return self._left("float", float(self.array.item()))
+        return self._value_taken("float", float(self.array.item()))
 
-    def _left(self, op: str, value: _V) -> _V:
-        """`value`, which `op` takes out of the graph; the observer is told, if there is one."""
+    def _value_taken(self, op: str, value: _V) -> _V:
+        """Tell the observer, if there is one, that `op` takes `value` out of this tensor. Returns `value`."""
         if watch.watcher is not None:
-            watch.watcher.left(op, self, value)
+            watch.watcher.value_taken(op, self, value)
         return value
 
     def __int__(self) -> int:

@@ -25,7 +25,7 @@ from microtape.backward.probe import current_task
 from microtape.basics.call_site import user_frame
 from microtape.errors import CheckpointError
 from microtape.random import default_generator
-from microtape.tape.grad_mode import _GradMode
+from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
 from microtape.tensors.tensor import Tensor
@@ -124,7 +124,7 @@ class CheckpointedCall:
         args = self.inputs.again()
         run = _Recomputation(self, task)
         try:
-            with contextlib.suppress(_Stop), saved_tensors_hooks(run.pack, lambda kept: kept), _GradMode(True):
+            with contextlib.suppress(_Stop), saved_tensors_hooks(run.pack, lambda kept: kept), GradMode(True):
                 self.recipe.run(args)
             self.recomputed_for.add(task)
             run.check()

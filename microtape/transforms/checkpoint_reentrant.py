@@ -9,7 +9,7 @@ from microtape.backward.probe import running_tasks
 from microtape.basics.call_site import user_stacklevel
 from microtape.functions.function import Function
 from microtape.random import default_generator
-from microtape.tape.grad_mode import _GradMode
+from microtape.tape.grad_mode import GradMode
 from microtape.tensors.differentiate import backward
 from microtape.tensors.tensor import Tensor
 
@@ -33,7 +33,7 @@ class CheckpointFunction(Function):
         ctx.places = [i for i, one in enumerate(args) if isinstance(one, Tensor)]
         ctx.others = [None if isinstance(one, Tensor) else one for one in args]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
-        with _GradMode(False):
+        with GradMode(False):
             return function(*args)
 
     @staticmethod
@@ -52,7 +52,7 @@ class CheckpointFunction(Function):
         try:
             if ctx.random is not None:
                 default_generator.set_state(ctx.random)
-            with _GradMode(True):
+            with GradMode(True):
                 outputs = ctx.run_function(*args)
         finally:
             if ctx.random is not None:

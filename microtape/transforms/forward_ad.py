@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.tape.fitting import conjugate, fitted
-from microtape.tape.grad_mode import _GradMode, mode
+from microtape.tape.fitting import conjugate, fit_gradient
+from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import NO_EDGE, Node
 from microtape.tape.operation import Operation, save
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor
-from microtape.tape.tangents import Level, check_size, current, set_tangent, tangent_of, unfollowed, write_tangent
+from microtape.tape.tangents import Level, check_size, current, set_tangent, tangent_of, without_tangents, write_tangent
 from microtape.tape.tensor_state import TensorState, new_tensor
 from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
 from microtape.tape.watch import Watcher, watch
@@ -85,7 +85,7 @@ class _Follower(Watcher):
             operands = [before if one is written else one for one in operands]
         if all(tangent is None for tangent in tangents):
             return
-        with unfollowed():
+        with without_tangents():
             results = _tangents_of_outputs(node, operands, tangents, outputs)
             if not isinstance(node, ViewOperation | MultiViewOperation):  # a view's tangent is a view of the tangent
                 results = [_apart(one, tangents) for one in results]
@@ -118,7 +118,7 @@ def _tangents_of_outputs(
         new_tensor(Tensor, np.zeros_like(one.array), None) if is_differentiable(one.array.dtype) else None
         for one in outputs
     ]
-    with _GradMode(True):
+    with GradMode(True):
         given: Any = seeds if node.multi_output else seeds[0]
         both = node.multi_output or (given is not None and given.dtype.kind == "c")  # as the engine does
         returned: Any = []
@@ -126,7 +126,7 @@ def _tangents_of_outputs(
             returned = node.apply(conjugate(given) if both else given, True)
             returned = conjugate(list(returned)) if both else returned
         pairs = [
-            (fitted(node, i, value, operand.array.shape, operand.array.dtype), tangent)
+            (fit_gradient(node, i, value, operand.array.shape, operand.array.dtype), tangent)
             for i, (value, operand, tangent) in enumerate(zip(returned, operands, tangents, strict=False))
             if tangent is not None and value is not None
         ]
@@ -149,7 +149,7 @@ def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any],
     if hasattr(node, "versions"):
         del node.versions  # they belong to the tensors that the original has saved
     if node.saved_names:
-        save(node, node.plans[mask], operands, *outputs)
+        save(node, node.save_plans[mask], operands, *outputs)
         kept: Sequence[Any] = node.saved or ()
         node.saved = tuple(outputs[one.output_nr] if isinstance(one, SavedTensor) else one for one in kept)
     return node
@@ -237,7 +237,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if current.level is None or level not in (None, 0):
         return UnpackedDualTensor(tensor, None)
     tangent = tangent_of(tensor)
-    with unfollowed():
+    with without_tangents():
         primal = tensor.view_as(tensor)
     set_tangent(primal, None)
     return UnpackedDualTensor(primal, tangent)  # type: ignore[arg-type]

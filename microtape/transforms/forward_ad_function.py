@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.tape.tangents import check_size, set_tangent, unfollowed
+from microtape.tape.tangents import check_size, set_tangent, without_tangents
 from microtape.tape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
 
 AS_IS = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
@@ -36,7 +36,7 @@ def function_tangents(
         for one, tangent in zip(args, tangents, strict=True)
     ]
     versions = [version_number(one) if one is not None else 0 for one in given]
-    with unfollowed(internal=False):
+    with without_tangents(internal=False):
         returned = node.function.jvp(node.ctx, *given)
     returned = returned if isinstance(returned, tuple) else (returned,)
     if len(returned) != len(raw):

@@ -10,9 +10,9 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.shared.arguments import dim_tuple, torch_style
 from microtape.ops.shared.kinds import refusal_of
-from microtape.tape.inference import marked
+from microtape.tape.inference import mark_if_inference
 from microtape.tape.operands import as_operand, number_operand, promoted
-from microtape.tape.operation import quietly, refusal
+from microtape.tape.operation import quiet_context, refusal
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
@@ -53,14 +53,14 @@ _T = TypeVar("_T", bound=TensorState)
 
 def undifferentiable(function: Callable[..., Any], *tensors: TensorState, op: str = "") -> Any:
     """A tensor without history that holds `function` of the tensors' arrays; `op` names the operation."""
-    array = as_array(quietly().run(function, *[tensor.array for tensor in tensors]))
-    return _without_history(op or function.__name__, tensors, marked(new_tensor(type(tensors[0]), array)))
+    array = as_array(quiet_context().run(function, *[tensor.array for tensor in tensors]))
+    return _without_history(op or function.__name__, tensors, mark_if_inference(new_tensor(type(tensors[0]), array)))
 
 
 def _without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _T:
     """`output`, which never has a history, after telling the watcher about it."""
     if watch.watcher is not None:
-        watch.watcher.untracked(op, operands, output)
+        watch.watcher.without_history(op, operands, output)
     return output
 
 
@@ -81,7 +81,7 @@ def _compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
         array = as_array(function(a, b))
     except ValueError as error:
         raise refusal(error, a, b) from None
-    return _without_history(function.__name__, (x, y), marked(new_tensor(type(x), array)))
+    return _without_history(function.__name__, (x, y), mark_if_inference(new_tensor(type(x), array)))
 
 
 def equals(x: TensorState, y: Any) -> Any:

@@ -21,12 +21,12 @@ from microtape.ops.shape.subviews import diagonal
 from microtape.ops.shape.transposition import movedim
 from microtape.ops.shared.arguments import dim_tuple
 from microtape.ops.shared.kinds import refusal_of
-from microtape.tape.multi_output import Several, call_several, return_type
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type
 
 __all__ = ["norm"]
 
 
-class LinalgSvdBackward0(Several):
+class LinalgSvdBackward0(MultiOutputOperation):
     """With `full`, U has more columns and Vᴴ more rows than there are singular values; those have no derivative."""
 
     __slots__ = ("full",)
@@ -71,7 +71,7 @@ class LinalgSvdBackward0(Several):
         return result
 
 
-class LinalgEighBackward0(Several):
+class LinalgEighBackward0(MultiOutputOperation):
     __slots__ = ("upper",)
     results = ("values", "vectors")
     formula = "X · V = V · diag(w)    ∂X = V · (diag(g_w) + H / E) · Vᴴ, H = (Vᴴ · G_V - G_Vᴴ · V) / 2, Eᵢⱼ = wⱼ - wᵢ"
@@ -127,7 +127,9 @@ def svd(A: Any, full_matrices: bool = True) -> Any:  # noqa: N803 - torch's name
 
     Singular vectors have a derivative only if no two singular values are equal.
     """
-    return call_several(LinalgSvdBackward0(full_matrices), check_floating("linalg.svd", check_matrix("linalg.svd", A)))
+    return call_multi_output(
+        LinalgSvdBackward0(full_matrices), check_floating("linalg.svd", check_matrix("linalg.svd", A))
+    )
 
 
 def svdvals(A: Any) -> Any:  # noqa: N803 - torch's name
@@ -143,7 +145,7 @@ def eigh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
     """
     if A.dtype.kind not in "fc":
         raise refusal_of(A.dtype, "linalg_eigh_cpu")
-    return call_several(LinalgEighBackward0(UPLO.upper() == "U"), check_square("linalg.eigh", A))
+    return call_multi_output(LinalgEighBackward0(UPLO.upper() == "U"), check_square("linalg.eigh", A))
 
 
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names

@@ -23,7 +23,7 @@ from microtape.ops.linear.product import matmul
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import Promoting
-from microtape.tape.multi_output import Several, call_several, return_type
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState
 
@@ -60,7 +60,7 @@ class LinalgDetBackward0(Operation):
         return _as_matrix(g) * (_cofactors_by_minors(x) if isinstance(x, TensorState) else _cofactors(x))
 
 
-class LinalgSlogdetBackward0(Several):
+class LinalgSlogdetBackward0(MultiOutputOperation):
     results = ("sign", "logabsdet")
     formula = "z = sign of det X, and ln |det X|    ∂X = g₁ · X⁻ᵀ"
     op = "slogdet"
@@ -204,7 +204,7 @@ def det(input: Any) -> Any:
 
 def slogdet(input: Any) -> Any:
     """The determinant's sign and the logarithm of its absolute value, as (sign, logabsdet)."""
-    return call_several(LinalgSlogdetBackward0(), check_square("linalg.slogdet", input))
+    return call_multi_output(LinalgSlogdetBackward0(), check_square("linalg.slogdet", input))
 
 
 def logdet(input: Any) -> Any:

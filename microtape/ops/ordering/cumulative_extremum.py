@@ -10,13 +10,13 @@ from microtape.ops.indexing.gathering import scatter_add
 from microtape.ops.reduction.cumulative import accumulated
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
-from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type, zeros_like
 from microtape.tape.tensor_state import Array
 
 __all__ = ["cummax", "cummin"]
 
 
-class RunningChoice(Several):
+class RunningChoice(MultiOutputOperation):
     """Common: the element chosen so far, at ties the later one; from the first NaN on, NaN."""
 
     __slots__ = ("dim",)
@@ -57,9 +57,9 @@ class CumminBackward0(RunningChoice):
 
 def cummax(input: Any, dim: int) -> Any:
     """The largest element up to each one along `dim`, and its index, as (values, indices)."""
-    return call_several(CummaxBackward0(dim_index(dim, input.ndim)), input)
+    return call_multi_output(CummaxBackward0(dim_index(dim, input.ndim)), input)
 
 
 def cummin(input: Any, dim: int) -> Any:
     """The smallest element up to each one along `dim`, and its index, as (values, indices)."""
-    return call_several(CumminBackward0(dim_index(dim, input.ndim)), input)
+    return call_multi_output(CumminBackward0(dim_index(dim, input.ndim)), input)

@@ -13,14 +13,14 @@ from microtape.ops.reduction.reduction import MaxBackward1, MinBackward1, check_
 from microtape.ops.shape.shape import unsqueeze
 from microtape.ops.shared.arguments import dim_index, torch_style
 from microtape.ops.shared.kinds import refusing
-from microtape.tape.multi_output import Several, call_several, return_type, zeros_like
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type, zeros_like
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import Array, TensorState
 
 __all__ = ["argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "sort", "topk"]
 
 
-class Choice(Several):
+class Choice(MultiOutputOperation):
     """Common: elements of x chosen along `dim`, and their indices there."""
 
     __slots__ = ("dim", "keepdim", "x_shape")
@@ -189,7 +189,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
         return call(MaxBackward1(None, False), input)
     if isinstance(dim, TensorState):
         return maximum(input, dim)
-    return call_several(MaxBackward0(dim_index(dim, input.ndim), keepdim), input)
+    return call_multi_output(MaxBackward0(dim_index(dim, input.ndim), keepdim), input)
 
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) -> Any:
@@ -202,7 +202,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, **numpy_style: Any) 
         return call(MinBackward1(None, False), input)
     if isinstance(dim, TensorState):
         return minimum(input, dim)
-    return call_several(MinBackward0(dim_index(dim, input.ndim), keepdim), input)
+    return call_multi_output(MinBackward0(dim_index(dim, input.ndim), keepdim), input)
 
 
 def argmax(input: TensorState, dim: int | None = None, keepdim: bool = False, **numpy_style: Any) -> Any:
@@ -234,7 +234,7 @@ def _position(name: str, find: Any, x: TensorState, dim: int | None, keepdim: bo
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """The elements in order along `dim`, and their indices in `input`, as (values, indices)."""
     cls = SortBackward0 if stable is None else SortBackward1
-    return call_several(cls(dim_index(dim, input.ndim), descending), input)
+    return call_multi_output(cls(dim_index(dim, input.ndim), descending), input)
 
 
 def argsort(input: TensorState, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
@@ -254,7 +254,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     dim = dim_index(dim, input.ndim)
     if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
         raise RuntimeError("selected index k out of range")
-    return call_several(TopkBackward0(dim, largest, k), input)
+    return call_multi_output(TopkBackward0(dim, largest, k), input)
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
@@ -262,11 +262,11 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     dim = dim_index(dim, input.ndim)
     if not 1 <= k <= (input.shape[dim] if input.ndim else 1):
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
-    return call_several(KthvalueBackward0(dim, keepdim, k), input)
+    return call_multi_output(KthvalueBackward0(dim, keepdim, k), input)
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element, the lower one of two: of all, or along `dim` as (values, indices)."""
     if dim is None:
         return call(MedianBackward0(None, False), input)
-    return call_several(MedianBackward1(dim_index(dim, input.ndim), keepdim), input)
+    return call_multi_output(MedianBackward1(dim_index(dim, input.ndim), keepdim), input)

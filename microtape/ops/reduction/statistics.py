@@ -15,7 +15,7 @@ from microtape.ops.elementwise.rounding import abs, sgn
 from microtape.ops.elementwise.selection import where
 from microtape.ops.reduction.reduction import MeanBackward1, Reduction, mean, sum
 from microtape.ops.shared.arguments import dim_tuple, torch_style
-from microtape.tape.multi_output import Several, call_several
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output
 from microtape.tape.operation import call
 
 __all__ = ["std", "std_mean", "var", "var_mean"]
@@ -75,7 +75,7 @@ class StdBackward0(Deviation):
         return self.through_variance(masked_fill(g / (z * 2), z == 0, 0), x)
 
 
-class VarMeanBackward0(Several):
+class VarMeanBackward0(MultiOutputOperation):
     """The variance and the mean at once; `deviation` is the operation that computes the former."""
 
     __slots__ = ("deviation",)
@@ -227,7 +227,7 @@ def _check_floating(name: str, x: Any) -> None:
 def var_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The variance and the mean, as a pair; the arguments are those of `var`."""
     _check_floating("var_mean", input)
-    return call_several(
+    return call_multi_output(
         VarMeanBackward0(_deviation_node(VarBackward0, input, dim, unbiased, keepdim, **arguments)), input
     )
 
@@ -235,7 +235,7 @@ def var_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim:
 def std_mean(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, **arguments: Any) -> Any:
     """The standard deviation and the mean, as a pair; the arguments are those of `std`."""
     _check_floating("std_mean", input)
-    return call_several(
+    return call_multi_output(
         StdMeanBackward0(_deviation_node(StdBackward0, input, dim, unbiased, keepdim, **arguments)), input
     )
 

@@ -19,9 +19,9 @@ from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
 from microtape.random import default_generator
 from microtape.recording.model.model import FiniteDifferences, Value
-from microtape.tape.grad_mode import _GradMode
+from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
-from microtape.tape.operation import Operation, quietly
+from microtape.tape.operation import Operation, quiet_context
 from microtape.tape.tensor_state import TensorState, new_tensor
 from microtape.tape.watch import watch
 
@@ -82,7 +82,7 @@ def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
                     for one in operands]  # fmt: skip
             again = cls.node_class()
             again.is_tensor_input, again.needs_input_grad = node.is_tensor_input, node.needs_input_grad
-            with _GradMode(False):
+            with GradMode(False):
                 returned = cls.forward(*args) if sets_up_context else cls.forward(again.ctx, *args)
             several = returned if isinstance(returned, tuple) else (returned,)
             return [one.array for one in several if isinstance(one, TensorState)]
@@ -91,7 +91,7 @@ def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
     if isinstance(node, Operation) and all(isinstance(one, TensorState) for one in operands):
 
         def compute(arrays: Arrays) -> Arrays:
-            result = quietly().run(copy.copy(node).forward, *arrays)  # a copy, because some keep a mask on the node
+            result = quiet_context().run(copy.copy(node).forward, *arrays)  # a copy: some keep a mask on the node
             return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
 
         return compute

@@ -132,17 +132,17 @@ class Recorder(Watcher):
         if not self._withdrawn() and node not in self.tape.ids:
             self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
 
-    def untracked(self, op: str, operands: Sequence[TensorState], output: TensorState) -> None:
+    def without_history(self, op: str, operands: Sequence[TensorState], output: TensorState) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
 
-    def left(self, op: str, tensor: TensorState, value: Any) -> None:
+    def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.left(op, tensor, value)
 
-    def entered(self, value: Any, tensor: TensorState) -> None:
+    def tensor_made(self, value: Any, tensor: TensorState) -> None:
         """See Watcher."""
         if not self._withdrawn():
             known = self.tape.borders.entered(value, tensor, len(self.tape.nodes))

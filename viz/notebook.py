@@ -15,10 +15,10 @@ MOST_STEPS = 400  # of a film: the notebook's file stores all of it
 
 def install() -> None:
     """Make recordings display themselves from now on."""
-    Recording._repr_mimebundle_ = mimebundle  # type: ignore[attr-defined]
+    Recording._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
 
 
-def mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
+def _mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
     """A film of the recording; if that is too long, a film of one pass; if that is too long as well, a picture."""
     plain = summary(recording)
     for pass_index in (None, _most_interesting(recording)):

@@ -54,7 +54,7 @@ class Graded(NamedTuple):
         }  # fmt: skip
 
 
-def submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator[tuple[str, Lesson, Path]]:
+def _submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator[tuple[str, Lesson, Path]]:
     """The learners' files in a folder, sorted: learner, lesson and path. With a lesson, files directly in it count too.
 
     Links are not followed, so that no learner hands in someone else's work by accident.
@@ -82,7 +82,7 @@ def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterato
     Raises:
         LessonError: a lesson itself is at fault.
     """
-    found = list(submissions(folder, course, lesson))
+    found = list(_submissions(folder, course, lesson))
     expected: dict[str, Expected] = {}
     for _, one, _ in found:
         if one.name not in expected:

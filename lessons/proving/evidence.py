@@ -64,7 +64,7 @@ class Evidence:
         files = [exercise.path, exercise.solution]
         files += [right.path for right in exercise.right_answers]
         files += [wrong.path for wrong in exercise.wrong_answers]
-        return dict(zip(files, observe_all(self.lesson, files), strict=True))
+        return dict(zip(files, _observe_all(self.lesson, files), strict=True))
 
     @property
     def solution(self) -> Observation:
@@ -97,10 +97,10 @@ class Evidence:
             files = [Path(folder) / f"mutant_{i}.py" for i in range(len(found))]
             for file, mutant in zip(files, found, strict=True):
                 file.write_text(mutant.text, encoding="utf-8")
-            observed = observe_all(self.lesson, files)
+            observed = _observe_all(self.lesson, files)
             passing = [i for i, one in enumerate(observed) if self.passes(one)]
             if exercise.has_random_inputs and passing:
-                solution, *others = observe_all(self.lesson, [exercise.solution, *(files[i] for i in passing)], SEEDS)
+                solution, *others = _observe_all(self.lesson, [exercise.solution, *(files[i] for i in passing)], SEEDS)
                 passing = [i for i, one in zip(passing, others, strict=True) if not does_the_same(one, solution)]
         return [found[i] for i in passing]
 
@@ -110,7 +110,7 @@ def finished(one: Observation) -> bool:
     return one.broken is None and one.ended == "finished"
 
 
-def observe_all(lesson: Lesson, files: Sequence[Path], seeds: Sequence[int] = ()) -> list[Observation]:
+def _observe_all(lesson: Lesson, files: Sequence[Path], seeds: Sequence[int] = ()) -> list[Observation]:
     """What files do. A file that does not finish has no effect on the others."""
     done: list[Observation] = []
     while len(done) < len(files):

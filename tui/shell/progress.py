@@ -26,7 +26,7 @@ class ProgressBar:
 
     def show(self, part: float, text: str) -> None:
         """Show the fraction that is done, from 0 to 1, and a text."""
-        if is_terminal():
+        if _is_terminal():
             filled = round(BAR * min(max(part, 0.0), 1.0))
             _write(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {text}   Ctrl-C stops\x1b[K")
             self.drawn = True
@@ -39,7 +39,7 @@ def status_line(text: str, *, stays: bool = False) -> Iterator[Callable[[str], N
     The text is wiped out at the end. With `stays` it is an ordinary line that remains, for a block whose program may
     print something itself.
     """
-    if not is_terminal():
+    if not _is_terminal():
         yield lambda text: None
         return
     lock, over = threading.Lock(), False
@@ -82,7 +82,7 @@ def counted_lines(lines: Iterable[str]) -> Iterator[str]:
         yield from chain(first, coming)
 
 
-def is_terminal() -> bool:
+def _is_terminal() -> bool:
     """Whether standard error is a terminal."""
     return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 

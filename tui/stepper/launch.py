@@ -44,10 +44,10 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         path = os.path.join(folder, "run.tape")
         save(recording, path)
-        run_command("step", path)
+        _run_command("step", path)
 
 
-def run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
+def _run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
     """Run a `microtape` command in a process of its own, in this terminal or with its output captured."""
     stdin = subprocess.DEVNULL if capture else None
     return subprocess.run(command_line(*arguments), check=False, text=True, stdin=stdin, capture_output=capture)

@@ -19,7 +19,7 @@ def names(timeline: Timeline, node: int) -> tuple[str, ...]:
     return tuple(name for ref in record.outputs if ref is not None for name in tensors[ref.tensor].names)
 
 
-def in_file(place: Place, file: PurePath) -> bool:
+def _in_file(place: Place, file: PurePath) -> bool:
     """Whether the place is in that file, given by its path or the last parts of it."""
     return PurePath(place.file).parts[-len(file.parts) :] == file.parts if file.parts else True
 
@@ -34,7 +34,7 @@ def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
     if line := LINE.fullmatch(target):
         file, at = PurePath(line[1] or ""), int(line[2])
         places = ((one.id, one.place) for one in nodes if one.place is not None)
-        return frozenset(node for node, place in places if place.line <= at <= place.end_line and in_file(place, file))
+        return frozenset(node for node, place in places if place.line <= at <= place.end_line and _in_file(place, file))
     if found := timeline.by_name.get(target):
         return found
     folded = target.casefold()

@@ -113,13 +113,13 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         """A cell of the map. It has text where the number is not finite, or where there are no colours."""
         if not math.isfinite(abs(x)):
             return "!!"
-        return shade(x, self.largest) if self.app.no_color or self.app.native_ansi_color else "  "
+        return _shade(x, self.largest) if self.app.no_color or self.app.native_ansi_color else "  "
 
     def _style(self, x: Any, chosen: bool) -> Style:
         if chosen:
             return Style(reverse=True, bold=True)
         if self.app.native_ansi_color:
-            return heat_of_sixteen(x, self.largest, dark=self.app.current_theme.dark)
+            return _heat_of_sixteen(x, self.largest, dark=self.app.current_theme.dark)
         return heat(x, self.largest, self.background_colors[1].rgb)
 
 
@@ -129,7 +129,7 @@ def short(x: Any, width: int) -> str:
     return next((text for text in texts if len(text) <= width), "…"[:width])
 
 
-def shade(x: Any, largest: float) -> str:
+def _shade(x: Any, largest: float) -> str:
     """The number in two characters: its sign, and its size in tenths of the largest, `+9`; a dot for zero."""
     if not x:
         return " ."
@@ -147,7 +147,7 @@ def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
     return Style(bgcolor=Color.from_rgb(*(round(a + (b - a) * share) for a, b in zip(ground, hue, strict=True))))
 
 
-def heat_of_sixteen(x: Any, largest: float, *, dark: bool) -> Style:
+def _heat_of_sixteen(x: Any, largest: float, *, dark: bool) -> Style:
     """The same in the terminal's own colours, which cannot be mixed: coloured digits, bold in the upper half."""
     size = abs(x)
     if not math.isfinite(size):

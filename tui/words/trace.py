@@ -28,11 +28,11 @@ def trace(
     yield from _opening(recording)
     for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
-        yield from trace_pass(recording, index, width=width, ascii=ascii)
+        yield from _trace_pass(recording, index, width=width, ascii=ascii)
     yield from _closing(recording)
 
 
-def trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+def _trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
     """One pass: its tape with the final values and gradients, then every step, then the leaves."""
     printer = _Printer(recording, pass_index, width, ascii)
     yield from printer.heading()

@@ -14,7 +14,7 @@ from tui.time.row_texts import RowTexts
 from tui.words.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
 
 
-def symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
+def _symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     """The user's names for the formula's symbols; empty if the symbols are unclear."""
     found: dict[str, str] = {}
     rows = RowTexts(cursor.timeline)
@@ -52,7 +52,7 @@ def _number(node: NodeRecord) -> str | None:
 
 def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
     """The node's formula with the user's names: `z = product · total`, or `x · y`; empty if it has none."""
-    known = symbol_names(cursor, node)
+    known = _symbol_names(cursor, node)
     if not known:
         return ""
     result = node.formula.partition("    ")[0].strip()
@@ -72,7 +72,7 @@ def worked_rule(
     if gradient is None:
         return None
     known = symbol_values(cursor, node, step)
-    found = work_out(node, step, output, symbol_names(cursor, node), known.get, index)
+    found = work_out(node, step, output, _symbol_names(cursor, node), known.get, index)
     if found is None or found.numbers or "G" not in gradient.text:
         return found
     # For a matrix product, show the shapes.

@@ -42,7 +42,7 @@ from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.saved import unpack
 from microtape.tape.tangents import carries_tangents
 from microtape.tape.tensor_state import TensorState, as_number
-from microtape.tape.watch import watch
+from microtape.tape.watch import Watcher, watch
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
 _ndarray = np.ndarray
@@ -144,8 +144,8 @@ class GraphTask:
                 if receiver in dependencies:
                     self.deliver(gradients[output], node, output, receiver, gradient)
             freed = not self.keep_graph and node.release()
-            if watch.watcher is not None:
-                self.tell_finished(node, gradients, freed)
+            if (watcher := watch.watcher) is not None:  # read once: another thread may stop watching at any time
+                self.tell_finished(watcher, node, gradients, freed)
             while ready_leaves:
                 self.evaluate_leaf(ready_leaves.popleft())
 
@@ -186,22 +186,21 @@ class GraphTask:
                 buffer[input_nr] = self.summed((receiver, input_nr), buffer[input_nr], term, node, arrived)
             else:
                 buffers[receiver] = self.summed(receiver, buffer, term, node, arrived)
-        if watch.watcher is not None:
+        if (watcher := watch.watcher) is not None:
             total = self.buffered((receiver, node.input_nrs[output]))
-            watch.watcher.delivered(self, node, output, term, total)
+            watcher.delivered(self, node, output, term, total)
         if not remaining and type(receiver) is AccumulateGrad:
             if is_fresh(node, term, arrived) and buffers[receiver] is term:
                 self.owned.add(receiver)
             self.ready_leaves.append(receiver)
 
-    def tell_finished(self, node: Node, gradients: Sequence[Any], freed: bool) -> None:
+    def tell_finished(self, watcher: Watcher, node: Node, gradients: Sequence[Any], freed: bool) -> None:
         """Tell the observer that a node has run; if it is the root, that the pass begins."""
-        assert watch.watcher is not None
         if node is not self.root:
-            watch.watcher.node_finished(self, node, gradients, freed)
+            watcher.node_finished(self, node, gradients, freed)
         else:
             self.started = True
-            watch.watcher.task_started(self)
+            watcher.task_started(self)
 
     def evaluate_leaf(self, node: AccumulateGrad) -> None:
         """Evaluate an AccumulateGrad node: it adds to its leaf's `.grad` and delivers nothing."""

@@ -126,8 +126,8 @@ def _as_tensor(task: GraphTask, gradient: Any) -> Any:
 
 def _tell_watcher(task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
     """Tell the observer, if there is one, that a hook ran."""
-    if watch.watcher is not None:
-        watch.watcher.hook_ran(task, kind, hook, before, after)
+    if (watcher := watch.watcher) is not None:
+        watcher.hook_ran(task, kind, hook, before, after)
 
 
 def _hook_name(hook: Any) -> str:

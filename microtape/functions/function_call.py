@@ -100,8 +100,8 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
     if recorded:
         _save(node, tensors, raw, check_inputs=sets_up_context)
         _tell_watcher(node, args, outputs)
-    if watch.watcher is not None:
-        watch.watcher.called(node, args, raw, outputs)
+    if (watcher := watch.watcher) is not None:
+        watcher.called(node, args, raw, outputs)
     node.to_save = node.dirty = node.non_differentiable = ()
     node.saved_for_forward = None
     return outputs if isinstance(returned, tuple) else outputs[0]
@@ -112,11 +112,11 @@ def _tell_watcher(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any,
     written = outputs[0] if node.dirty else None
     if written is not None and is_view(written) and _contains(node.dirty, written):
         base = written.meta.view.base
-        if watch.watcher is not None:
-            watch.watcher.operation(edge_of(base)[0], args, (base,), True)  # type: ignore[arg-type]
+        if (watcher := watch.watcher) is not None:
+            watcher.operation(edge_of(base)[0], args, (base,), True)  # type: ignore[arg-type]
         renew_history(written)
-    elif watch.watcher is not None:
-        watch.watcher.operation(node, args, outputs, bool(node.dirty))
+    elif (watcher := watch.watcher) is not None:
+        watcher.operation(node, args, outputs, bool(node.dirty))
 
 
 def _place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> None:

@@ -137,8 +137,8 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     node.next_edges = edges
     attach(node, x.array, frame)
     plan = node.save_plans[receiver_mask(node.next_nodes)] if node.saved_names else ()
-    before = x
-    if 0 in plan or watch.watcher is not None:  # a copy of the old x, with its old history
+    before, watcher = x, watch.watcher
+    if 0 in plan or watcher is not None:  # a copy of the old x, with its old history
         before = new_tensor(type(x), x.array.copy(), edges[0])
     if plan:
         save(node, plan, [before, *tensors[1:]], x)
@@ -148,8 +148,8 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
             [version_number(x) if source == -1 else saved_version(node, i) for i, source in enumerate(plan)]
         )
     target, vertex = rebase_history(x, (node, 0))
-    if watch.watcher is not None:
-        watch.watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
+    if watcher is not None:
+        watcher.operation(vertex, (before, *tensors[1:]), (target,), True)
     if target is not x:
         computed_by = renew_history(x)
         for item in node.saved or ():  # the view; weak, because its new grad_fn leads to `node`
@@ -160,14 +160,14 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
 
 def _write_unrecorded(node: Operation, tensors: Sequence[TensorState], value: Any) -> None:
     """Write into the first tensor without history. The observer gets a copy of the old values."""
-    x = tensors[0]
-    if watch.watcher is None:
+    x, watcher = tensors[0], watch.watcher
+    if watcher is None:
         write(x, value)
         return
     before = new_tensor(type(x), x.array.copy())
     write(x, value)
     node.shape, node.dtype = x.array.shape, x.array.dtype
-    watch.watcher.unrecorded(node, (before, *tensors[1:]), (x,), True)
+    watcher.unrecorded(node, (before, *tensors[1:]), (x,), True)
 
 
 def renew_history(x: TensorState) -> Node:
@@ -245,8 +245,8 @@ def write(x: TensorState, value: Any) -> None:
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
             "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    if watch.watcher is not None:
-        watch.watcher.writing(x)
+    if (watcher := watch.watcher) is not None:
+        watcher.writing(x)
     x.array[...] = value
     ensure_version(x).bump()
 

@@ -63,9 +63,9 @@ def call_multi_output(node: MultiOutputOperation, *operands: Any) -> Any:
             if output.array.dtype.kind in "fc":  # integer outputs, such as indices, have no history
                 output.edge = (node, output_nr)
         record(node, tensors, edges, outputs, sys._getframe(2))
-    elif watch.watcher is not None:
+    elif (watcher := watch.watcher) is not None:
         describe_outputs(node, outputs)
-        watch.watcher.unrecorded(node, tuple(tensors), tuple(outputs), False)
+        watcher.unrecorded(node, tuple(tensors), tuple(outputs), False)
     return returns(*outputs)
 
 

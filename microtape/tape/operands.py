@@ -34,8 +34,8 @@ def _constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
 
 def tell_made(value: Any, tensor: _T) -> _T:
     """Tell the observer, if there is one, that `tensor` was made of `value`. Returns the tensor."""
-    if watch.watcher is not None:
-        watch.watcher.tensor_made(value, tensor)
+    if (watcher := watch.watcher) is not None:
+        watcher.tensor_made(value, tensor)
     return tensor
 
 

@@ -297,10 +297,10 @@ def _wrap_result(node: Operation, operands: tuple[TensorState, ...], array: Arra
 def _wrap_unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
     """A tensor without history around the array that `node` computed; tells the observer, if there is one."""
     output = new_tensor(type(operands[0]), array)
-    if watch.watcher is not None:
+    if (watcher := watch.watcher) is not None:
         Node.__init__(node)
         node.shape, node.dtype = array.shape, array.dtype
-        watch.watcher.unrecorded(node, tuple(operands), (output,), False)
+        watcher.unrecorded(node, tuple(operands), (output,), False)
     return output
 
 
@@ -331,8 +331,8 @@ def _record_result(
             node.saved = (SavedTensor(output),)
         else:
             save(node, plan, operands, output)
-    if watch.watcher is not None:
-        watch.watcher.operation(node, operands, (output,), False)
+    if (watcher := watch.watcher) is not None:
+        watcher.operation(node, operands, (output,), False)
     return output
 
 
@@ -346,8 +346,8 @@ def record(
         describe_outputs(node, outputs)
     if node.saved_names:
         save(node, node.save_plans[receiver_mask(node.next_nodes)], operands, *outputs)
-    if watch.watcher is not None:
-        watch.watcher.operation(node, tuple(operands), tuple(outputs), False)
+    if (watcher := watch.watcher) is not None:
+        watcher.operation(node, tuple(operands), tuple(outputs), False)
 
 
 def describe_outputs(node: Node, outputs: Sequence[TensorState]) -> None:

@@ -138,8 +138,8 @@ def unpack_tensor(node: Node, index: int) -> Any:
     if isinstance(item, TensorState):
         return item
     tensor = item.tensor(node)
-    if watch.watcher is not None:
-        watch.watcher.unpacked(node, item, tensor)
+    if (watcher := watch.watcher) is not None:
+        watcher.unpacked(node, item, tensor)
     return tensor
 
 

@@ -143,8 +143,8 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     if edges:
         view.edge = (node, 0)
         record(node, (x,), edges, (output,), sys._getframe(2))
-    elif watch.watcher is not None:
-        watch.watcher.unrecorded(node, (x,), (output,), False)
+    elif (watcher := watch.watcher) is not None:
+        watcher.unrecorded(node, (x,), (output,), False)
     return output
 
 
@@ -194,8 +194,8 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
         for output_nr, view in enumerate(views):
             view.edge = (node, output_nr)
         record(node, (x,), edges, outputs, sys._getframe(2))
-    elif watch.watcher is not None:
-        watch.watcher.unrecorded(node, (x,), tuple(outputs), False)
+    elif (watcher := watch.watcher) is not None:
+        watcher.unrecorded(node, (x,), tuple(outputs), False)
     return tuple(outputs)
 
 

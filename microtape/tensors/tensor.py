@@ -261,8 +261,8 @@ class Tensor(Methods):
         """
         result = new_tensor(type(self), self.array)
         result.version = INFERENCE if is_inference(self) else None
-        if watch.watcher is not None:
-            watch.watcher.without_history("data", (self,), result)
+        if (watcher := watch.watcher) is not None:
+            watcher.without_history("data", (self,), result)
         return result
 
     @data.setter
@@ -281,8 +281,8 @@ class Tensor(Methods):
         """A tensor with the same memory and version counter, without history: a leaf that does not require grad."""
         result = new_tensor(type(self), self.array)
         result.version = ensure_version(self)
-        if watch.watcher is not None:
-            watch.watcher.without_history("detach", (self,), result)
+        if (watcher := watch.watcher) is not None:
+            watcher.without_history("detach", (self,), result)
         return result
 
     def detach_(self) -> Tensor:
@@ -294,8 +294,8 @@ class Tensor(Methods):
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        if watch.watcher is not None:
-            watch.watcher.without_history("detach_", (self,), self)
+        if (watcher := watch.watcher) is not None:
+            watcher.without_history("detach_", (self,), self)
         self.edge = NO_EDGE
         ensure_version(self).touched = True  # unpacking has to check
         return self
@@ -407,8 +407,8 @@ class Tensor(Methods):
 
     def _value_taken(self, op: str, value: _V) -> _V:
         """Tell the observer, if there is one, that `op` takes `value` out of this tensor. Returns `value`."""
-        if watch.watcher is not None:
-            watch.watcher.value_taken(op, self, value)
+        if (watcher := watch.watcher) is not None:
+            watcher.value_taken(op, self, value)
         return value
 
     def __int__(self) -> int:

@@ -59,8 +59,8 @@ def undifferentiable(function: Callable[..., Any], *tensors: TensorState, op: st
 
 def _without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> _T:
     """`output`, which never has a history, after telling the watcher about it."""
-    if watch.watcher is not None:
-        watch.watcher.without_history(op, operands, output)
+    if (watcher := watch.watcher) is not None:
+        watcher.without_history(op, operands, output)
     return output
 
 

@@ -111,3 +111,32 @@ def test_forward_mode_and_inference_mode_of_threads_do_not_mix():
         return True
 
     assert all(at_once(work))
+
+
+def test_an_observer_may_come_and_go_while_other_threads_compute():
+    class Double(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    def come_and_go():
+        for _ in range(300):
+            with mt.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+                pass
+
+    def compute():
+        x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        for _ in range(30):
+            y = Double.apply(x).reshape(3, 1).clone()
+            y.mul_(2)
+            y[0].add_(1)
+            largest = y.max(0).values + y.chunk(3)[1] + (y.detach().mul_(2) > 1) + y.sum().item()
+            largest.sum().backward()
+        return x.grad.tolist()
+
+    results = at_once(lambda number: come_and_go() if number % 2 else compute())
+    assert results[0] == results[2] != [0.0, 0.0, 0.0]

@@ -6,6 +6,7 @@ The footer, the command palette, the help page and `microtape keys` are made fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from inspect import isfunction
 from typing import Any, NamedTuple, TypeVar
 
 from textual.binding import Binding
@@ -92,7 +93,7 @@ def answers_of(part: Part[Any]) -> Iterator[Answer]:
 
 def _methods(part: type[Part[Any]]) -> Iterator[tuple[str, Any]]:
     for one in reversed(part.__mro__):
-        yield from vars(one).items()
+        yield from ((name, value) for name, value in vars(one).items() if isfunction(value))
 
 
 def bindings(keys: Iterable[Key]) -> list[Binding]:

@@ -25,6 +25,15 @@ PUBLIC = "public names"  # a package's own `__init__`, and torch's namespaces
 NAMESPACES = {"autograd", "nn", "utils", "_C", "cuda", "dialects", "linalg"}
 LONE_FILES = {"errors": "basics", "random": "ops", "notebook": PUBLIC}  # in no folder -> the room they are drawn with
 NOT_DRAWN = {"course", "examples", "__main__"}  # programs for learners, and the command's entry
+BLUE = {
+    ("tui", "viz"): ("commands", PUBLIC),
+    ("tui", "lessons"): ("shell", "proving"),
+    ("tui", "microtape"): ("shell", PUBLIC),
+    ("viz", "microtape"): ("basics", PUBLIC),
+    ("lessons", "microtape"): ("checking", "transforms"),
+}  # the rooms that the arrow between two packages is drawn between, from the border of one package to that of the other
+BESIDE = {("tui", "viz"), ("lessons", "microtape")}  # the second package is drawn beside the first, not below it
+BELOW = (("viz", "basics"), [("lessons", PUBLIC), ("lessons", "proving")])  # drawn below it, though it imports none
 WIDTH = 23  # characters to a line of a box
 LEGEND = (
     "A box is a folder, with the first line of its docstring. A grey arrow leads to a folder that it imports, unless",
@@ -105,15 +114,6 @@ def reaches(start: Room, end: Room, along: Iterable[Arrow]) -> bool:
     return end in seen
 
 
-def from_the_top(rooms: Iterable[Room], along: Iterable[Arrow]) -> list[Room]:
-    """The rooms in the order in which arrows lead to them, beginning with those to which none leads."""
-    ends = {end for _, end in along}
-    order = [room for room in rooms if room not in ends] or list(rooms)
-    for room in order:  # it grows on the way
-        order += [end for start, end in along if start == room and end not in order]
-    return order
-
-
 def purpose(room: Room) -> str:
     """What a room is for: the first line of its docstring."""
     package, name = room
@@ -168,20 +168,23 @@ def dot() -> str:
         'node [margin="0.1,0.05"]',
         f"edge {attributes(color=LIGHT.line, arrowsize='0.7', fontname=TEXT_FONT, fontsize='11')}",
     ]
-    ends: dict[str, tuple[Room, Room]] = {}  # of each package: a room at its top, and one at its bottom
     for package, colour in PACKAGES.items():
         kept = inside(package, every)
-        own = from_the_top(sorted({room_of(name) for name, _ in modules() if room_of(name)[0] == package}), kept)
-        ends[package] = own[0], own[-1]
+        own = sorted({room_of(name) for name, _ in modules() if room_of(name)[0] == package})
         around = attributes(label=package, labeljust="c", fontsize="18", style="rounded", bgcolor=colour, color=colour)
         text += [f"subgraph cluster_{package} {{", f"graph {around}", *map(box, own)]
         text += [f"{node(start)} -> {node(end)}" for start, end in kept]
         text.append("}")
     for (source, target), names in between(every).items():
-        label = left_aligned(textwrap.wrap(", ".join(names).replace(PUBLIC, target), 24), "   ")
-        blue = {"color": LIGHT.gradient, "fontcolor": LIGHT.gradient, "penwidth": "2"}
+        start, end = BLUE[source, target]
+        label = left_aligned(textwrap.wrap(", ".join(names).replace(PUBLIC, target), 18), "   ")
+        colours = {"color": LIGHT.gradient, "fontcolor": LIGHT.gradient, "penwidth": "2"}
         clusters = {"ltail": f"cluster_{source}", "lhead": f"cluster_{target}"}
-        text.append(f"{node(ends[source][1])} -> {node(ends[target][0])} {attributes(label=label, **blue, **clusters)}")
+        placed = {"constraint": "false"} if (source, target) in BESIDE else {}
+        blue = attributes(label=label, **colours, **clusters, **placed)
+        text.append(f"{node((source, start))} -> {node((target, end))} {blue}")
+    above, below = BELOW
+    text += [f"{node(above)} -> {node(room)} {attributes(style='invis')}" for room in below]
     return "\n".join([*text, "}"])
 
 

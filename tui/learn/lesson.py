@@ -249,6 +249,4 @@ class LessonHelp(HelpScreen):
         with VerticalScroll() as page:
             page.border_title = "help"
             page.border_subtitle = "Esc closes"
-            yield Static(
-                Content("\n").join(Content.assemble((key.ljust(10), "bold $text-accent"), does) for key, does in KEYS)
-            )
+            yield Static(self._table("keys", KEYS))

@@ -126,7 +126,7 @@ class LessonActionsScreen(Screen[None]):
         found = find_divergence(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
         if found is None:
             self._say(
-                Said("There are no steps to show: your file does not call backward in the check that fails.", "dim")
+                Said("There are no steps to show: the failed check records no backward pass of microtape.", "dim")
             )
             return
         self._say(Said(found.check.title, "strong"), Said(found.told()))

@@ -73,7 +73,7 @@ class MicrotapeApp(App[None]):
     def action_command_palette(self) -> None:
         """Every command by its words."""
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder="what to do, in words", id="--command-palette"))
+            self.push_screen(CommandPalette(placeholder="search the commands", id="--command-palette"))
 
     def search_themes(self) -> None:
         """The list of themes."""

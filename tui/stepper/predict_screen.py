@@ -76,9 +76,9 @@ def _questions(before: StepCursor, after: StepCursor) -> Iterator[Question]:
         if _is_small(step.grad_after):
             had = "None" if step.grad_before is None else format_value(step.grad_before, 30)
             came = format_value(step.grad_outputs[0], 30)
-            why = ("It was None, so it becomes what came." if step.grad_before is None
+            why = ("It was None, so it becomes the gradient that arrived." if step.grad_before is None
                    else f"Backward adds: {had} + {came}.")  # fmt: skip
-            yield Question(f"`{name}`.grad is {had}, and {came} comes. What is it then?",
+            yield Question(f"`{name}`.grad is {had}, and {came} arrives. What is it then?",
                            format_value(step.grad_after, 60), why)  # fmt: skip
         return
     for one in step.deliveries[:2]:
@@ -92,8 +92,8 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
     given = next((value for value in step.grad_outputs if value is not None), None)
     has = f"`{name}` has the gradient {format_value(given, 40)}"
     if one.term.shape:
-        yield Question(f"{has}. What shape is what it sends to `{to}`?", format_shape(one.term.shape),
-                       f"A gradient always has the shape of the value it is for, here of `{to}`.", "shape")  # fmt: skip
+        yield Question(f"{has}. What shape is the gradient that it sends to `{to}`?", format_shape(one.term.shape),
+                       f"A gradient always has the shape of its value, here of `{to}`.", "shape")  # fmt: skip
     if _is_small(one.term):
         rule = worked_rule(after, step, one.output)
         why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}." if rule is not None else ""

@@ -60,7 +60,7 @@ KEYS = (
         Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
-    Key("app.command_palette", "ctrl+p", "menu", "all commands by their words, and themes", footer=7, priority=True),
+    Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
     Key("leave", "q", "quit", "quit", footer=9),
 )  # fmt: skip
 """Every key, in the order of the help page. A part declares its own; here are those that belong to none."""

@@ -23,19 +23,19 @@ Row: TypeAlias = tuple[tuple[str, ...], str]
 """Actions, and what their keys do; `{action}` in the text is the key of another one."""
 FIXED = (
     ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
-    ("click", "on a row, box, leaf, line, name or the time above: go there; left of a number: a breakpoint"),
+    ("click", "on a row, box, leaf, line, name or the time bar: go there; left of a number: a breakpoint"),
 )
 MARKS = (
     ("▶", "current", "the node that ran just now"),
     ("▷", "next", "the node that will run first"),
     ("+", "delivered", "has just received a gradient"),
     ("✗", "failed", "backward failed here"),
-    ("◆", "stop", "a breakpoint, beside its row and on the line of time; there ! is a NaN, ┷ a leaf"),
+    ("◆", "stop", "a breakpoint, beside its row and on the time bar; on the bar, ! marks a NaN and ┷ a leaf"),
     ("●", "", "an operation; the line below it is its value, down to where it is used"),
     ("○", "", "a leaf: a tensor of yours that collects .grad"),
     ("0.1 ± 0.9", "", "an array too long to list: the mean of its numbers, and their standard deviation"),
     ("all 0.5", "", "an array whose numbers are all the same"),
-    ("6 (1/2)", "", "a gradient so far: one of two terms has come"),
+    ("6 (1/2)", "", "a gradient so far: one of two terms has arrived"),
     ("·", "", "nothing yet, which is not zero"),
 )
 PREFACE = (

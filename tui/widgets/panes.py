@@ -23,7 +23,7 @@ class NodePane(Pane):
     DEFAULT_CSS = "NodePane { height: 19fr; }"
     NAME = "node"
     EXPLAINED = (
-        "The node that this step evaluates. rule: what it computes, and its derivatives. came in: the gradient "
+        "The node that this step evaluates. rule: what it computes, and its derivatives. received: the gradient "
         "from its buffer. kept: what forward saved for backward, with its version, which an in-place "
         "write would change. sends: the rule with this step's numbers, the receiver, and its sum "
         "so far. {array} shows the numbers as a table; click a node's name to go to its step."
@@ -42,8 +42,8 @@ class LeavesPane(Pane):
     NAME = "leaves"
     EXPLAINED = (
         "The tensors whose gradients backward computes. .grad changes only once every term has arrived and the leaf's "
-        "own step (AccumulateGrad) adds the sum to it: none yet, 1 of 3 terms, complete. Click one to go to "
-        "that step."
+        "own step (AccumulateGrad) adds the sum to it; until then the row counts the terms, as in 1 of 3 terms. Click "
+        "a row to go to that step."
     )
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:

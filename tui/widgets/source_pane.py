@@ -30,8 +30,8 @@ class SourcePane(Pane):
     NAME = "source"
     EXPLAINED = (
         "Your program. The expression that this node computed is marked; where a step failed, so are the lines that "
-        "saved and that overwrote a value. Click a line to go to its next step, its number to stop "
-        "there, ◆. {edit} opens the line in your editor."
+        "saved and that overwrote a value. Click a line to go to its next step, or its number "
+        "to set a breakpoint, ◆. {edit} opens the line in your editor."
     )
     HANGING = 8
 

@@ -39,8 +39,8 @@ class TapeView(LineView, can_focus=True):
         "left are values that are still needed, each from the operation that computes it down to its last use. "
         "Bright rows have run, dim ones have not. A value is shown once it is computed, a gradient as "
         "soon as its first term has arrived: 6 (1/2) is the sum of one of two terms. An array that is too long for "
-        "its column is shown as its mean ± standard deviation. Click a row to go to its step, left of it to "
-        "stop there, ◆."
+        "its column is shown as its mean ± standard deviation. Click a row to go to its step, or left of it "
+        "to set a breakpoint, ◆."
     )
 
     DEFAULT_CSS = """

@@ -258,7 +258,7 @@ class Describer:
             yield line(Span("The engine is idle until backward is called.", "dim"))
             return
         yield line(
-            self._label("can run" if cursor.hides_next else "ready"),
+            self._label("ready"),
             *(sentence_list([title(cursor, n) for n in cursor.ready], 6) or (Span("nothing", "dim"),)),
         )
         waiting = cursor.waiting

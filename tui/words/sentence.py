@@ -135,8 +135,8 @@ class _Writer:
             received = next((value for value in step.grad_outputs if value is not None), None)
             whole = f", the sum of {len(arrived)} terms" if len(arrived) > 1 else ""
             return line(
-                *name, " has all its terms. It takes ", self._number(received, "gradient"), whole,
-                ", out of its input buffer.",
+                *name, " has all its terms. Its input buffer hands over ",
+                self._number(received, "gradient"), whole, ".",
             )  # fmt: skip
         if phase.kind == "unpack":
             kept = [
@@ -151,7 +151,7 @@ class _Writer:
         if phase.kind == "apply":
             rule = derivatives(self.cursor.timeline.node(step.node).formula)
             terms = [self._number(one.term, "gradient") for one in step.deliveries]
-            applies = f" applies its rule {rule}: " if rule else " computes "
+            applies = f" applies its rule {rule} and gets " if rule else " computes "
             return line(*name, applies, *sentence_list([line(term) for term in terms]), ". Nothing is sent yet.")
         one = step.deliveries[phase.delivery]
         to = title(self.cursor, one.node)

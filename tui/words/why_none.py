@@ -57,7 +57,8 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
         yield from _lines_of(cursor, cursor.timeline.users.get(node, ()))
     else:
         left = cursor.dependencies_left(node)
-        yield line(*name, f" has no gradient yet: backward has not reached it. It waits for {left} of its users.")
+        terms = "term" if left == 1 else "terms"
+        yield line(*name, f" has no gradient yet: backward has not reached it. It waits for {left} more {terms}.")
         users = cursor.timeline.users.get(node, ())
         yield from _lines_of(cursor, [one for one in users if one in pass_.dependencies and not cursor.has_run(one)])
 

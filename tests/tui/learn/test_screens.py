@@ -235,6 +235,12 @@ class TestViews:
             await pilot.press("escape")
             assert isinstance(pilot.app.screen, LessonScreen)
 
+    async def test_a_line_of_the_help_that_wraps_stays_in_its_column(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("question_mark")
+            text = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+            assert "│            wrong" in text
+
     async def test_n_and_b_turn_to_other_lessons(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
             await pilot.press("n")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.color import Color
+from textual.widgets import Input
 
 import tui
 from microtape import load
@@ -323,3 +324,18 @@ async def test_a_notice_leaves_the_sentence_readable(size):
         await until(pilot, lambda: any(one.region.area for one in pilot.app.screen.query("Toast")))
         notice, sentence = (pilot.app.screen.query(name).first().region for name in ("Toast", "#sentence"))
         assert not notice.overlaps(sentence)
+
+
+@pytest.mark.parametrize("key", ["g", "slash", "f", "b", "w", "x"])
+async def test_a_prompt_has_room_for_its_example(key):
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press(key)
+        assert pilot.app.screen.query_one("Prompt Input", Input).placeholder in everything(pilot.app)
+
+
+async def test_f1_explains_the_words_that_the_node_pane_shows():
+    async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
+        await pilot.press("right")
+        words = re.findall(r"[:.] ([a-z ]+): ", pilot.app.screen.query_one("#node", LineView).EXPLAINED)
+        assert "received" in words
+        assert [word for word in words if word not in shown(pilot.app, "#node")] == []

@@ -25,13 +25,13 @@ def node_pane(cursor):
 async def test_shift_right_goes_through_a_step_moment_by_moment():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("right", "right", "shift+right")
-        assert "takes 5, out of its input buffer" in sentence(pilot.app)
+        assert "Its input buffer hands over 5." in sentence(pilot.app)
         assert row(pilot.app, 2).startswith("▶")
         assert "kept" not in shown(pilot.app, "#node")
         await pilot.press("shift+right")
         assert "unpacks the values that forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
         await pilot.press("shift+right")
-        assert "applies its rule ∂z/∂x = y, ∂z/∂y = x: 15 and 10. Nothing is sent yet." in sentence(pilot.app)
+        assert "applies its rule ∂z/∂x = y, ∂z/∂y = x and gets 15 and 10. Nothing is sent yet." in sentence(pilot.app)
         assert row(pilot.app, 0).endswith("6 (1/2)")
         await pilot.press("shift+right")
         assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It has all its terms: it is ready.")
@@ -46,7 +46,7 @@ async def test_shift_right_goes_through_a_step_moment_by_moment():
 async def test_shift_left_is_the_same_way_back_and_the_arrows_leave_the_step():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.press("right", "L", "L", "H")
-        assert "takes 6" in sentence(pilot.app)
+        assert "hands over 6" in sentence(pilot.app)
         await pilot.press("right")
         assert bar(pilot.app) == "step 2 of 5"
         assert "received 6; its rule" in sentence(pilot.app)
@@ -161,4 +161,4 @@ async def test_a_stepper_that_hides_what_is_next_tells_it_nowhere():
             assert "Next" not in sentence(pilot.app)
             await pilot.press("right")
         await pilot.press("left")
-        assert "can run  x and y" in shown(pilot.app, "#engine")
+        assert "ready    x and y" in shown(pilot.app, "#engine")

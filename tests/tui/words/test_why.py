@@ -189,7 +189,7 @@ def test_why_is_this_none(tmp_path, name, expected):
 def test_before_backward_there_is_no_gradient_yet():
     cursor = StepCursor.open(handmade.diamond())
     assert text(cursor, "x") == [
-        "x has no gradient yet: backward has not reached it. It waits for 2 of its users.",
+        "x has no gradient yet: backward has not reached it. It waits for 2 more terms.",
         "diamond.py:5 x + y",
         "diamond.py:5 x * y",
     ]

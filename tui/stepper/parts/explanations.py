@@ -52,7 +52,7 @@ class Explanations(Part[Stepper]):
             self._open(cursor, subject(cursor, cursor.focus, index))
 
     @answers(
-        Purpose("why of", "Enter: this node; or a gradient, W1, or one element of it, W1[0, 3]", may_be_empty=True),
+        Purpose("why of", "Enter: this node; or W1, or one element of it, W1[0]", may_be_empty=True),
         "x", "why is a gradient what it is, or None?",
     )  # fmt: skip
     def why_of(self, text: str) -> None:

@@ -8,7 +8,7 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
 from tui.words.passes import Pair, compare
 
-TURN = "the pass before, the next pass; {next_pass} goes round"
+TURN = "the pass before, the next pass; {next_pass} starts again after the last"
 
 
 class PassChooser(Part[Stepper]):

@@ -68,18 +68,20 @@ def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
     def evaluate(self: GraphTask) -> None:
         self.waiting = [*reversed(self.dependencies), self.root]  # they were counted in that order
         self.ready_leaves = FullLine()
-        self.evaluate_node = lambda node: _any_node(self, node)  # type: ignore[method-assign]
+        self.evaluate_node = lambda node, gradient: _any_node(self, node, gradient)  # type: ignore[method-assign]
         right(self)
 
     return evaluate
 
 
-def _any_node(task: GraphTask, node: Node) -> tuple[Any, Any]:
+def _any_node(task: GraphTask, node: Node, gradient: Any) -> Any:
     """Evaluate a node from the waiting list, whether it is a leaf's or not."""
     if not isinstance(node, AccumulateGrad):
-        return GraphTask.evaluate_node(task, node)
+        return GraphTask.evaluate_node(task, node, gradient)
+    if gradient is not None:
+        task.buffers[node] = gradient
     task.evaluate_leaf(node)
-    return None, None
+    return None
 
 
 def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:

@@ -137,24 +137,27 @@ class GraphTask:
         waiting, ready_leaves, dependencies = self.waiting, self.ready_leaves, self.dependencies
         while waiting:
             node = waiting.pop()
-            gradient, gradients = self.evaluate_node(node)
+            gradient = self.buffers.pop(node, None)
+            gradients = self.evaluate_node(node, gradient)
             if gradients is None:
                 continue  # `grad()` captured the gradient that arrived here and needs no more
-            for output, receiver in enumerate(node.next_nodes):
+            output = 0
+            for receiver in node.next_nodes:
                 if receiver in dependencies:
                     self.deliver(gradients[output], node, output, receiver, gradient)
+                output += 1  # noqa: SIM113 - enumerate takes 4 % longer
             freed = not self.keep_graph and node.release()
             if (watcher := watch.watcher) is not None:  # read once: another thread may stop watching at any time
                 self.tell_finished(watcher, node, gradients, freed)
             while ready_leaves:
                 self.evaluate_leaf(ready_leaves.popleft())
 
-    def evaluate_node(self, node: Node) -> tuple[Any, Sequence[Any] | None]:
-        """Run the node on the gradient in its buffer. Returns that gradient, and the gradients of the node's inputs.
+    def evaluate_node(self, node: Node, gradient: Any) -> Sequence[Any] | None:
+        """Run the node on the sum of the gradients that have arrived. Returns the gradients of its inputs.
 
-        The latter are None if the pass ends at this node.
+        Returns None if the pass ends at this node.
         """
-        gradient, dtype = self.buffers.pop(node, None), node.dtype
+        dtype = node.dtype
         if (
             (dtype is _float32 or dtype is _float64)
             and gradient is not None
@@ -162,7 +165,7 @@ class GraphTask:
             and watch.watcher is None
             and node not in self.stops
         ):
-            return gradient, node.apply(gradient, self.as_tensors)  # the fast path: one real output, no hooks
+            return node.apply(gradient, self.as_tensors)  # the fast path: one real output, no hooks
         return self.evaluate_slow_path(node, gradient)
 
     def deliver(self, term: Any, node: Node, output: int, receiver: Any, arrived: Any) -> None:
@@ -208,19 +211,19 @@ class GraphTask:
         if node.hooks is None and watcher is None and node not in self.stops:
             accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
             return
-        gradient, gradients = self.evaluate_slow_path(node, gradient)
+        gradients = self.evaluate_slow_path(node, gradient)
         if gradients is not None and watcher is not None:
             watcher.node_finished(self, node, gradients, False)
 
-    def evaluate_slow_path(self, node: Node, gradient: Any) -> tuple[Any, Sequence[Any] | None]:
+    def evaluate_slow_path(self, node: Node, gradient: Any) -> Sequence[Any] | None:
         """`evaluate_node` in other cases: hooks, captures, observers, several outputs, other dtypes, no gradient."""
         if node is self.root:
-            return None, self.root.gradients
+            return self.root.gradients
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
         if node in self.stops and not self.capture_gradients(node, gradient):
-            return gradient, None
+            return None
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
         arrived = gradient
@@ -231,7 +234,7 @@ class GraphTask:
         gradients = self.gradients_of(node, gradient)
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, fit_gradients(node, self.seen_by_hooks(node, gradients)), arrived)
-        return gradient, gradients
+        return gradients
 
     def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """A node's gradients as its hooks see them: None for those that no node receives."""

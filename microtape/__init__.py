@@ -50,13 +50,13 @@ from microtape.ops.ordering.counting import *
 from microtape.ops.ordering.cumulative_extremum import *
 from microtape.ops.ordering.extremum import *
 from microtape.ops.reduction.cumulative import *
-from microtape.ops.reduction.reduction import *
 from microtape.ops.reduction.softmax import *
 from microtape.ops.reduction.statistics import *
+from microtape.ops.reduction.sums_and_extrema import *
 from microtape.ops.shape.casting import *
 from microtape.ops.shape.flipping import *
 from microtape.ops.shape.joining import *
-from microtape.ops.shape.shape import *
+from microtape.ops.shape.reshaping import *
 from microtape.ops.shape.subviews import *
 from microtape.ops.shape.transposition import *
 from microtape.random import *

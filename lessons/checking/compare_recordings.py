@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, Summary, Value
-from microtape.recording.model.words import format_shape, format_value
 
 WIDTH = 40  # of a value in a sentence
 

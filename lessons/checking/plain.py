@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from microtape import Tensor
-from microtape.recording.model.words import format_number, format_shape
+from microtape.recording.model.formatting import format_number, format_shape
 
 Plain: TypeAlias = Any
 

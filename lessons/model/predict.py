@@ -17,8 +17,8 @@ import re
 
 from lessons.model.header import LessonError
 from lessons.model.lesson import Prediction
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import BackwardStep, Pass, Recording, Value
-from microtape.recording.model.words import format_shape, format_value
 
 NOTHING = "none"
 SCALAR = ("scalar", "[]", "()")

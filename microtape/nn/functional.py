@@ -50,10 +50,10 @@ from microtape.ops.network.nll import cross_entropy, nll_loss
 from microtape.ops.network.normalization import batch_norm, group_norm, layer_norm, rms_norm
 from microtape.ops.network.patches import fold, unfold
 from microtape.ops.network.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
-from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.softmax import log_softmax, softmax
 from microtape.ops.reduction.statistics import vector_norm
-from microtape.ops.shape.shape import broadcast_tensors, expand, reshape
+from microtape.ops.reduction.sums_and_extrema import sum
+from microtape.ops.shape.reshaping import broadcast_tensors, expand, reshape
 from microtape.ops.shape.subviews import chunk
 from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import dim_index

@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
-import numpy as np
-
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, describe_outputs, quiet_context, record, refusal, tracked
-from microtape.tape.tensor_state import TensorState, as_array, new_tensor
+from microtape.tape.tensor_state import TensorState, as_array, new_tensor, zeros_like
 from microtape.tape.watch import watch
 
 
@@ -76,9 +74,3 @@ def _compute(node: MultiOutputOperation, tensors: Sequence[TensorState]) -> list
         return [as_array(output) for output in quiet_context().run(node.forward, *arrays)]
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
-
-
-def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Zeros of this shape and dtype, as an array or, if `like` is one, as a Tensor."""
-    zeros = np.zeros(shape, dtype)
-    return new_tensor(type(like), zeros) if isinstance(like, TensorState) else zeros

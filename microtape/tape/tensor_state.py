@@ -193,3 +193,9 @@ def as_array(value: Any) -> Array:
 def as_number(array: Array) -> Any:
     """A 0-d array as a numpy scalar, several times as fast to compute with; any other array as it is."""
     return array if array.ndim else array[()]
+
+
+def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of this shape and dtype, as an array or, if `like` is one, as a Tensor."""
+    zeros = np.zeros(shape, dtype)
+    return new_tensor(type(like), zeros) if isinstance(like, TensorState) else zeros

@@ -16,8 +16,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
 from microtape.tape.broadcast import unbroadcast
@@ -25,7 +23,15 @@ from microtape.tape.grad_mode import mode
 from microtape.tape.node import NO_EDGE, Edge
 from microtape.tape.operation import Operation, Unary, record, tracked
 from microtape.tape.saved import short_name
-from microtape.tape.tensor_state import TensorState, edge_of, ensure_meta, ensure_version, new_tensor, requires_grad
+from microtape.tape.tensor_state import (
+    TensorState,
+    edge_of,
+    ensure_meta,
+    ensure_version,
+    new_tensor,
+    requires_grad,
+    zeros_like,
+)
 from microtape.tape.watch import watch
 
 ADVICE = {
@@ -166,18 +172,11 @@ class MultiViewOperation(Operation):
         return (
             self.grad_x(
                 [
-                    _zeros_like(first, shape) if part is None else part
+                    zeros_like(first, shape, first.dtype) if part is None else part
                     for part, shape in zip(gradient, self.shape, strict=True)
                 ]
             ),
         )
-
-
-def _zeros_like(gradient: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros of this shape, an array or a Tensor as `gradient` is."""
-    if isinstance(gradient, TensorState):
-        return new_tensor(type(gradient), np.zeros(shape, gradient.array.dtype))
-    return np.zeros(shape, gradient.dtype)
 
 
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:

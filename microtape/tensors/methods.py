@@ -24,9 +24,9 @@ from microtape.ops.elementwise import (
 from microtape.ops.indexing import diagonals, gathering, index, index_along, repeating
 from microtape.ops.linear import decomposition, einsum, linalg, product
 from microtape.ops.ordering import counting, cumulative_extremum, extremum
-from microtape.ops.reduction import cumulative, reduction, statistics
+from microtape.ops.reduction import cumulative, statistics, sums_and_extrema
 from microtape.ops.reduction import softmax as softmax_ops
-from microtape.ops.shape import casting, flipping, shape, subviews, transposition
+from microtape.ops.shape import casting, flipping, reshaping, subviews, transposition
 from microtape.tape.tensor_state import TensorState
 from microtape.tensors import fresh
 from microtape.tensors.interop import Interop
@@ -126,8 +126,8 @@ class Methods(Interop):
 
     # Many into one, and running ones
 
-    sum, mean, amax, amin = reduction.sum, reduction.mean, reduction.amax, reduction.amin
-    nansum, nanmean = reduction.nansum, reduction.nanmean
+    sum, mean, amax, amin = sums_and_extrema.sum, sums_and_extrema.mean, sums_and_extrema.amax, sums_and_extrema.amin
+    nansum, nanmean = sums_and_extrema.nansum, sums_and_extrema.nanmean
     prod, cumsum, cumprod = cumulative.prod, cumulative.cumsum, cumulative.cumprod
     cummax, cummin = cumulative_extremum.cummax, cumulative_extremum.cummin
     cumsum_, cumprod_ = cumulative.cumsum_, cumulative.cumprod_
@@ -142,9 +142,10 @@ class Methods(Interop):
 
     # Shape
 
-    reshape, view, flatten, unflatten = shape.reshape, shape.view, shape.flatten, shape.unflatten
-    ravel, permute, transpose, t = shape.ravel, transposition.permute, transposition.transpose, transposition.t
-    movedim, expand, squeeze, unsqueeze = transposition.movedim, shape.expand, shape.squeeze, shape.unsqueeze
+    reshape, view, flatten, unflatten = reshaping.reshape, reshaping.view, reshaping.flatten, reshaping.unflatten
+    ravel, permute, transpose, t = reshaping.ravel, transposition.permute, transposition.transpose, transposition.t
+    expand, squeeze, unsqueeze = reshaping.expand, reshaping.squeeze, reshaping.unsqueeze
+    movedim = transposition.movedim
     swapaxes = swapdims = transpose
     moveaxis, broadcast_to = movedim, expand
     select, narrow, diagonal = subviews.select, subviews.narrow, subviews.diagonal
@@ -158,15 +159,15 @@ class Methods(Interop):
 
     def view_as(self, other: TensorState) -> Any:
         """This tensor in the shape of `other`, without a copy."""
-        return shape.view(self, other.array.shape)
+        return reshaping.view(self, other.array.shape)
 
     def reshape_as(self, other: TensorState) -> Any:
         """This tensor in the shape of `other`."""
-        return shape.reshape(self, other.array.shape)
+        return reshaping.reshape(self, other.array.shape)
 
     def expand_as(self, other: TensorState) -> Any:
         """This tensor repeated to the shape of `other`."""
-        return shape.expand(self, other.array.shape)
+        return reshaping.expand(self, other.array.shape)
 
     @property
     def T(self) -> Any:  # noqa: N802 - torch's name

@@ -16,8 +16,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import Delivery, Value
-from microtape.recording.model.words import format_shape, format_value
 from tui.shell.backticks import colour_names
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor

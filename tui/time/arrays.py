@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
-from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.shell.spans import Line, Span, line, plain, shown
 from tui.time.cursor import StepCursor
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Operand, Value
-from microtape.recording.model.words import format_shape, format_value
 from tui.shell.spans import shown
 from tui.time.column_widths import GAP, HEADINGS, NARROW, ColumnWidths, Need, least_heading, share_out, wanted
 from tui.time.cursor import StepCursor

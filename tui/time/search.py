@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from microtape.recording.model.words import format_shape
+from microtape.recording.model.formatting import format_shape
 from tui.time.cursor import StepCursor
 from tui.time.naming import names
 from tui.time.row_texts import RowTexts

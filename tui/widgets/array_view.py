@@ -24,9 +24,9 @@ from textual.strip import Strip
 from textual.style import Style as TextualStyle
 from textual.widgets import Static
 
+from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
-from microtape.recording.model.words import format_number
 from tui.shell.clipboard import copy
 from tui.time.arrays import about_lines, exact_text
 from tui.widgets.dialog import Dialog, keys_below

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from textual.reactive import reactive
 
-from microtape.recording.model.words import format_value
+from microtape.recording.model.formatting import format_value
 from tui.shell.spans import Line, Span, line, sentence_list
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Value
-from microtape.recording.model.words import format_value
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of, exact_text
 from tui.time.cursor import StepCursor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
-from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.time.source import expression

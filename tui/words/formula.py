@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
-from microtape.recording.model.words import format_number
 from tui.time.arithmetic import evaluate
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BackwardStep, HookCall
-from microtape.recording.model.words import format_value
 from tui.shell.spans import Line, Span, line
 
 

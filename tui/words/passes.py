@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.model import Recording, Value
-from microtape.recording.model.words import format_number, format_shape, format_value
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
-from microtape.recording.model.words import format_shape, format_value
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase

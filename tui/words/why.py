@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_number, format_value
 from microtape.recording.model.model import BackwardStep, Value
-from microtape.recording.model.words import format_number, format_value
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.source import expression

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
-from microtape.recording.model.words import format_shape
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
 from tui.words.formula import WorkedRule, fill_in, gradient_of, symbols, work_out

@@ -6,9 +6,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
-from microtape.recording.model.words import format_number
 
 LARGEST_SIDE = 12  # of a matrix that is shown number by number
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.moment import Moment, PassTimeline
-from microtape.recording.model.words import format_shape, format_value
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
 from viz.basics.heat import heat

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, TensorRef
 from microtape.recording.model.moment import Moment
-from microtape.recording.model.words import format_shape, format_value
 from viz.basics.characters import visible
 
 NAME_WIDTH = 24

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.words import format_number
 
 BARS = "▁▂▃▄▅▆▇█"
 MISSING, NOT_FINITE = "·", "!"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.moment import Moment
-from microtape.recording.model.words import format_value
 from viz.basics.graph import Arrow, ArrowKind, Box
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, Key, Link

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Summary, TensorRef, Value
 from microtape.recording.model.moment import Moment
-from microtape.recording.model.words import format_shape, format_value
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.heat import Heat, heat

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import ErrorRecord
 from microtape.recording.model.moment import Moment
-from microtape.recording.model.words import format_value
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH
 from viz.planning.naming import location

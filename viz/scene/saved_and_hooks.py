@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, TensorRef, Value
 from microtape.recording.model.moment import Moment
-from microtape.recording.model.words import format_value
 from viz.basics.characters import visible
 from viz.basics.graph import Row
 from viz.planning.naming import NAME_WIDTH, tensor_name

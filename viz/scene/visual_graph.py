@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from microtape.basics.collector import paused
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Recording, TensorRef
 from microtape.recording.model.moment import Moment, PassTimeline
-from microtape.recording.model.words import format_value
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import MAX_BOXES
 from viz.planning.box_plan import InputGroup, Key

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
-from microtape.ops.shape.shape import expand
+from microtape.ops.shape.reshaping import expand
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.choice import choose
 from microtape.tape.in_place import call_
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, call
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, zeros_like
 
 __all__ = ["masked_fill", "masked_scatter", "masked_select"]
 

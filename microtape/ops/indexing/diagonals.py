@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.indexing.padding import pad
-from microtape.ops.shape.shape import expand
+from microtape.ops.shape.reshaping import expand
 from microtape.ops.shape.subviews import diagonal
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusing

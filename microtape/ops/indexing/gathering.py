@@ -10,12 +10,12 @@ from microtape.ops.elementwise.selection import where
 from microtape.ops.indexing.along import AlongDim, checked, out_of_range
 from microtape.ops.indexing.index import add_at, places_of
 from microtape.ops.shape.joining import cat
-from microtape.ops.shape.shape import expand, reshape
+from microtape.ops.shape.reshaping import expand, reshape
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.tape.in_place import call_
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.node import is_array
 from microtape.tape.operation import call
+from microtape.tape.tensor_state import zeros_like
 
 __all__ = ["gather", "scatter", "scatter_add", "take_along_dim"]
 

@@ -18,15 +18,14 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.shape.casting import copy_, fill_
-from microtape.ops.shape.shape import AliasBackward0, expand, unsqueeze, view
+from microtape.ops.shape.reshaping import AliasBackward0, expand, unsqueeze, view
 from microtape.ops.shape.subviews import SelectBackward0, SliceBackward0
 from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.operands import as_operand, as_tensor
 from microtape.tape.operation import Operation, call
 from microtape.tape.saved import type_name
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, zeros_like
 from microtape.tape.views import view_call
 
 __all__ = ["index_put"]

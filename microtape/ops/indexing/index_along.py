@@ -10,10 +10,9 @@ from microtape.ops.indexing.along import AlongDim, checked_vector
 from microtape.ops.indexing.index import add_at
 from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.node import is_array
 from microtape.tape.operation import call
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, zeros_like
 
 __all__ = ["index_add", "index_copy", "index_fill", "index_select"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.indexing.index_along import index_select
-from microtape.ops.reduction.reduction import sum
+from microtape.ops.reduction.sums_and_extrema import sum
 from microtape.ops.shape.casting import ContiguousCopy
-from microtape.ops.shape.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.reshaping import expand, reshape, unsqueeze
 from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState

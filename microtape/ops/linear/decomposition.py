@@ -14,9 +14,9 @@ import numpy as np
 from microtape.ops.indexing.diagonals import diag_embed
 from microtape.ops.linear.linalg import check_floating, check_matrix, check_square, transposed
 from microtape.ops.linear.product import matmul
-from microtape.ops.reduction.reduction import amax, amin, sum
 from microtape.ops.reduction.statistics import vector_norm
-from microtape.ops.shape.shape import unsqueeze
+from microtape.ops.reduction.sums_and_extrema import amax, amin, sum
+from microtape.ops.shape.reshaping import unsqueeze
 from microtape.ops.shape.subviews import diagonal
 from microtape.ops.shape.transposition import movedim
 from microtape.ops.shared.arguments import dim_tuple

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from microtape.ops.linear.product import bmm, mm, unsafe_view
-from microtape.ops.reduction.reduction import sum
+from microtape.ops.reduction.sums_and_extrema import sum
 from microtape.ops.shape.joining import stack
-from microtape.ops.shape.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.reshaping import expand, reshape, unsqueeze
 from microtape.ops.shape.subviews import diagonal, unbind
 from microtape.ops.shape.transposition import movedim, permute
 from microtape.ops.shared.arguments import dim_index, sizes

@@ -20,7 +20,7 @@ from microtape.ops.elementwise.selection import where
 from microtape.ops.indexing.diagonals import tril
 from microtape.ops.indexing.index import IndexBackward0
 from microtape.ops.linear.product import matmul
-from microtape.ops.shape.shape import unsqueeze
+from microtape.ops.shape.reshaping import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import Promoting
 from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.ops.shape.casting import contiguous
-from microtape.ops.shape.shape import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
+from microtape.ops.shape.reshaping import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
 from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import Promoting, refusal_of, refusing

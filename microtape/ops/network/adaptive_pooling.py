@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.reduction.reduction import mean
+from microtape.ops.reduction.sums_and_extrema import mean
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array

@@ -16,8 +16,8 @@ import numpy as np
 from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.ops.indexing.padding import pad
 from microtape.ops.network.geometry import Geometry, geometry_of
-from microtape.ops.reduction.reduction import sum
-from microtape.ops.shape.shape import squeeze, unsqueeze
+from microtape.ops.reduction.sums_and_extrema import sum
+from microtape.ops.shape.reshaping import squeeze, unsqueeze
 from microtape.ops.shared.arguments import int_tuple, plain
 from microtape.ops.shared.kinds import Promoting, named
 from microtape.tape.operation import call

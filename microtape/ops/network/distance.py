@@ -14,9 +14,9 @@ from microtape.ops.elementwise.rounding import abs, sgn
 from microtape.ops.elementwise.selection import clamp_min, minimum, where
 from microtape.ops.linear.product import check_one_dtype, matmul
 from microtape.ops.network.loss import check_reduction, reduced
-from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.statistics import LinalgVectorNormBackward0, vector_norm
-from microtape.ops.shape.shape import unsqueeze
+from microtape.ops.reduction.sums_and_extrema import sum
+from microtape.ops.shape.reshaping import unsqueeze
 from microtape.ops.shape.transposition import transpose
 from microtape.ops.shared.kinds import nothing, refusal_of
 from microtape.tape.operation import Binary, binary, call

@@ -12,8 +12,8 @@ from microtape.ops.elementwise.activation import sigmoid, softplus
 from microtape.ops.elementwise.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
 from microtape.ops.elementwise.rounding import abs
 from microtape.ops.elementwise.selection import clamp
-from microtape.ops.reduction.reduction import mean, sum
-from microtape.ops.shape.shape import broadcast_tensors
+from microtape.ops.reduction.sums_and_extrema import mean, sum
+from microtape.ops.shape.reshaping import broadcast_tensors
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import Promoting, refusing
 from microtape.tape.operation import call

@@ -14,9 +14,9 @@ from microtape.ops.elementwise.selection import where
 from microtape.ops.indexing.along import grid, out_of_range
 from microtape.ops.indexing.index import IndexBackward0
 from microtape.ops.network.loss import array_of, check_reduction
-from microtape.ops.reduction.reduction import sum
 from microtape.ops.reduction.softmax import log_softmax
-from microtape.ops.shape.shape import reshape
+from microtape.ops.reduction.sums_and_extrema import sum
+from microtape.ops.shape.reshaping import reshape
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import named, refusing
 from microtape.tape.operands import as_tensor

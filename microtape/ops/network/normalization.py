@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.elementwise.exponential import rsqrt
-from microtape.ops.reduction.reduction import mean, sum
+from microtape.ops.reduction.sums_and_extrema import mean, sum
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of, refusing
 from microtape.tape.in_place import write

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from microtape.ops.network.geometry import Geometry, geometry_of
-from microtape.ops.shape.shape import squeeze, unsqueeze
+from microtape.ops.shape.reshaping import squeeze, unsqueeze
 from microtape.ops.shared.arguments import int_tuple
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call

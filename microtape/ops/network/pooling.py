@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from microtape.ops.network.geometry import Geometry, geometry_of
 from microtape.ops.network.pooling_arguments import pooling_window, row_window
-from microtape.ops.shape.shape import squeeze, unsqueeze
+from microtape.ops.shape.reshaping import squeeze, unsqueeze
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import Array, TensorState, new_tensor

@@ -10,8 +10,8 @@ from microtape.ops.indexing.gathering import scatter_add
 from microtape.ops.reduction.cumulative import accumulated
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
-from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type, zeros_like
-from microtape.tape.tensor_state import Array
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type
+from microtape.tape.tensor_state import Array, zeros_like
 
 __all__ = ["cummax", "cummin"]
 

@@ -9,13 +9,13 @@ import numpy as np
 from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.elementwise.selection import maximum, minimum
 from microtape.ops.indexing.gathering import scatter
-from microtape.ops.reduction.reduction import MaxBackward1, MinBackward1, check_not_empty
-from microtape.ops.shape.shape import unsqueeze
+from microtape.ops.reduction.sums_and_extrema import MaxBackward1, MinBackward1, check_not_empty
+from microtape.ops.shape.reshaping import unsqueeze
 from microtape.ops.shared.arguments import dim_index, torch_style
 from microtape.ops.shared.kinds import refusing
-from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type, zeros_like
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output, return_type
 from microtape.tape.operation import call
-from microtape.tape.tensor_state import Array, TensorState
+from microtape.tape.tensor_state import Array, TensorState, zeros_like
 
 __all__ = ["argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "sort", "topk"]
 

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.reduction.reduction import Reduction
+from microtape.ops.reduction.sums_and_extrema import Reduction
 from microtape.ops.shape.flipping import flip
 from microtape.ops.shape.joining import cat, stack
-from microtape.ops.shape.shape import reshape
+from microtape.ops.shape.reshaping import reshape
 from microtape.ops.shape.subviews import narrow, unbind
 from microtape.ops.shared.arguments import dim_index, torch_style
 from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.in_place import call_
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import Operation, call
-from microtape.tape.tensor_state import Array, TensorState
+from microtape.tape.tensor_state import Array, TensorState, zeros_like
 
 __all__ = ["cumprod", "cumsum", "diff", "prod"]
 

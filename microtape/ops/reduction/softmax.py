@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.basics.summing import reduced_along
 from microtape.ops.elementwise.exponential import exp
-from microtape.ops.reduction.reduction import Reduction, sum
+from microtape.ops.reduction.sums_and_extrema import Reduction, sum
 from microtape.ops.shape.casting import cast
 from microtape.ops.shared.arguments import dim_tuple
 from microtape.ops.shared.kinds import Promoting, floating, refusing

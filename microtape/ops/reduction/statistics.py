@@ -13,7 +13,7 @@ from microtape.ops.elementwise.division import over_number
 from microtape.ops.elementwise.mask import masked_fill
 from microtape.ops.elementwise.rounding import abs, sgn
 from microtape.ops.elementwise.selection import where
-from microtape.ops.reduction.reduction import MeanBackward1, Reduction, mean, sum
+from microtape.ops.reduction.sums_and_extrema import MeanBackward1, Reduction, mean, sum
 from microtape.ops.shared.arguments import dim_tuple, torch_style
 from microtape.tape.multi_output import MultiOutputOperation, call_multi_output
 from microtape.tape.operation import call

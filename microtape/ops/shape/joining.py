@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.shape.shape import expand, reshape, unsqueeze
+from microtape.ops.shape.reshaping import expand, reshape, unsqueeze
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.ops.shared.kinds import Promoting
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.operation import call
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, zeros_like
 
 __all__ = [
     "atleast_1d",

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from microtape.basics import dtypes
 from microtape.tape.in_place import call_
-from microtape.tape.multi_output import zeros_like
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Operation
-from microtape.tape.tensor_state import Array, TensorState
+from microtape.tape.tensor_state import Array, TensorState, zeros_like
 
 _T = TypeVar("_T", bound=type[Operation])
 

@@ -8,7 +8,7 @@ import pytest
 
 import microtape
 import viz
-from microtape.recording.model.words import format_value
+from microtape.recording.model.formatting import format_value
 from microtape.recording.script.run import record_script
 from tests.tui.stepper.test_app import bar, row, sentence, shown
 from tui.commands.cli import main

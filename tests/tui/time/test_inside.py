@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from microtape.recording.model.words import format_number
+from microtape.recording.model.formatting import format_number
 from microtape.tape.operation import Operation
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, sentence, shown, stepper

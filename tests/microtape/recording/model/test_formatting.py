@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.summary import summarize
-from microtape.recording.model.words import format_number, format_shape, format_value
 
 KINDS = npst.boolean_dtypes() | npst.integer_dtypes() | npst.floating_dtypes(sizes=(16, 32, 64))
 ARRAYS = npst.arrays(KINDS | npst.complex_number_dtypes(), npst.array_shapes(min_dims=0, max_dims=3, min_side=0))

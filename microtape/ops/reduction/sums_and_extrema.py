@@ -10,7 +10,7 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import add_up, total
 from microtape.ops.elementwise.division import over_number
-from microtape.ops.shape.shape import expand, repeated, unsqueeze
+from microtape.ops.shape.reshaping import expand, repeated, unsqueeze
 from microtape.ops.shared.arguments import dim_tuple, torch_style
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.operation import Operation, call

@@ -1,5 +1,8 @@
 # What .ci/run and .ci/long share: a copy of the files, and parts that are timed. Sourced, after `set -euo pipefail`.
 
+# Many tests start Python. Where this is set, each start compiles everything it imports.
+unset PYTHONDONTWRITEBYTECODE
+
 # The files as they are now, copied to a folder of their own and entered, so that your .venv is neither used nor touched.
 enter_a_copy() {
     work=$(mktemp -d)

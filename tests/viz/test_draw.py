@@ -78,7 +78,7 @@ def test_a_number_of_numpy_is_a_number() -> None:
     ("name", "start"),
     [
         ("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.dot", b"digraph"), ("a.gv", b"digraph"),
-        ("a.txt", b"diamond.py: backward() in line 6"),
+        ("a.txt", b"diamond.py: backward() at line 6"),
     ],
 )  # fmt: skip
 def test_the_suffix_selects_the_format(name: str, start: bytes, tmp_path: Path) -> None:
@@ -101,18 +101,18 @@ def test_a_file_that_cannot_be_written_gives_one_clear_line(tmp_path: Path) -> N
 def test_a_notebook_gets_an_svg_and_text() -> None:
     bundle = viz.draw(diamond(), step=1)._repr_mimebundle_(include=None, exclude=None)
     assert ElementTree.fromstring(bundle["image/svg+xml"]).tag.endswith("svg")
-    assert bundle["text/plain"].startswith("diamond.py: backward() in line 6\nafter step 1 of 5")
+    assert bundle["text/plain"].startswith("diamond.py: backward() at line 6\nafter step 1 of 5")
 
 
 def test_the_repr_of_a_drawing() -> None:
-    assert repr(viz.draw(diamond())).startswith("<Drawing of 'diamond.py: backward() in line 6', 6 boxes: .svg()")
+    assert repr(viz.draw(diamond())).startswith("<Drawing of 'diamond.py: backward() at line 6', 6 boxes: .svg()")
 
 
 def test_the_text_shows_where_gradients_went() -> None:
     assert (
         viz.draw(diamond(), step=1).text()
         == """\
-diamond.py: backward() in line 6
+diamond.py: backward() at line 6
 after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
 
   %0 x  leaf  scalar

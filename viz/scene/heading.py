@@ -15,11 +15,11 @@ TERM_WIDTH = 22
 
 
 def title(now: Moment) -> str:
-    """The program and the pass: `spiral.py: backward() in line 40, pass 2`."""
+    """The program and the pass: `spiral.py: backward() at line 40, pass 2`."""
     name = visible(now.recording.title, 60)
     if now.pass_ is None:
         return name
-    place = f" in {location(now.recording, now.pass_.place)}" if now.pass_.place else ""
+    place = f" at {location(now.recording, now.pass_.place)}" if now.pass_.place else ""
     number = f", pass {now.pass_.index + 1}" if len(now.recording.passes) > 1 or now.pass_.index else ""
     return f"{name}: {now.pass_.kind}(){place}{number}"
 

@@ -13,14 +13,14 @@ _BOXES: dict[BoxKind, str] = {
     "constant": "needs no gradient",
     "border": "history ends: no gradient",
     "again": "drawn above, used again",
-    "fold": "folded: happens so many times",
-    "folded leaves": "leaves, one or more for each time",
-    "folded constants": "need no gradient, for each time",
+    "fold": "folded: repeated this many times",
+    "folded leaves": "leaves of each repetition",
+    "folded constants": "need no gradient, in each repetition",
 }
 _STATES: dict[BoxState, str] = {
     "current": "evaluated in this step",
     "receiving": "received a gradient in this step",
-    "ready": "ready: nothing more to wait for",
+    "ready": "ready: all gradients have arrived",
     "partly": "partly evaluated",
     "done": "evaluated",
     "failed": "failed here",
@@ -28,9 +28,9 @@ _STATES: dict[BoxState, str] = {
 }
 _ARROWS: dict[ArrowKind, str] = {
     "future": "value; no gradient yet",
-    "done": "gradient has come back",
+    "done": "gradient delivered",
     "now": "gradient in this step",
-    "undefined": "None came back: adds nothing",
+    "undefined": "None delivered: adds nothing",
     "value": "value; never a gradient",
     "border": "history is cut here",
     "overwrote": "overwrote a saved tensor",

@@ -139,7 +139,7 @@ def data_of(html: str) -> Any:
 def test_a_film_has_a_frame_for_every_step() -> None:
     data = data_of(viz.film(diamond()).html)
     (chapter,) = data["chapters"]
-    assert chapter["title"] == "diamond.py: backward() in line 6"
+    assert chapter["title"] == "diamond.py: backward() at line 6"
     assert [frame["say"].partition(":")[0] for frame in chapter["frames"]] == [
         "before step 1 of 5", *(f"after step {k} of 5" for k in range(1, 6))
     ]  # fmt: skip

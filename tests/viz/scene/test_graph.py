@@ -78,9 +78,9 @@ def test_a_second_pass_adds_to_grad() -> None:
 def test_a_pass_is_numbered_as_in_the_program() -> None:
     recording = twice()
     second = replace(recording, passes=(recording.passes[1]._replace(index=6),))
-    assert build_graph(recording).title == "twice.py: backward() in line 7, pass 1"
-    assert build_graph(second).title == "twice.py: backward() in line 7, pass 7"
-    assert build_graph(diamond()).title == "diamond.py: backward() in line 6"
+    assert build_graph(recording).title == "twice.py: backward() at line 7, pass 1"
+    assert build_graph(second).title == "twice.py: backward() at line 7, pass 7"
+    assert build_graph(diamond()).title == "diamond.py: backward() at line 6"
     assert rows(build_graph(second), "n0")[".grad"] == "21 + 21 = 42"
 
 
@@ -169,7 +169,7 @@ def test_an_undefined_gradient_is_shown_as_undefined() -> None:
     tape.backward(tape.op("mul", MUL, [x, y], 6, [lambda g: g, None], name="z"))
     graph = build_graph(tape.recording(), step=1)
     assert ways(graph)["n1", "n2"] == "undefined"
-    assert [item.text for item in graph.legend if item.name == "undefined"] == ["None came back: adds nothing"]
+    assert [item.text for item in graph.legend if item.name == "undefined"] == ["None delivered: adds nothing"]
 
 
 def test_a_tensor_that_needs_no_gradient_has_a_box_and_a_dashed_arrow() -> None:

@@ -197,6 +197,10 @@ class ErrorRecord(NamedTuple):
     traceback: str  # as Python prints it, but only the user's frames
 
 
+NOT_RECORDED = "RecordingError"
+"""The type of the error of a pass whose recording ends too early, by a fault of the recorder's: the program went on."""
+
+
 class BackwardStep(NamedTuple):
     """One evaluated node."""
 
@@ -256,8 +260,13 @@ class Pass(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the pass ran to its end."""
+        """Whether the pass ran to its end, and was recorded to its end."""
         return self.error is None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the program's pass failed, rather than its recording."""
+        return self.error is not None and self.error.type != NOT_RECORDED
 
 
 @dataclass(frozen=True)

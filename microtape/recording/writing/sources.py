@@ -35,7 +35,7 @@ class Sources:
 
     def texts(self) -> dict[str, str]:
         """The text of each file that can be read."""
-        texts = {name: "".join(linecache.getlines(file)) for name, file in self._files.items()}
+        texts = {name: source_of(file) for name, file in self._files.items()}
         return {name: text for name, text in sorted(texts.items()) if text}
 
     def is_ours(self, frame: traceback.FrameSummary) -> bool:
@@ -50,14 +50,25 @@ class Sources:
         known = self._names.get(file)
         if known is not None:
             return known
-        if file.startswith("<"):
-            name = file
-        else:
-            relative = os.path.relpath(file, self.root)
-            name = os.path.basename(file) if relative.startswith("..") else relative.replace(os.sep, "/")
+        name = file if file.startswith("<") else self._path(file)
         base, number = name, 1
         while self._files.get(name, file) != file:
             number += 1
             name = f"{base} ({number})"
         self._files[name], self._names[file] = file, name
         return name
+
+    def _path(self, file: str) -> str:
+        try:
+            relative = os.path.relpath(file, self.root)
+        except ValueError:  # an empty name, or another drive
+            return os.path.basename(file) or "<unknown>"
+        return os.path.basename(file) if relative.startswith("..") else relative.replace(os.sep, "/")
+
+
+def source_of(file: str) -> str:
+    """The text of a source file; empty if it cannot be read."""
+    try:
+        return "".join(linecache.getlines(file))
+    except (ValueError, RecursionError):  # a name that no file can have, which `compile` accepts
+        return ""

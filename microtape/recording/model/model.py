@@ -197,8 +197,10 @@ class ErrorRecord(NamedTuple):
     traceback: str  # as Python prints it, but only the user's frames
 
 
-NOT_RECORDED = "RecordingError"
-"""The type of the error of a pass whose recording ends too early, by a fault of the recorder's: the program went on."""
+FAULT = "not recorded:"
+"""How a note begins that says what is missing by a fault of the recorder."""
+CUT_SHORT = "RecordingError"
+"""The type of the error of a pass whose recording ends too early, by a fault of the recorder: the program went on."""
 
 
 class BackwardStep(NamedTuple):
@@ -266,7 +268,12 @@ class Pass(NamedTuple):
     @property
     def has_failed(self) -> bool:
         """Whether the program's pass failed, rather than its recording."""
-        return self.error is not None and self.error.type != NOT_RECORDED
+        return self.error is not None and self.error.type != CUT_SHORT
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether its recording ends too early, by a fault of the recorder."""
+        return self.error is not None and self.error.type == CUT_SHORT
 
 
 @dataclass(frozen=True)
@@ -285,6 +292,11 @@ class Recording:
     borders: tuple[BorderRecord, ...] = ()  # in order of time; only those that led to a recorded or named tensor
     checks: tuple[FiniteDifferences, ...] = ()  # if the recorder was asked to check
     freed: tuple[int, ...] = ()  # nodes whose saved tensors were already freed when the recorder first saw them
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The notes about what is missing by a fault of the recorder."""
+        return tuple(note for note in self.notes if note.startswith(FAULT))
 
     def value(self, ref: TensorRef | None) -> Value | None:
         """The tensor's value at that version; None if it was not recorded."""

@@ -16,8 +16,9 @@ _MOST_TEXT = 40
 _BARE = {"number", "exponent", "base"}  # formulas call these by one letter, so a name would not help
 _OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # internal to the operation
 _NUMBERS = (bool, int, float, complex)
-_WRITTEN = frozenset(map(id, (bool, float, complex, NoneType, EllipsisType, range)))  # by id: a metaclass may forbid hashing
-_BRACKETS = {tuple: "()", list: "[]", dict: "{}"}
+_WRITTEN = frozenset(
+    map(id, (bool, float, complex, NoneType, EllipsisType, range))
+)  # by id: a metaclass may forbid hashing
 _MOST_BITS = 1000
 _USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
 
@@ -112,7 +113,7 @@ def _slice_text(value: slice) -> str:
 
 def _items_text(value: Any, depth: int) -> str:
     """A container up to the length at which operands are shown."""
-    left, right = _BRACKETS[type(value)]
+    left, right = ("(", ")") if type(value) is tuple else ("[", "]") if type(value) is list else ("{", "}")
     if value and not depth:
         return f"{left}…{right}"
     found: list[str] = []

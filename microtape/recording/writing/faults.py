@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
-_START = "not recorded:"
+from microtape.recording.model.model import FAULT
+
 _OURS = "This is a fault of microtape, not of the program"
 _MOST = 10  # of a kind of fault that repeats at every operation, the first ones say enough
 _LONGEST = 120  # characters of an exception's message
@@ -34,7 +35,7 @@ class Faults:
 
     def add(self, missing: str, error: Exception) -> str:
         """Note that `missing`, a noun, is not in the recording because of this exception. Returns the line."""
-        line = f"{_START} {missing}. {_OURS}: {_described(error)}"
+        line = f"{FAULT} {missing}. {_OURS}: {_described(error)}"
         self._found[line] = None
         return line
 
@@ -55,11 +56,11 @@ class Faults:
         more = len(lines[_MOST:]) + self.unnamed
         if not more:
             return lines
-        return (*lines[:_MOST], f"{_START} {more} {'part' if more == 1 else 'parts'} more. {_OURS}")
+        return (*lines[:_MOST], f"{FAULT} {more} {'part' if more == 1 else 'parts'} more. {_OURS}")
 
 
 def shielded(event: Callable[..., None]) -> Callable[..., None]:
-    """A method of the recorder for an event: it runs on the recorder's thread only, and never raises a fault of ours."""
+    """A method of the recorder for an event: it runs on the recorder's thread only, and raises no fault of ours."""
 
     @functools.wraps(event)
     def told(recorder: Any, *details: Any) -> None:

@@ -11,7 +11,6 @@ from microtape.tape.node import Node
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import TensorState, edge_of, requires_grad
 
-
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, MethodWrapperType, MethodDescriptorType)
 
 
@@ -59,7 +58,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def hook_name(hook: Any) -> str:
-    """The name of a hook: a function's or method's own, else its class's, because attributes may run the user's code."""
+    """The name of a hook: a function's own, else its class's, because other attributes may run the user's code."""
     kind = type(hook)
     if kind is functools.partial:
         return hook_name(hook.func)

@@ -7,8 +7,8 @@ reach the program; see Note [A recorder that fails].
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import os
 import sys
 import threading
 import traceback
@@ -20,7 +20,7 @@ from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.errors import AutogradError
-from microtape.recording.model.model import NOT_RECORDED, ErrorRecord, HookCall, Pass, Recording
+from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Pass, Recording
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
 from microtape.recording.writing.finite_differences import GradientChecker
@@ -264,7 +264,11 @@ class Recorder(Watcher):
         if current is not None and number not in current.made:
             entry.pass_, entry.made_by = current.index, current.node
             current.made.append(number)
-        self.faults.add(f"arguments and values of %{number} {type(node).__name__}{_line_of(node)}", error)
+        where = ""
+        with contextlib.suppress(Exception):
+            place = self.sources.place(node.call_site) if node.call_site is not None else None
+            where = f" ({place.file}:{place.line})" if place is not None else ""
+        self.faults.add(f"arguments and values of %{number} {type(node).__name__}{where}", error)
 
     def _cut(self, current: OpenPass | LostPass, error: Exception) -> None:
         """Keep a pass up to its last whole step."""
@@ -272,7 +276,7 @@ class Recorder(Watcher):
             node = f" (%{current.node} {type(current.current).__name__})" if current.node is not None else ""
             where = f"pass {current.index + 1} from step {len(current.steps) + 1} on{node}"
             current.cut_short()
-            current.cut = ErrorRecord(NOT_RECORDED, self.faults.add(where, error), (), "")
+            current.cut = ErrorRecord(CUT_SHORT, self.faults.add(where, error), (), "")
 
     def _end_cut(self, ended: OpenPass | LostPass, error: BaseException | None) -> None:
         """End a pass at whose end the recorder failed."""
@@ -309,12 +313,6 @@ _BESIDES = {  # the event -> what is missing without it
     "value_taken": "a number that was taken out of a tensor",
     "tensor_made": "where the value of a tensor comes from",
 }
-
-
-def _line_of(node: Node) -> str:
-    """` (train.py:12)`, the user's line; empty if it is not known."""
-    site = node.call_site
-    return "" if site is None else f" ({os.path.basename(site.file)}:{site.line})"
 
 
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:

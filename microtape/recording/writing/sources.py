@@ -28,7 +28,7 @@ class Sources:
             positions = self._positions.get(id(site.code))
             if positions is None:
                 positions = self._positions[id(site.code)] = list(site.code.co_positions())
-            line, end_line, column, end_column = site.position(positions)
+            line, end_line, column, end_column = _position(site, positions)
             place = Place(self._name(site.file), line, end_line, column, end_column, site.function)
             known = self._places[key] = (site, place)  # holding the site keeps the code object's id from being reused
         return known[1]
@@ -64,6 +64,14 @@ class Sources:
         except ValueError:  # an empty name, or another drive
             return os.path.basename(file) or "<unknown>"
         return os.path.basename(file) if relative.startswith("..") else relative.replace(os.sep, "/")
+
+
+def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]:
+    try:
+        return site.position(positions)
+    except ValueError:  # as in `source_of`: no source, so no columns
+        line = positions[site.instruction // 2][0] or site.code.co_firstlineno
+        return line, line, 0, 0
 
 
 def source_of(file: str) -> str:

@@ -13,9 +13,9 @@ import contextlib
 import functools
 import os
 import signal
-import threading
 import traceback
 from collections.abc import Callable, Iterator
+from threading import get_ident
 from types import CodeType
 from typing import Any
 
@@ -64,7 +64,7 @@ def shielded(event: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(event)
     def told(recorder: Any, *details: Any) -> None:
-        if threading.get_ident() == recorder.thread:
+        if get_ident() == recorder.thread:
             try:
                 event(recorder, *details)
             except Exception as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 from microtape.backward.engine import GraphTask
 from microtape.recording.model.model import (
+    CUT_SHORT,
     BackwardStep,
     Capture,
     Delivery,
@@ -33,6 +34,7 @@ class LostPass:
         self.task, self.index = task, index
         self.node: int | None = None
         self.made: list[int] = []
+        self.cut = ErrorRecord(CUT_SHORT, "", (), "")
 
     def finish(self, error: ErrorRecord | None) -> Pass | None:
         """None: there is nothing to show."""

@@ -226,8 +226,9 @@ class Recorder(Watcher):
 
     def _current(self, task: GraphTask) -> OpenPass | None:
         """The pass of a task, unless it began before the recorder watched, or a fault has cut its recording short."""
-        current = self.open[-1] if self.open else None
-        return current if isinstance(current, OpenPass) and current.task is task and current.cut is None else None
+        if not self.open or (current := self.open[-1]).task is not task or current.cut is not None:
+            return None
+        return current if isinstance(current, OpenPass) else None  # a LostPass counts as cut short
 
     def _withdrawn(self) -> bool:
         """Whether a missing history is intended: inside backward, a Function's forward, or microtape's own code."""

@@ -9,6 +9,7 @@ model/     what a recording is
 
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
+  faults              keeps the recorder's own faults from the program
   open_pass           the pass that is running
   tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
   tape_order          the order of nodes that were recorded before the recorder watched

@@ -41,7 +41,7 @@ def _open_stepper(recording: Recording, passes: list[int], origin: Origin, argum
         theme=arguments.theme or ("" if remembers and Remembered.load().theme else default_theme()),
         remembers=remembers,
         keymap=keymap,
-        notice=problem,
+        notice="\n".join([problem] * bool(problem) + [*recording.faults[:1]]),
         pass_index=start,
         ascii=is_ascii(arguments),
         origin=origin,

@@ -12,11 +12,12 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from microtape.recording.model.model import Pass, Recording
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
 from tui.widgets.brush import Brush
 from tui.widgets.styled_text import StyledLine, TextSegment
-from tui.words.trace import pass_number, pass_title, place_text
+from tui.words.trace import never_called, pass_number, pass_title, place_text
 
 FORWARD, BACKWARD = " forward ", " backward "
 MARKS = {"leaf": "┷", "nan": "!", "stop": "◆", "failed": "✗"}
@@ -187,11 +188,19 @@ def _what(cursor: StepCursor) -> StyledLine:
     one, gap = cursor.timeline.pass_, TextSegment("  ")
     title = TextSegment(cursor.recording.title, "bold")
     if one is None:
-        return title, gap, TextSegment("backward was never called")
+        return title, gap, TextSegment(never_called(cursor.recording))
     which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))
     call = TextSegment(f"{pass_title(cursor.recording, one)}  {place_text(one.place)}", "$text-primary")
-    failed = (gap, TextSegment(f"failed: {one.error.type}", "bold $text-error")) if one.error else ()
-    return title, gap, which, *failed, gap, call
+    return title, gap, which, *_problem(cursor.recording, one), gap, call
+
+
+def _problem(recording: Recording, one: Pass) -> StyledLine:
+    """`failed: ValueError`, or that a part of the recording is missing."""
+    if one.error is not None and one.has_failed:
+        text = f"failed: {one.error.type}"
+    else:
+        text = "not all recorded" if recording.faults else ""
+    return (TextSegment("  "), TextSegment(text, "bold $text-error")) if text else ()
 
 
 def _count(cursor: StepCursor) -> str:

@@ -40,7 +40,7 @@ def list_passes(recording: Recording) -> list[PassRow]:
             value = recording.value(ref)
             label = recording.label(edge.node) if edge.node is not None else "?"
             roots.append(label if value is None else f"{label} = {format_value(value, 14)}")
-        failed = "" if one.error is None else one.error.type
+        failed = "" if one.error is None else one.error.type if one.has_failed else "cut short"
         call = pass_title(recording, one)
         found.append(
             PassRow(position, one.index + 1, call, ", ".join(roots), place_text(one.place), len(one.steps), failed)

@@ -55,14 +55,17 @@ class _Writer:
         if cursor.is_forward and cursor.node is not None:
             return self.computed(cursor.timeline.node(cursor.node))
         if pass_ is None:
-            return line("The program never called backward, so there are no backward steps.")
+            called = (
+                "No backward pass was recorded" if self.cursor.recording.faults else "The program never called backward"
+            )
+            return line(f"{called}, so there are no backward steps.")
         return self._called()
 
     def _called(self) -> Line:
         """Backward has been called after the last operation, and no node has been evaluated."""
         pass_, forward = self.cursor.timeline.pass_, self.cursor.timeline.forward
         assert pass_ is not None
-        if pass_.error is not None and not pass_.steps:
+        if pass_.has_failed and pass_.error is not None and not pass_.steps:
             return line(f"{pass_.kind} failed before its first step: ", Span(_first_line(pass_.error), "bad"))
         roots = [
             line(*title(self.cursor, root.node), " receives the seed ", self._number(seed, "gradient"))
@@ -215,6 +218,11 @@ class _Writer:
             return ()
         if following is None:
             pass_ = self.cursor.timeline.pass_
+            if pass_ is not None and pass_.error is not None and pass_.is_cut_short:
+                return line(" The recording of this pass ends here: ", Span(_first_line(pass_.error), "bad"), ".")
+            if pass_ is not None and pass_.error is not None:  # in a hook, between two steps
+                error = f"{pass_.error.type}: {_first_line(pass_.error)}"
+                return line(f" Then {pass_.kind} failed: ", Span(error, "bad"))
             return line(f" That was the last step: {pass_.kind} is done.") if pass_ and pass_.is_complete else ()
         if following not in ready[:1]:  # in an engine with a fault
             return line(" Next: ", *title(self.cursor, following), ".")

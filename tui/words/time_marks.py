@@ -30,8 +30,9 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
              if timeline.node(step.node).variable is not None]  # fmt: skip
     found += [Mark(moment, _node_at(cursor, moment), "NaN or infinity", "") for moment in not_finite(timeline)]
     error = timeline.pass_.error if timeline.pass_ is not None else None
-    if error is not None and timeline.steps:
-        found.append(Mark(timeline.last, timeline.steps[-1].node, "failed", f"{error.type}: {error.message}"))
+    if timeline.pass_ is not None and error is not None and timeline.steps:
+        what = "failed" if timeline.pass_.has_failed else "cut short"
+        found.append(Mark(timeline.last, timeline.steps[-1].node, what, f"{error.type}: {error.message}"))
     return found
 
 

@@ -118,8 +118,13 @@ def _opening(recording: Recording) -> Iterator[str]:
     leaves = len(recording.nodes) - operations
     yield (
         f"{recording.title}: {_count(operations, 'operation')} and {_count(leaves, 'leaf', 'leaves')} on the tape, "
-        + (_count(passes, "backward pass", "backward passes") if passes else "backward was never called")
+        + (_count(passes, "backward pass", "backward passes") if passes else never_called(recording))
     )
+
+
+def never_called(recording: Recording) -> str:
+    """Why there is no pass."""
+    return "no backward pass was recorded" if recording.faults else "backward was never called"
 
 
 def _closing(recording: Recording) -> Iterator[str]:
@@ -151,7 +156,10 @@ class _Printer:
             yield "No backward pass was recorded."
             return
         count = _count(len(self.timeline.steps), "step")
-        end = f"complete, {count}" if one.is_complete else f"failed at step {len(self.timeline.steps)}"
+        end = f"complete, {count}"
+        if not one.is_complete:
+            steps = len(self.timeline.steps)
+            end = f"failed at step {steps}" if one.has_failed else f"recorded up to step {steps}"
         number = pass_number(self.recording, self.timeline.pass_index).capitalize()
         yield self._rule(number, pass_title(self.recording, one), place_text(one.place), end)
 

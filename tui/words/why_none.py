@@ -48,7 +48,8 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
         elif record.variable is not None:
             yield from made_at(cursor.recording, cursor.recording.tensors[record.variable].name)
     elif pass_.error is not None and cursor.position == cursor.timeline.last:
-        yield line(*name, " has no gradient because the pass failed before it was reached.")
+        ended = "the pass failed" if pass_.has_failed else "the recording of this pass ends"
+        yield line(*name, f" has no gradient because {ended} before it was reached.")
         yield from _lines_of(cursor, [step.node for step in cursor.timeline.steps[-1:]])
     elif cursor.has_run(node):
         yield line(

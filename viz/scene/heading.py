@@ -35,6 +35,8 @@ def subtitle(now: Moment) -> str:
         return f"failed in step {now.steps_done}: {_node(now, now.failed.node)}"
     total = len(now.pass_.steps)
     if now.pass_.error is not None and now.steps_done == total:
+        if now.pass_.is_cut_short:
+            return f"after step {total}, where the recording of this pass ends"
         return visible(f"failed: {_first_line(now.pass_.error)}", LINE_WIDTH)
     if now.steps_done == 0:
         return f"before step 1 of {total}" if total else "no step was taken"

@@ -197,6 +197,12 @@ class ErrorRecord(NamedTuple):
     traceback: str  # as Python prints it, but only the user's frames
 
 
+FAULT = "not recorded:"
+"""How a note begins that says what is missing by a fault of the recorder."""
+CUT_SHORT = "RecordingError"
+"""The type of the error of a pass whose recording ends too early, by a fault of the recorder: the program went on."""
+
+
 class BackwardStep(NamedTuple):
     """One evaluated node."""
 
@@ -256,8 +262,18 @@ class Pass(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the pass ran to its end."""
+        """Whether the pass ran to its end, and was recorded to its end."""
         return self.error is None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the program's pass failed, rather than its recording."""
+        return self.error is not None and self.error.type != CUT_SHORT
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether its recording ends too early, by a fault of the recorder."""
+        return self.error is not None and self.error.type == CUT_SHORT
 
 
 @dataclass(frozen=True)
@@ -276,6 +292,11 @@ class Recording:
     borders: tuple[BorderRecord, ...] = ()  # in order of time; only those that led to a recorded or named tensor
     checks: tuple[FiniteDifferences, ...] = ()  # if the recorder was asked to check
     freed: tuple[int, ...] = ()  # nodes whose saved tensors were already freed when the recorder first saw them
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The notes about what is missing by a fault of the recorder."""
+        return tuple(note for note in self.notes if note.startswith(FAULT))
 
     def value(self, ref: TensorRef | None) -> Value | None:
         """The tensor's value at that version; None if it was not recorded."""

@@ -71,7 +71,7 @@ class ScriptRecorder:
         self.process = os.getpid()
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
-        self.report: dict[str, Any] = {"saved": False, "problem": None}
+        self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": []}
 
     def wants(self, index: int) -> bool:
         """Whether the pass with this index (from 0) was asked for."""
@@ -82,22 +82,23 @@ class ScriptRecorder:
         if self.until is not None:
             self.look(self.until)
             return
-        passes = self.recorder.passes
-        ended = passes[-1] if self.wants(index) else None
+        ended = next((one for one in self.recorder.passes if one.index == index), None)
         if self.request.last == 0:
             self.complete = ended is not None and ended.kind == "backward"
         elif self.request.last is not None:
             self.complete = self.recorder.count >= self.request.last
         if not self.complete:
             return
-        self.end(_LEFT_OUT, failed=ended is not None and ended.error is not None)
+        self.end(_LEFT_OUT, failed=ended is not None and ended.has_failed)
 
     def look(self, until: Until) -> None:
         """End the recording if `until` came true in a pass; else forget passes whose graph no later pass can share."""
+        if not self.recorder.passes:
+            return  # it could not be recorded
         recording, last = self.recorder.recording, self.recorder.passes[-1]
         if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
             self.complete = True
-            self.end(_FOUND.format(number=last.index + 1, until=until.text), failed=last.error is not None)
+            self.end(_FOUND.format(number=last.index + 1, until=until.text), failed=last.has_failed)
         elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= _MOST_KEPT:
             self.recorder.forget()
 
@@ -131,9 +132,10 @@ class ScriptRecorder:
             exec(code, main.__dict__)
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
-        """Write the recording if it has anything to show: a pass, or an error after some operations."""
+        """Write the recording if it has anything to show: a pass, or an error or a fault after some operations."""
         recording = self.recorder.recording
-        if not recording.passes and not (recording.error and recording.nodes):
+        self.report["faults"] = list(self.recorder.faults.lines)
+        if not recording.passes and not ((recording.error or self.report["faults"]) and recording.nodes):
             return
         recording = dataclasses.replace(
             recording,
@@ -149,15 +151,15 @@ class ScriptRecorder:
                     total_budget=self.request.total_budget,
                 )
             self.report["saved"] = True
-        except RecordingError as error:
-            self.report["problem"] = str(error)
+        except Exception as error:
+            self.report["problem"] = _problem(error, self.request.out)
 
     def write_report(self, ended: str, error: BaseException | None) -> None:
         """Tell the parent process how the script ended. A fork of the script writes no report: it is not recorded."""
         if os.getpid() != self.process:
             return
         if not self.complete:
-            if error is not None and not any(one.error is not None for one in self.recorder.passes):
+            if error is not None and not any(one.has_failed for one in self.recorder.passes):
                 self.recorder.error = self.recorder.error_record(error)
             if self.until is None or error is not None:
                 self.save()
@@ -205,6 +207,13 @@ def main() -> None:
         script.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
+
+
+def _problem(error: Exception, out: str) -> str:
+    """Why the recording was not written."""
+    if isinstance(error, RecordingError):
+        return str(error)
+    return f"{os.path.basename(out)}: cannot be written, by a fault of microtape: {type(error).__name__}: {error}"
 
 
 def _context_manager(name: str | None) -> contextlib.AbstractContextManager[None]:

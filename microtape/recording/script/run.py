@@ -8,6 +8,7 @@ Note [Exit codes]
     1    the script raised an exception (its traceback was printed); what had been recorded is kept
     2    nothing was run, or nothing could be written: a `RecordingError` says why
     3    the script ended without the pass that was asked for, for instance without ever calling backward()
+    6    recorded, but a part is missing because microtape itself failed; the message says which
     n    the script called `sys.exit(n)`
     130  interrupted with Ctrl-C; what had been recorded is kept
     128+n  killed by signal n
@@ -35,6 +36,7 @@ from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.until import Until
 
 _NOTHING_RECORDED = 3
+_INCOMPLETE = 6
 
 # The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"
@@ -113,7 +115,8 @@ def record_script(
         }
         status = _run([script, *args], request, output, started)
         report = _read_report(report_path)
-    return _result(os.path.basename(script), out, status, report, passes, looked_for)
+    ended = _result(os.path.basename(script), out, status, report, passes, looked_for)
+    return _with_faults(ended, report["faults"] if report is not None else [])
 
 
 def parse_passes(passes: str | None) -> tuple[int, int | None]:
@@ -255,6 +258,16 @@ def _result(
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
     return ScriptRun(recording, status, None)
+
+
+def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
+    """The same with what could not be recorded. The program's own exit code, if it has one, stays."""
+    if not faults:
+        return ended
+    more = f" (and {len(faults) - 1} more: see the recording's notes)" if len(faults) > 1 else ""
+    line = faults[0] + more
+    message = f"{ended.message}; {line}" if ended.message else line
+    return ended._replace(exit_code=ended.exit_code or _INCOMPLETE, message=message)
 
 
 def _why_nothing(count: int, passes: str | None, torch: bool) -> str:

@@ -32,7 +32,7 @@ class Until:
         """Whether it happens in a pass, or in an operation since the previous pass."""
         one = recording.passes[pass_index]
         if self.text == "error":
-            return one.error is not None
+            return one.has_failed
         if self.condition is None:
             return any(has_nan(value) for value in _values(recording, pass_index))
         return any(self.condition.holds(Facts.of(recording, *moment)) for moment in _moments(recording, pass_index))

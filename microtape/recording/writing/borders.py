@@ -13,6 +13,7 @@ import numpy as np
 
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.recording.model.model import BorderKind, BorderRecord, Operand, Place, TensorRef
+from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.sources import Sources
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import NUMBER, TensorState, requires_grad, version_number
@@ -156,6 +157,7 @@ class Borders:
         operand: Callable[[Any], Operand],
         ref: Callable[[TensorState, int], TensorRef],
         sources: Sources,
+        faults: Faults,
     ) -> tuple[BorderRecord, ...]:
         """The records of the borders that led to a tensor whose id is in `matters`, directly or by way of others."""
         kept: list[_Border] = []
@@ -168,18 +170,21 @@ class Borders:
         def record(one: Any) -> Operand:
             return Operand(ref(*one), "") if isinstance(one, _Version) else operand(one)
 
-        return tuple(
-            BorderRecord(
-                kind=one.kind,
-                op=one.op,
-                place=sources.place(one.site) if one.site is not None else None,
-                operands=tuple(map(record, one.operands)),
-                outputs=tuple(ref(*out) for out in one.outputs),
-                in_place=one.in_place,
-                tape=one.tape,
-            )
-            for one in reversed(kept)
-        )
+        records = []
+        for one in reversed(kept):
+            with faults.noting(f"where the history of the operands of {one.op} ends"):
+                records.append(
+                    BorderRecord(
+                        kind=one.kind,
+                        op=one.op,
+                        place=sources.place(one.site) if one.site is not None else None,
+                        operands=tuple(map(record, one.operands)),
+                        outputs=tuple(ref(*out) for out in one.outputs),
+                        in_place=one.in_place,
+                        tape=one.tape,
+                    )
+                )
+        return tuple(records)
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import functools
+from types import BuiltinFunctionType, EllipsisType, FunctionType, NoneType
 from typing import Any
+
+import numpy as np
 
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
+from microtape.tape.tensor_state import TensorState
 
 _MOST_TEXT = 40
 _BARE = {"number", "exponent", "base"}  # formulas call these by one letter, so a name would not help
 _OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # internal to the operation
+_NUMBERS = (bool, int, float, complex)
+_WRITTEN = frozenset(
+    map(id, (bool, float, complex, NoneType, EllipsisType, range))
+)  # by id: a metaclass may forbid hashing
+_MOST_BITS = 1000
 _USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
 
 
@@ -20,7 +29,7 @@ def constants_of(node: Node) -> list[str]:
     kind: Any = type(node)
     for slot in parameters(kind):
         value = getattr(node, slot, None)
-        if value is None or value is False or (slot in _USUAL and value == _USUAL[slot]):
+        if value is None or value is False or _is_usual(slot, value):
             continue
         if text := _text(value):
             found.append(shortened(text if slot in _BARE else f"{slot.rstrip('_')}={text}"))
@@ -47,13 +56,71 @@ def _slots(kind: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
+def _is_usual(slot: str, value: Any) -> bool:
+    """Whether an argument has its default value; an array under the same name, such as a scale, has none."""
+    return slot in _USUAL and type(value) in _NUMBERS and bool(value == _USUAL[slot])
+
+
 def _text(value: Any) -> str:
     """Numbers, strings, slices and tuples of ints as Python writes them; an empty text for anything else."""
-    if isinstance(value, int | float | complex | str):
-        return str(value)
-    if isinstance(value, slice):
-        ends = [value.start, value.stop] if value.step in (None, 1) else [value.start, value.stop, value.step]
-        return ":".join("" if end is None else str(end) for end in ends)
-    if isinstance(value, tuple | list) and value and all(isinstance(one, int) for one in value):
-        return str(value[0]) if len(value) == 1 else str(tuple(value))
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) is str:
+        return value
+    if issubclass(type(value), int | float | complex):
+        return constant_text(value)
+    if type(value) is slice:
+        return _slice_text(value)
+    if type(value) in (tuple, list) and value and all(issubclass(type(one), int | np.integer) for one in value):
+        return constant_text(value[0] if len(value) == 1 else tuple(value))
     return ""
+
+
+def constant_text(value: Any, depth: int = 3) -> str:
+    """Any argument as a short text, the same in every run. No code of the user's runs: a `__repr__` may do anything."""
+    kind = type(value)
+    if issubclass(kind, np.generic):
+        plain = value.item()
+        return constant_text(plain) if type(plain) in _NUMBERS else f"<{kind.__name__}>"
+    if id(kind) in _WRITTEN:
+        return repr(value)
+    if issubclass(kind, int) and int.bit_length(value) > _MOST_BITS:
+        return f"<int of {int.bit_length(value)} bits>"  # Python refuses to write thousands of digits
+    for number in _NUMBERS:
+        if issubclass(kind, number):
+            return number.__repr__(value)
+    if kind is str or kind is bytes:
+        return repr(value[:_MOST_TEXT])
+    if kind is slice:
+        return _slice_text(value)
+    if kind is tuple or kind is list or kind is dict:
+        return _items_text(value, depth)
+    if issubclass(kind, TensorState | np.ndarray):
+        shape = (value.array if issubclass(kind, TensorState) else value).shape
+        return f"<{kind.__name__} {'×'.join(map(str, shape)) or 'scalar'}>"
+    if issubclass(kind, np.dtype) or kind.__module__.startswith("microtape."):
+        return str(value)
+    if kind is type or issubclass(kind, FunctionType | BuiltinFunctionType):
+        return str(value.__qualname__)
+    return f"<{kind.__name__}>"
+
+
+def _slice_text(value: slice) -> str:
+    plain = value.step is None or (type(value.step) is int and value.step == 1)
+    ends = [value.start, value.stop] if plain else [value.start, value.stop, value.step]
+    return ":".join("" if end is None else constant_text(end) for end in ends)
+
+
+def _items_text(value: Any, depth: int) -> str:
+    """A container up to the length at which operands are shown."""
+    left, right = ("(", ")") if type(value) is tuple else ("[", "]") if type(value) is list else ("{", "}")
+    if value and not depth:
+        return f"{left}…{right}"
+    found: list[str] = []
+    for one in value.items() if type(value) is dict else value:
+        if sum(map(len, found)) > _MOST_TEXT:
+            break
+        pair = one if type(value) is dict else (one,)
+        found.append(": ".join(constant_text(part, depth - 1) for part in pair))
+    comma = "," if type(value) is tuple and len(value) == 1 else ""
+    return f"{left}{', '.join(found)}{comma}{right}"

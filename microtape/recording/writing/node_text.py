@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple
 
 from microtape.recording.writing.constant_arguments import constants_of
 from microtape.tape.node import Node
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import TensorState, edge_of, requires_grad
+
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, MethodWrapperType, MethodDescriptorType)
 
 
 class About(NamedTuple):
@@ -55,8 +58,12 @@ def dtype_name(dtype: Any) -> str:
 
 
 def hook_name(hook: Any) -> str:
-    """The name of a hook."""
-    return str(getattr(hook, "__qualname__", None) or type(hook).__qualname__)
+    """The name of a hook: a function's own, else its class's, because other attributes may run the user's code."""
+    kind = type(hook)
+    if kind is functools.partial:
+        return hook_name(hook.func)
+    named = hook if issubclass(kind, _FUNCTIONS) else hook if kind is type else kind
+    return str(named.__qualname__)
 
 
 def node_hooks(node: Node) -> tuple[str, ...]:

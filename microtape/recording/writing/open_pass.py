@@ -7,6 +7,7 @@ from typing import Any
 
 from microtape.backward.engine import GraphTask
 from microtape.recording.model.model import (
+    CUT_SHORT,
     BackwardStep,
     Capture,
     Delivery,
@@ -24,6 +25,19 @@ from microtape.recording.writing.tape import Tape
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import TensorState, version_number
+
+
+class LostPass:
+    """A pass whose start could not be recorded: nothing is known of its steps."""
+
+    def __init__(self, task: GraphTask, index: int) -> None:
+        self.task, self.index = task, index
+        self.node: int | None = None
+        self.made: list[int] = []
+        self.cut = ErrorRecord(CUT_SHORT, "", (), "")
+
+    def finish(self, error: ErrorRecord | None) -> Pass | None:
+        """None: there is nothing to show."""
 
 
 class OpenPass:
@@ -50,6 +64,7 @@ class OpenPass:
         self.node: int | None = None
         self.hooks: list[HookCall] = []
         self.made: list[int] = []
+        self.cut: ErrorRecord | None = None  # if the recorder failed: the pass is recorded only up to there
         self._clear()
 
     def _clear(self) -> None:
@@ -144,8 +159,15 @@ class OpenPass:
         self.hooks, self.made = [], []
         self._clear()
 
+    def cut_short(self) -> None:
+        """Forget the unfinished step, and record no more of them."""
+        self.node = None
+        self.hooks, self.made = [], []
+        self._clear()
+
     def finish(self, error: ErrorRecord | None) -> Pass:
         """The pass so far; with an error, an unfinished step is the one that failed."""
+        error = error or self.cut
         if self.node is not None and error is not None:
             self.end((), False, error)
         task = self.task

@@ -1,11 +1,13 @@
 """The recorder: a watcher of the engine that makes a recording of what it sees.
 
 It copies arrays while the program runs, because the engine adds into its buffers in place and users overwrite theirs.
-It holds every object that it has seen, so that no id is reused before the recording is made.
+It holds every object that it has seen, so that no id is reused before the recording is made. Its own faults do not
+reach the program; see Note [A recorder that fails].
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 import threading
@@ -18,11 +20,12 @@ from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.errors import AutogradError
-from microtape.recording.model.model import ErrorRecord, HookCall, Pass, Recording
+from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Pass, Recording
 from microtape.recording.writing.copies import copied
+from microtape.recording.writing.faults import Faults, message_of, shielded
 from microtape.recording.writing.finite_differences import GradientChecker
 from microtape.recording.writing.node_text import hook_name, op_of
-from microtape.recording.writing.open_pass import OpenPass
+from microtape.recording.writing.open_pass import LostPass, OpenPass
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_records import tape_records
@@ -54,12 +57,13 @@ class Recorder(Watcher):
         self.wants = wants
         self.after_pass = after_pass
         self.sources = Sources(root)
-        self.tape = Tape(self.sources)
+        self.faults = Faults()
+        self.tape = Tape(self.sources, self.faults)
         self.passes: list[Pass] = []
         self.count = 0  # how many passes have begun
-        self.open: list[OpenPass] = []  # several where backward is called inside backward
+        self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
-        self._thread = threading.get_ident()
+        self.thread = threading.get_ident()
         self._stale = False  # whether `forget` was called
         self._before: Any = None
 
@@ -81,7 +85,10 @@ class Recorder(Watcher):
     def _recording(self) -> Recording:
         borders = self.tape.border_records()  # first, because this may add tensors
         nodes, tensors = tape_records(self.tape)
-        passes = (*self.passes, *(one.finish(None) for one in self.open if self.wants(one.index)))
+        passes = list(self.passes)
+        for one in self.open:
+            if self.wants(one.index) and (unfinished := one.finish(None)) is not None:
+                passes.append(unfinished)
         return Recording(
             title=self.title,
             nodes=nodes,
@@ -93,6 +100,7 @@ class Recorder(Watcher):
             borders=borders,
             checks=tuple(self.checker.found) if self.checker is not None else (),
             freed=tuple(self.tape.freed),
+            notes=self.faults.lines,
         )
 
     def forget(self) -> None:
@@ -102,16 +110,15 @@ class Recorder(Watcher):
     def _begin_anew(self) -> None:
         self._stale = False
         self.passes.clear()
-        self.tape = Tape(self.sources)
+        self.tape = Tape(self.sources, self.faults)
         if self.checker is not None:
             self.checker = GradientChecker()
 
     # Watcher
 
+    @shielded
     def operation(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
-        if self._elsewhere():
-            return
         if self._stale:
             self._begin_anew()
         current = self.open[-1] if self.open else None
@@ -120,28 +127,34 @@ class Recorder(Watcher):
         if current is not None:
             current.made.append(made)
         if self.checker is not None:
-            self.checker.remember(node, operands, outputs, in_place)
+            with self.faults.noting(f"the check of the gradients of %{made}"):
+                self.checker.remember(node, operands, outputs, in_place)
 
+    @shielded
     def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.crossed(op_of(node), operands, outputs, in_place, len(self.tape.nodes))
 
+    @shielded
     def called(self, node: Node, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
         """See Watcher."""
         if not self._withdrawn() and node not in self.tape.ids:
             self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
 
+    @shielded
     def without_history(self, op: str, operands: Sequence[TensorState], output: TensorState) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
 
+    @shielded
     def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.left(op, tensor, value)
 
+    @shielded
     def tensor_made(self, value: Any, tensor: TensorState) -> None:
         """See Watcher."""
         if not self._withdrawn():
@@ -149,64 +162,134 @@ class Recorder(Watcher):
             if known is not None:
                 self.tape.same(known, tensor)
 
+    @shielded
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
-        if self._elsewhere():
-            return
         if self._stale:
             self._begin_anew()
+        outermost = not self.open
+        lost = LostPass(task, self.count)  # until everything about its start is known
+        self.open.append(lost)
+        self.count += 1
         self.tape.adopt(task.dependencies)
         for tensor in [one for one in task.inputs if isinstance(one, TensorState)]:
             self.tape.adopt_tensor(tensor)
-        if not self.open:
+        if outermost:
             self.tape.find_names(user_frame(sys._getframe(1)))
-        self.open.append(OpenPass(self.tape, task, self.count))
-        self.count += 1
+        self.open[-1] = OpenPass(self.tape, task, lost.index)
 
+    @shielded
     def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
         """See Watcher."""
-        if not self._elsewhere():
-            self.open[-1].start(node, gradient)
+        if (current := self._current(task)) is not None:
+            current.start(node, gradient)
 
+    @shielded
     def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
         """See Watcher."""
-        if not self._elsewhere() and node is not task.root:
-            self.open[-1].deliver(node, output, term, total)
+        if node is not task.root and (current := self._current(task)) is not None:
+            current.deliver(node, output, term, total)
 
+    @shielded
     def hook_ran(self, task: GraphTask, kind: str, hook: Any, before: Any, after: Any) -> None:
         """See Watcher."""
-        if not self._elsewhere():
-            self.open[-1].hooks.append(HookCall(kind, hook_name(hook), copied(before), copied(after)))
+        if (current := self._current(task)) is not None:
+            current.hooks.append(HookCall(kind, hook_name(hook), copied(before), copied(after)))
 
+    @shielded
     def node_finished(self, task: GraphTask, node: Node, gradients: Any, freed: bool) -> None:
         """See Watcher."""
-        if self._elsewhere():
+        if (current := self._current(task)) is None:
             return
-        self.open[-1].end(gradients, freed, None)
+        current.end(gradients, freed, None)
         if self.checker is not None:
-            step = self.open[-1].steps[-1]
+            step = current.steps[-1]
             if all(one.kind != "node post" for one in step.hooks):  # else a hook may have replaced its gradients
-                self.checker.check(node, step.node, self.open[-1].index, step.grad_outputs, step.grad_inputs)
+                with self.faults.noting(f"the check of the gradients of %{step.node}"):
+                    self.checker.check(node, step.node, current.index, step.grad_outputs, step.grad_inputs)
 
+    @shielded
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
         """See Watcher."""
-        if self._elsewhere():
-            return
-        ended = self.open.pop()
+        if not self.open or self.open[-1].task is not task:
+            return  # it began before the recorder watched
+        ended = self.open[-1]
         if self.wants(ended.index):
-            self.passes.append(ended.finish(self.error_record(error) if error is not None else None))
-        elif not self.open:
-            self.tape = Tape(self.sources)
+            finished = ended.finish(self.error_record(error) if error is not None else None)
+            if finished is not None:
+                self.passes.append(finished)
+        elif len(self.open) == 1:
+            self.tape = Tape(self.sources, self.faults)
+        self.open.pop()
         if not self.open:
             self.after_pass(ended.index)
+
+    def _current(self, task: GraphTask) -> OpenPass | None:
+        """The pass of a task, unless it began before the recorder watched, or a fault has cut its recording short."""
+        if not self.open or (current := self.open[-1]).task is not task or current.cut is not None:
+            return None
+        return current if isinstance(current, OpenPass) else None  # a LostPass counts as cut short
 
     def _withdrawn(self) -> bool:
         """Whether a missing history is intended: inside backward, a Function's forward, or microtape's own code."""
         inside_forward = not mode.forward_ad and not mode.inference
-        return bool(self.open) or inside_forward or mode.internal or self._elsewhere()
+        return bool(self.open) or inside_forward or mode.internal
 
-    def _elsewhere(self) -> bool:
-        return threading.get_ident() != self._thread
+    # See Note [A recorder that fails]
+
+    def failed(self, event: str, details: tuple[Any, ...], error: Exception) -> None:
+        """A method above raised: note what is missing, and leave the rest in order."""
+        current = self.open[-1] if self.open else None
+        if event == "operation":
+            with self.faults.noting("an operation"):
+                self._adopt_instead(details[0], error, current)
+        elif event not in _OF_PASSES:
+            self.faults.add(_BESIDES[event], error)
+        elif event == "task_started":
+            if current is None or current.task is not details[0]:
+                self.open.append(LostPass(details[0], self.count))
+                self.count += 1
+            self.faults.add(f"pass {self.count}", error)
+        elif current is not None and current.task is details[0]:
+            self._cut(current, error)
+            if event == "task_finished":
+                self._end_cut(current, details[1])
+        else:
+            self.faults.add("a step of a pass", error)
+
+    def _adopt_instead(self, node: Node, error: Exception, current: OpenPass | LostPass | None) -> None:
+        """Take what the graph still holds of an operation."""
+        self.tape.adopt([node])
+        number = self.tape.ids[node]
+        entry = self.tape.nodes[number]
+        if current is not None and number not in current.made:
+            entry.pass_, entry.made_by = current.index, current.node
+            current.made.append(number)
+        where = ""
+        with contextlib.suppress(Exception):
+            place = self.sources.place(node.call_site) if node.call_site is not None else None
+            where = f" ({place.file}:{place.line})" if place is not None else ""
+        self.faults.add(f"arguments and values of %{number} {type(node).__name__}{where}", error)
+
+    def _cut(self, current: OpenPass | LostPass, error: Exception) -> None:
+        """Keep a pass up to its last whole step."""
+        if isinstance(current, OpenPass) and current.cut is None:
+            node = f" (%{current.node} {type(current.current).__name__})" if current.node is not None else ""
+            where = f"pass {current.index + 1} from step {len(current.steps) + 1} on{node}"
+            current.cut_short()
+            current.cut = ErrorRecord(CUT_SHORT, self.faults.add(where, error), (), "")
+
+    def _end_cut(self, ended: OpenPass | LostPass, error: BaseException | None) -> None:
+        """End a pass at whose end the recorder failed."""
+        self.open.pop()
+        with self.faults.noting(f"pass {ended.index + 1}"):
+            if self.wants(ended.index):
+                finished = ended.finish(self.error_record(error) if error is not None else None)
+                if finished is not None:
+                    self.passes.append(finished)
+        if not self.open:
+            with self.faults.noting("what follows a pass"):
+                self.after_pass(ended.index)
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""
@@ -217,10 +300,20 @@ class Recorder(Watcher):
         text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
         return ErrorRecord(
             type(error).__name__,
-            error.summary if isinstance(error, AutogradError) else str(error),
+            error.summary if isinstance(error, AutogradError) else message_of(error),
             tuple((role, place) for role, place in places if place is not None),
             text,
         )
+
+
+_OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
+_BESIDES = {  # the event -> what is missing without it
+    "unrecorded": "a place where the history of a tensor ends",
+    "called": "a place where the history of a tensor ends",
+    "without_history": "a place where the history of a tensor ends",
+    "value_taken": "a number that was taken out of a tensor",
+    "tensor_made": "where the value of a tensor comes from",
+}
 
 
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
@@ -236,7 +329,7 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
         try:
             function(*args, **kwargs)
         except Exception as error:
-            if not any(one.error is not None for one in recorder.passes):
+            if not any(one.has_failed for one in recorder.passes):
                 recorder.error = recorder.error_record(error)
     return recorder.recording
 

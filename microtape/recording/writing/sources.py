@@ -28,14 +28,14 @@ class Sources:
             positions = self._positions.get(id(site.code))
             if positions is None:
                 positions = self._positions[id(site.code)] = list(site.code.co_positions())
-            line, end_line, column, end_column = site.position(positions)
+            line, end_line, column, end_column = _position(site, positions)
             place = Place(self._name(site.file), line, end_line, column, end_column, site.function)
             known = self._places[key] = (site, place)  # holding the site keeps the code object's id from being reused
         return known[1]
 
     def texts(self) -> dict[str, str]:
         """The text of each file that can be read."""
-        texts = {name: "".join(linecache.getlines(file)) for name, file in self._files.items()}
+        texts = {name: source_of(file) for name, file in self._files.items()}
         return {name: text for name, text in sorted(texts.items()) if text}
 
     def is_ours(self, frame: traceback.FrameSummary) -> bool:
@@ -50,14 +50,33 @@ class Sources:
         known = self._names.get(file)
         if known is not None:
             return known
-        if file.startswith("<"):
-            name = file
-        else:
-            relative = os.path.relpath(file, self.root)
-            name = os.path.basename(file) if relative.startswith("..") else relative.replace(os.sep, "/")
+        name = file if file.startswith("<") else self._path(file)
         base, number = name, 1
         while self._files.get(name, file) != file:
             number += 1
             name = f"{base} ({number})"
         self._files[name], self._names[file] = file, name
         return name
+
+    def _path(self, file: str) -> str:
+        try:
+            relative = os.path.relpath(file, self.root)
+        except ValueError:  # an empty name, or another drive
+            return os.path.basename(file) or "<unknown>"
+        return os.path.basename(file) if relative.startswith("..") else relative.replace(os.sep, "/")
+
+
+def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]:
+    try:
+        return site.position(positions)
+    except ValueError:  # as in `source_of`: no source, so no columns
+        line = positions[site.instruction // 2][0] or site.code.co_firstlineno
+        return line, line, 0, 0
+
+
+def source_of(file: str) -> str:
+    """The text of a source file; empty if it cannot be read."""
+    try:
+        return "".join(linecache.getlines(file))
+    except (ValueError, RecursionError):  # a name that no file can have, which `compile` accepts
+        return ""

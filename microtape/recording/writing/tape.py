@@ -11,8 +11,9 @@ from typing import Any
 
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
-from microtape.recording.writing.constant_arguments import shortened
+from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.copies import copied, frozen
+from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import dtype_name, inner
 from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.recording.writing.sources import Sources
@@ -28,8 +29,9 @@ from microtape.tape.tensor_state import TensorState, edge_of, requires_grad, ver
 class Tape:
     """Numbers nodes and tensors in the order in which they are seen."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, faults: Faults) -> None:
         self.sources = sources
+        self.faults = faults
         self.nodes: list[NodeEntry] = []
         self.tensors: list[TensorEntry] = []
         self.ids: dict[Node, int] = {}
@@ -95,27 +97,33 @@ class Tape:
     def _operand(self, operand: Any) -> Operand:
         if isinstance(operand, TensorState):
             return Operand(self.ref(operand), "")
-        return Operand(None, shortened(repr(operand)))
+        return Operand(None, shortened(constant_text(operand)))
 
     def _append(self, node: Node, operands: Sequence[Operand], outputs: Sequence[Any]) -> int:
-        number = self.ids.setdefault(node, len(self.nodes))
+        """Number a node. Its entry is made first, so that no half of one is left if that fails."""
         entry = NodeEntry(node)
-        if number < len(self.nodes):  # it has just been adopted, as part of another node's history
-            self.nodes[number] = entry
-        else:
-            self.nodes.append(entry)
         if isinstance(node, AccumulateGrad):
             entry.variable = self.ref(node.variable).tensor
-            self.tensors[entry.variable].node = number
-            return number
+            return self._put(node, entry)
         entry.operands = operands
         entry.outputs = refs = [self.ref(output) if isinstance(output, TensorState) else None for output in outputs]
+        entry.saved = self._saved(node, refs)
+        number = self._put(node, entry)
         for output_nr, ref in enumerate(refs):
             if ref is not None:
                 self._by_edge[number, output_nr] = ref
                 tensor = self.tensors[ref.tensor]
                 tensor.node, tensor.output_nr = number, output_nr
-        entry.saved = self._saved(node, number)
+        return number
+
+    def _put(self, node: Node, entry: NodeEntry) -> int:
+        number = self.ids.setdefault(node, len(self.nodes))
+        if number < len(self.nodes):  # it has just been adopted, as part of another node's history
+            self.nodes[number] = entry
+        else:
+            self.nodes.append(entry)
+        if entry.variable is not None:
+            self.tensors[entry.variable].node = number
         return number
 
     def adopt(self, nodes: Iterable[Node]) -> None:
@@ -133,11 +141,26 @@ class Tape:
         for node in in_tape_order([one for one in seen if one.kind != "accumulate"]):
             for following in node.next_nodes:
                 if following is not None and following not in self.ids:
-                    self._append(following, (), ())
-            self._adopt_operation(node)
+                    self._adopt_one(following)
+            self._adopt_one(node)
         for node in unknown:
             if node not in self.ids:  # an AccumulateGrad
+                self._adopt_one(node)
+
+    def _adopt_one(self, node: Node) -> None:
+        """Number one node, in the worst case with nothing but its edges: later nodes and passes refer to it."""
+        try:
+            if isinstance(node, AccumulateGrad):
                 self._append(node, (), ())
+            else:
+                self._adopt_operation(node)
+        except Exception as error:
+            if node not in self.ids:
+                entry = NodeEntry(node, about=False)
+                if isinstance(node, AccumulateGrad):
+                    entry.variable = self._entry(node.variable).number
+                self._put(node, entry)
+            self.faults.add(f"the tensors of %{self.ids[node]} {type(node).__name__}", error)
 
     def _adopt_operation(self, node: Node) -> None:
         """Number an operation whose call was not seen, with the operands and outputs that the graph still holds."""
@@ -171,7 +194,7 @@ class Tape:
                 if version_number(item) not in values:
                     values[version_number(item)] = frozen(item.array)
         entry = self.nodes[number]
-        entry.outputs, entry.saved = outputs, self._saved(node, number)
+        entry.outputs, entry.saved = outputs, self._saved(node, outputs)
 
     def _output_of(self, number: int, edge: Edge) -> TensorRef | None:
         if self.nodes[number].variable is not None:
@@ -190,13 +213,17 @@ class Tape:
                 self._bind(self.tensors[known.tensor], tensor)
         return self.ref(tensor)
 
-    def _saved(self, node: Node, number: int) -> list[tuple[int, SavedRecord]]:
+    def _saved(self, node: Node, outputs: Sequence[TensorRef | None]) -> list[tuple[int, SavedRecord]]:
+        """What the node saved; a result that it saved is one of these outputs."""
         function = inner(node)
         found = []
         for i, item in enumerate(function.saved or ()):
             if item is None or isinstance(item, PackedTensor):  # packed before the recorder watched: unknown
                 continue
-            ref = self._by_edge.get((number, item.output_nr)) if isinstance(item, SavedTensor) else self.ref(item)
+            if isinstance(item, SavedTensor):
+                ref = outputs[item.output_nr] if item.output_nr < len(outputs) else None
+            else:
+                ref = self.ref(item)
             if ref is None:
                 continue
             version = saved_version(function, i)
@@ -297,7 +324,7 @@ class Tape:
         def ref(tensor: TensorState, version: int) -> TensorRef:
             return TensorRef(self._entry(tensor).number, version)
 
-        return self.borders.records(self._by_object, self._operand, ref, self.sources)
+        return self.borders.records(self._by_object, self._operand, ref, self.sources, self.faults)
 
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:

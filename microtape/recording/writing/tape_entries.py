@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microtape.recording.model.model import Operand, SavedRecord, TensorRef, Value
-from microtape.recording.writing.node_text import About, about
+from microtape.recording.writing.node_text import About
+from microtape.recording.writing.node_text import about as about_node
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
 
@@ -15,9 +16,11 @@ class NodeEntry:
 
     __slots__ = ("about", "in_place", "made_by", "node", "operands", "outputs", "pass_", "saved", "scope", "variable")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, about: bool = True) -> None:
         self.node = node  # held, so that its id is not reused
-        self.about: About | None = about(node) if node.kind == "copy_slices" else None  # backward frees its operation
+        self.about: About | None = None
+        if about and node.kind == "copy_slices":
+            self.about = about_node(node)  # now, because backward frees its operation
         self.operands: Sequence[Operand] = ()
         self.outputs: Sequence[TensorRef | None] = ()
         self.saved: Sequence[tuple[int, SavedRecord]] = ()  # each with its position among the node's saved tensors

@@ -21,7 +21,19 @@ def tape_records(tape: Tape) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord
     """The records of the nodes and the tensors of a tape."""
     nodes = _NodeRecords(tape).records()
     within = _within_a_call(nodes)
-    return nodes, tuple([_tensor_record(tape, nodes, entry, within) for entry in tape.tensors])
+    tensors = []
+    for entry in tape.tensors:
+        try:
+            record = _tensor_record(tape, nodes, entry, within)
+        except Exception as error:
+            tape.faults.add(f"what is known of tensor {entry.number}{_named(entry)} besides its values", error)
+            record = _bare_tensor(entry)
+        tensors.append(record)
+    return nodes, tuple(tensors)
+
+
+def _named(entry: TensorEntry) -> str:
+    return f" ({entry.names[0]})" if entry.names else ""
 
 
 class _NodeRecords:
@@ -36,7 +48,28 @@ class _NodeRecords:
 
     def records(self) -> tuple[NodeRecord, ...]:
         """The records of all nodes, in tape order."""
-        return tuple([self._record(number, entry) for number, entry in enumerate(self.tape.nodes)])
+        records = []
+        for number, entry in enumerate(self.tape.nodes):
+            try:
+                record = self._record(number, entry)
+            except Exception as error:
+                kind = type(entry.node).__name__
+                self.tape.faults.add(f"the line, formula, constants and hooks of %{number} {kind}", error)
+                record = self._bare_record(number, entry)
+            records.append(record)
+        return tuple(records)
+
+    def _bare_record(self, number: int, entry: NodeEntry) -> NodeRecord:
+        """A record of a node about which a text cannot be made."""
+        node, kind = entry.node, type(entry.node).__name__
+        edges = tuple([self.edges.get(edge) or self._edge(edge) for edge in node.next_edges])
+        saved = tuple([one for _, one in entry.saved])
+        sequence_nr = None if entry.variable is not None else node.sequence_nr - self.first
+        return NodeRecord(
+            number, kind, kind, cast(NodeKind, node.kind), "", None, sequence_nr, tuple(entry.operands),
+            tuple(entry.outputs), edges, saved, entry.variable, entry.in_place, entry.pass_, entry.made_by, (),
+            entry.scope,
+        )  # fmt: skip
 
     def _record(self, number: int, entry: NodeEntry) -> NodeRecord:
         node = entry.node
@@ -114,6 +147,14 @@ def _tensor_record(tape: Tape, nodes: Sequence[NodeRecord], entry: TensorEntry, 
         entry.values,
         copied(meta.grad) if meta is not None else None,
     )
+
+
+def _bare_tensor(entry: TensorEntry) -> TensorRecord:
+    """A record of a tensor whose names, hooks or gradient cannot be read."""
+    return TensorRecord(
+        entry.number, tuple(entry.names), entry.shape, entry.dtype, entry.node is not None, False, entry.node,
+        entry.output_nr, entry.base, False, (), entry.values,
+    )  # fmt: skip
 
 
 def _assigned_place(tape: Tape, nodes: Sequence[NodeRecord], entry: TensorEntry, within: set[int]) -> Place | None:

@@ -1,0 +1,102 @@
+"""Faults of the recorder itself: the user's program must not notice them, and the recording says what is missing.
+
+Note [A recorder that fails]
+  The recorder runs inside the user's calls, so an exception of its own would end their program and blame their line.
+  Every event therefore reaches it through `shielded`: an exception is noted here, and the program goes on. An operation
+  whose event failed is read off the graph later, without its values; a pass is kept up to its last whole step; anything
+  else is left out. Ctrl-C, `SystemExit` and what a signal handler raises are meant for the program and come through.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+from threading import get_ident
+from types import CodeType
+from typing import Any
+
+from microtape.recording.model.model import FAULT
+
+_OURS = "This is a fault of microtape, not of the program"
+_MOST = 10  # of a kind of fault that repeats at every operation, the first ones say enough
+_LONGEST = 120  # characters of an exception's message
+
+
+class Faults:
+    """What could not be recorded, as lines for the user."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, None] = {}  # in the order in which they happened, each once
+        self.unnamed = 0  # faults of which not even a line could be made
+
+    def add(self, missing: str, error: Exception) -> str:
+        """Note that `missing`, a noun, is not in the recording because of this exception. Returns the line."""
+        line = f"{FAULT} {missing}. {_OURS}: {_described(error)}"
+        self._found[line] = None
+        return line
+
+    @contextlib.contextmanager
+    def noting(self, missing: str) -> Iterator[None]:
+        """Note an exception raised inside, instead of letting it through."""
+        try:
+            yield
+        except Exception as error:
+            if was_raised_by_a_signal(error):
+                raise
+            self.add(missing, error)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line for each fault; of many, the first ones and a count of the others."""
+        lines = tuple(self._found)
+        more = len(lines[_MOST:]) + self.unnamed
+        if not more:
+            return lines
+        return (*lines[:_MOST], f"{FAULT} {more} {'part' if more == 1 else 'parts'} more. {_OURS}")
+
+
+def shielded(event: Callable[..., None]) -> Callable[..., None]:
+    """A method of the recorder for an event: it runs on the recorder's thread only, and raises no fault of ours."""
+
+    @functools.wraps(event)
+    def told(recorder: Any, *details: Any) -> None:
+        if get_ident() == recorder.thread:
+            try:
+                event(recorder, *details)
+            except Exception as error:
+                if was_raised_by_a_signal(error):
+                    raise
+                try:
+                    recorder.failed(event.__name__, details, error)
+                except Exception:  # the memory or the stack is full
+                    recorder.faults.unnamed += 1
+
+    return told
+
+
+def was_raised_by_a_signal(error: BaseException) -> bool:
+    """Whether a signal handler of the program's raised this exception, which interrupted the recorder by chance."""
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    codes = {code for handler in handlers if isinstance(code := getattr(handler, "__code__", None), CodeType)}
+    return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def message_of(error: BaseException) -> str:
+    """The text of an exception, whose `__str__` may fail."""
+    try:
+        return str(error)
+    except Exception:
+        return f"<exception {type(error).__name__} without a text>"
+
+
+def _described(error: Exception) -> str:
+    """The exception and where it was raised: `ValueError: ... (constant_arguments.py:28)`."""
+    lines = message_of(error).splitlines()
+    message = f": {lines[0][:_LONGEST]}" if lines and lines[0] else ""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    place = f" ({os.path.basename(frames[-1][0].f_code.co_filename)}:{frames[-1][1]})" if frames else ""
+    return f"{type(error).__name__}{message}{place}"

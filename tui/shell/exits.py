@@ -16,7 +16,7 @@ class Exit(IntEnum):
     NOTHING_RECORDED = 3
     CANNOT_DRAW = 4
     NOT_SOLVED = 5
-    INCOMPLETE = 6
+    INCOMPLETE = 7
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 

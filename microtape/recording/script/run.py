@@ -8,7 +8,7 @@ Note [Exit codes]
     1    the script raised an exception (its traceback was printed); what had been recorded is kept
     2    nothing was run, or nothing could be written: a `RecordingError` says why
     3    the script ended without the pass that was asked for, for instance without ever calling backward()
-    6    recorded, but a part is missing because microtape itself failed; the message says which
+    7    recorded, but a part is missing because microtape itself failed; the message says which
     n    the script called `sys.exit(n)`
     130  interrupted with Ctrl-C; what had been recorded is kept
     128+n  killed by signal n
@@ -36,7 +36,7 @@ from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.until import Until
 
 _NOTHING_RECORDED = 3
-_INCOMPLETE = 6
+_INCOMPLETE = 7
 
 # The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"

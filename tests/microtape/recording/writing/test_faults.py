@@ -264,7 +264,7 @@ def test_a_script_runs_to_its_end(event, tmp_path):
     with open(printed_to, "wb") as output:
         ended = record_script(script, out=out, passes="all", output=output, within=f"{__name__}:planted:{event}")
     assert printed_to.read_text() == "tensor(12.)\n"
-    assert ended.exit_code == 6
+    assert ended.exit_code == 7
     assert ended.message.startswith("not recorded: ")
     assert "PlantedError: call 2" in ended.message
     assert ended.recording == str(out)

@@ -51,6 +51,9 @@ class Level:
         self.own: weakref.WeakSet[AutogradMeta] = weakref.WeakSet()  # of views with a tangent of their own
         self.roots: weakref.WeakKeyDictionary[AutogradMeta, TensorState] = weakref.WeakKeyDictionary()  # of their views
         self.of_outputs: weakref.WeakKeyDictionary[Node, Sequence[TensorState | None]] = weakref.WeakKeyDictionary()
+        self.of_overwritten: weakref.WeakKeyDictionary[Node, tuple[TensorState, Sequence[int]]] = (
+            weakref.WeakKeyDictionary()
+        )  # the old tangent of the tensor that the operation overwrote, and which of its operands that was
         self.of_packed: weakref.WeakKeyDictionary[PackedTensor, PackedTangent] = weakref.WeakKeyDictionary()
 
 

@@ -107,11 +107,16 @@ class _Follower(Watcher):
             return
         if item in level.of_packed:
             set_tangent(tensor, level.of_packed[item].of(tensor))
+        elif not item.is_output and node in level.of_overwritten:  # hooks have packed a copy of their own
+            tangent, places = level.of_overwritten[node]
+            index = next((i for i, one in enumerate(node.saved or ()) if one is item), None)
+            if index is not None and node.sources[index] in places:
+                set_tangent(tensor, tangent)
         elif item.is_output and node in level.of_outputs:
             output_nr = tensor.edge[1] if tensor.edge is not None and node.multi_output else 0
-            tangent = level.of_outputs[node][output_nr]
-            if tangent is not None:
-                set_tangent(tensor, tangent)
+            of_output = level.of_outputs[node][output_nr]
+            if of_output is not None:
+                set_tangent(tensor, of_output)
 
     def follow(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Compute the tangents of the outputs if an operand has one."""
@@ -125,9 +130,12 @@ class _Follower(Watcher):
             before, written = operands[0], self.local.written
             tangents[0], outputs = tangent_of(written), [written]
             operands = _before_writing(node, operands, written)
-            if tangents[0] is not None and node.saved:
+            if tangents[0] is not None and node.saved and current.level is not None:
                 with without_tangents():
-                    set_tangent(before, tangents[0].clone())  # type: ignore[attr-defined]
+                    copy: Tensor = tangents[0].clone()  # type: ignore[attr-defined]
+                set_tangent(before, copy)
+                places = [i for i, operand in enumerate(operands) if operand is before]
+                current.level.of_overwritten[node] = copy, places
         if all(tangent is None for tangent in tangents):
             return
         with without_tangents():

@@ -117,6 +117,26 @@ def of_operands_overwritten_by_the_operation(mt, see):
             tangents(mt, see, y)
 
 
+@shows(
+    ROW,
+    differs="of `x.mul_(x)` under saved-tensor hooks, the value and the tangent from before it are saved; torch saves "
+    "overwritten ones",
+)
+def of_packed_operands_overwritten_by_the_operation(mt, see):
+    graph = mt.autograd.graph
+    for way in (graph.save_on_cpu, lambda: graph.saved_tensors_hooks(lambda kept: kept.clone(), lambda kept: kept)):
+        for make in (lambda y: y, lambda y: y[:1]):
+            with level(mt):
+                w, d = dual_leaf(mt)
+                y = d * 1
+                x = make(y)
+                with way():
+                    x.mul_(x)
+                (g,) = mt.autograd.grad((y * y).sum(), w, create_graph=True)
+                see.value(g)
+                tangents(mt, see, g)
+
+
 @shows(FUNCTION)
 def jvp_does_not_see_what_is_saved_for_backward(mt, see):
     def forward(ctx, a):

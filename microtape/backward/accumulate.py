@@ -11,15 +11,15 @@ from microtape.tape.node import AccumulateGrad
 from microtape.tape.tensor_state import TensorState, is_leaf, requires_grad
 
 
-def accumulate_grad(node: AccumulateGrad, gradient: Any, create_graph: bool, *, owned: bool) -> None:
-    """Add `gradient` (an array, or a Tensor if `create_graph`) to the leaf's `.grad`, then run the leaf's hooks.
+def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, owned: bool) -> None:
+    """Add `gradient` (an array, or a Tensor if `is_tensor`) to the leaf's `.grad`, then run the leaf's hooks.
 
     An `owned` array, which only the engine holds, may become `.grad` itself; any other array is copied. Raises
     InPlaceError if the leaf is no longer a leaf, GradientError if a hook returns a value.
     """
     leaf = node.variable
     if _takes_gradients(leaf) and gradient is not None:
-        leaf.accumulate(gradient if owned or create_graph else np.array(gradient), create_graph)
+        leaf.accumulate(gradient if owned or is_tensor else np.array(gradient), is_tensor)
     if node.hooks is not None and node.hooks.post_accumulate:
         _run_post_accumulate_hooks(node, leaf)
 

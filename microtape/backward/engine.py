@@ -209,7 +209,7 @@ class GraphTask:
         """Evaluate an AccumulateGrad node: it adds to its leaf's `.grad` and delivers nothing."""
         gradient, watcher = self.buffers.pop(node, None), watch.watcher
         if node.hooks is None and watcher is None and node not in self.stops:
-            accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
+            accumulate_grad(node, gradient, self.as_tensors, owned=node in self.owned)
             return
         gradients = self.evaluate_slow_path(node, gradient)
         if gradients is not None and watcher is not None:
@@ -246,7 +246,7 @@ class GraphTask:
     def gradients_of(self, node: Node, gradient: Any) -> Sequence[Any]:
         """Run the node: the gradients of its inputs, an empty tuple for an AccumulateGrad node."""
         if isinstance(node, AccumulateGrad):
-            accumulate_grad(node, gradient, self.create_graph, owned=node in self.owned)
+            accumulate_grad(node, gradient, self.as_tensors, owned=node in self.owned)
             return ()
         if node.kind == "function":
             return fit_gradients(node, node.apply(gradient, self.as_tensors))  # checked even if no gradient is needed

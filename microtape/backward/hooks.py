@@ -62,7 +62,7 @@ def _retain_grad(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
     before = meta.grad
     if before is not None:
         meta.grad = before + _as_tensor(task, gradient)
-    elif task.create_graph:
+    elif task.as_tensors:
         meta.grad = gradient.clone()
     else:
         meta.grad = mark_if_inference(new_tensor(type(tensor), np.array(gradient)))

@@ -12,6 +12,7 @@ from microtape.tape.fitting import conjugate, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.operation import misfit, refusal
+from microtape.tape.tangents import carries_tangents
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 
 
@@ -28,15 +29,16 @@ def run_node(node: Node, gradients: Sequence[TensorState | None]) -> Any:
     for i, gradient in enumerate(gradients):
         if gradient is not None and not isinstance(gradient, TensorState):
             raise TypeError(f"argument {i} is not a Variable")
-    arriving = [one if one is None or mode.enabled else one.array for one in gradients]
+    as_tensors = mode.enabled or carries_tangents()
+    arriving = [one if one is None or as_tensors else one.array for one in gradients]
     first: Any = arriving if node.multi_output else arriving[0]
     if isinstance(node, AccumulateGrad):
-        accumulate_grad(node, _broadcast_to_leaf(first, node), mode.enabled, owned=False)
+        accumulate_grad(node, _broadcast_to_leaf(first, node), as_tensors, owned=False)
         return ()
     like = next((type(gradient) for gradient in gradients if gradient is not None), None)
     if like is None:
         return tuple([None] * len(node.next_nodes))
-    leaving = conjugate(node.apply(conjugate(first), mode.enabled))
+    leaving = conjugate(node.apply(conjugate(first), as_tensors))
     results = [
         term if term is None or isinstance(term, TensorState) else new_tensor(like, as_array(term))
         for term in fit_gradients(node, leaving)

@@ -166,6 +166,7 @@ def _write_unrecorded(node: Operation, tensors: Sequence[TensorState], value: An
         return
     before = new_tensor(type(x), x.array.copy())
     write(x, value)
+    Node.__init__(node)
     node.shape, node.dtype = x.array.shape, x.array.dtype
     watcher.unrecorded(node, (before, *tensors[1:]), (x,), True)
 

@@ -21,6 +21,7 @@ from microtape.tape.tensor_state import (
     requires_grad,
     version_number,
 )
+from microtape.tape.watch import watch
 
 Pack = Callable[[Any], Any]
 Unpack = Callable[[Any], Any]
@@ -69,6 +70,13 @@ class PackedTensor:
         if version_number(tensor) != version:
             raise RuntimeError(PACK_MODIFIES)
         self.unpack_hook = unpack_hook
+        if (watcher := watch.watcher) is not None:
+            watcher.packed(self, tensor)
+
+    @property
+    def output_nr(self) -> int:
+        """The index of the tensor among the outputs of the node that computed it."""
+        return self._edge[1]
 
     def unpack(self) -> TensorState:
         """Call the unpack hook on the packed object. Raises TypeError if it does not return a Tensor."""
@@ -86,7 +94,7 @@ class PackedTensor:
         edge = self._edge
         if self.is_output:
             edge = ((self.computed_by() if self.computed_by is not None else None) or node, edge[1])
-        if edge is NO_EDGE and self._accumulator is None:
+        if edge is NO_EDGE and self._accumulator is None and not requires_grad(value):
             return value
         tensor = new_tensor(type(value), value.array, edge)
         tensor.version = ensure_version(value)

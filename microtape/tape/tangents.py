@@ -3,7 +3,16 @@
 Note [Tangents of views]
   The tangent of a view is a view of its base's tangent, so a write to one is visible in the other. Writing a tensor
   with a tangent into a view gives the base a tangent, too, with zeros outside of the view; the base's other views,
-  also those made earlier, then have views of that tangent.
+  also those made earlier, then have views of that tangent. As in torch, the view that `make_dual` or `unpack_dual`
+  returns has a tangent of its own, which its base does not share: it is the *root* of its views.
+
+Note [Tangents of saved tensors]
+  A saved tensor needs the tangent that it had when it was saved. An operand is saved as the object itself, which keeps
+  its tangent; of an operand that the operation overwrites, the saved copy gets a copy of the tangent. Outputs and
+  packed tensors are new objects each time they are unpacked: the level keeps their tangents, by the node that computed
+  the output and by the PackedTensor. While a hook's tensor still shares the memory of the one that it packed, writes
+  reach it, and its tangent is the one that these writes change; once it has memory of its own, such as a copy or
+  recomputed values, its tangent is a copy, too. NB: torch keeps no copy.
 """
 
 from __future__ import annotations
@@ -11,13 +20,27 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
-from microtape.tape.tensor_state import AutogradMeta, TensorState, ensure_meta, new_tensor
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.tensor_state import Array, AutogradMeta, TensorState, ensure_meta, new_tensor
 from microtape.tape.views import replay
+
+
+class PackedTangent(NamedTuple):
+    """The tangent of a tensor that saved-tensor hooks have packed; see Note [Tangents of saved tensors]."""
+
+    memory: Array  # of the packed tensor
+    tangent: TensorState
+    copy: TensorState
+
+    def of(self, tensor: TensorState) -> TensorState:
+        """The tangent of `tensor`, which the unpack hook has returned."""
+        return self.tangent if np.may_share_memory(tensor.array, self.memory) else self.copy
 
 
 class Level:
@@ -25,7 +48,13 @@ class Level:
 
     def __init__(self) -> None:
         self.tangents: weakref.WeakKeyDictionary[AutogradMeta, TensorState | None] = weakref.WeakKeyDictionary()
+        self.own: weakref.WeakSet[AutogradMeta] = weakref.WeakSet()  # of views with a tangent of their own
+        self.roots: weakref.WeakKeyDictionary[AutogradMeta, TensorState] = weakref.WeakKeyDictionary()  # of their views
         self.of_outputs: weakref.WeakKeyDictionary[Node, Sequence[TensorState | None]] = weakref.WeakKeyDictionary()
+        self.of_overwritten: weakref.WeakKeyDictionary[Node, tuple[TensorState, Sequence[int]]] = (
+            weakref.WeakKeyDictionary()
+        )  # the old tangent of the tensor that the operation overwrote, and which of its operands that was
+        self.of_packed: weakref.WeakKeyDictionary[PackedTensor, PackedTangent] = weakref.WeakKeyDictionary()
 
 
 class _Current:
@@ -70,33 +99,62 @@ def tangent_of(tensor: TensorState) -> TensorState | None:
         return None
     if meta in level.tangents or meta.view is None:
         return level.tangents.get(meta)
-    of_base = tangent_of(meta.view.base)
-    if of_base is None:
+    of_root = tangent_of(_root_of(tensor))
+    if of_root is None:
         return None
-    with without_tangents():
-        tangent: TensorState = replay(meta.view.steps, of_base)
-    level.tangents[meta] = tangent
+    tangent = level.tangents[meta] = _same_view(tensor, of_root)
     return tangent
 
 
+def _root_of(tensor: TensorState) -> TensorState:
+    """The tensor itself, or the tensor that it is a view of as far as tangents go; see Note [Tangents of views]."""
+    meta = tensor.meta
+    if current.level is None or meta is None or meta.view is None or meta in current.level.own:
+        return tensor
+    return current.level.roots.get(meta, meta.view.base)
+
+
+def _same_view(tensor: TensorState, of_root: TensorState) -> TensorState:
+    """The view of its root's tangent that `tensor` is of its root."""
+    root, view = _root_of(tensor), tensor.meta.view  # type: ignore[union-attr]
+    done = len(root.meta.view.steps) if root.meta is not None and root.meta.view is not None else 0
+    with without_tangents():
+        tangent: TensorState = replay(view.steps[done:], of_root)  # type: ignore[union-attr]
+    return tangent
+
+
+def share_root(view: TensorState, source: TensorState) -> None:
+    """Make the root of `source` that of `view`, a new view of it."""
+    root = _root_of(source)
+    meta = view.meta
+    if current.level is not None and meta is not None and meta.view is not None and root is not meta.view.base:
+        current.level.roots[meta] = root
+
+
+def set_own_tangent(view: TensorState, tangent: TensorState | None) -> None:
+    """Make `tangent` that of a view, but not of its base."""
+    set_tangent(view, tangent)
+    current.level.own.add(ensure_meta(view))  # type: ignore[union-attr]
+
+
 def set_tangent(tensor: TensorState, tangent: TensorState | None) -> None:
-    """Make `tangent`, not a copy, the tensor's tangent; None: the tensor has none, even if its base has one."""
+    """Make `tangent`, not a copy, the tensor's tangent; None: the tensor has none, even if its root has one."""
     assert current.level is not None
     current.level.tangents[ensure_meta(tensor)] = tangent
 
 
 def write_tangent(tensor: TensorState, tangent: TensorState) -> None:
     """Overwrite the tensor's tangent after a write into the tensor; see Note [Tangents of views]."""
-    target = tangent_of(tensor)
-    view = tensor.meta.view if tensor.meta is not None else None
-    with without_tangents():
-        if target is None and view is None:
-            target = tangent
-        elif target is None:
-            assert view is not None
-            of_base = new_tensor(type(tangent), np.zeros(view.base.array.shape, tangent.array.dtype))
-            set_tangent(view.base, of_base)
-            target = replay(view.steps, of_base)
-        if target is not tangent:
-            target.copy_(tangent)  # type: ignore[union-attr]
+    target, root = tangent_of(tensor), _root_of(tensor)
+    if target is None and root is tensor:
+        target = tangent
+    elif target is None:
+        of_root = tangent_of(root)
+        if of_root is None:
+            of_root = new_tensor(type(tangent), np.zeros(root.array.shape, tangent.array.dtype))
+            set_tangent(root, of_root)
+        target = _same_view(tensor, of_root)
+    if target is not tangent:
+        with without_tangents():
+            target.copy_(tangent)  # type: ignore[attr-defined]
     set_tangent(tensor, target)

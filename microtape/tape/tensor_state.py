@@ -93,8 +93,8 @@ class TensorState:
     meta: AutogradMeta | None
     version: Version | None
 
-    def accumulate(self, gradient: Any, create_graph: bool) -> None:
-        """Add `gradient`, an array or (if `create_graph`) a Tensor, to `.grad`."""
+    def accumulate(self, gradient: Any, is_tensor: bool) -> None:
+        """Add `gradient`, an array or (if `is_tensor`) a Tensor, to `.grad`."""
         raise NotImplementedError
 
 

@@ -44,6 +44,9 @@ class Watcher:
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A Function was called, recorded or not; its forward returned `raw`, and the caller gets `outputs`."""
 
+    def packed(self, item: Any, tensor: TensorState) -> None:
+        """Saved-tensor hooks have packed `tensor`: a node keeps `item`, a PackedTensor, in its place."""
+
     def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
         """`node` unpacked its saved `item` as `tensor`, a new object."""
 

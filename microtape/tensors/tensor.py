@@ -318,17 +318,20 @@ class Tensor(Methods):
 
         backward(self, gradient, retain_graph, create_graph, inputs)
 
-    def accumulate(self, gradient: Any, create_graph: bool) -> None:
+    def accumulate(self, gradient: Any, is_tensor: bool) -> None:
         """Add `gradient` to `.grad`, which may become that very array. Several threads may call this at once."""
         meta = self.meta or ensure_meta(self)
         with _accumulating:
-            if meta.grad is None and create_graph:
-                meta.grad = new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient)
+            if meta.grad is None and is_tensor:
+                recorded = mode.enabled  # else it is a Tensor for the sake of its tangent
+                meta.grad = (
+                    new_tensor(Tensor, np.empty_like(gradient.array)).copy_(gradient) if recorded else gradient.clone()
+                )
             elif meta.grad is None:
                 grad = new_tensor(Tensor, gradient if type(gradient) is _ndarray else np.asarray(gradient))
                 meta.grad = mark_if_inference(grad) if mode.inference else grad
-            elif create_graph:
-                meta.grad = meta.grad + gradient
+            elif is_tensor:
+                meta.grad = meta.grad + gradient if mode.enabled else meta.grad.add_(gradient)
             else:
                 write(meta.grad, meta.grad.array + gradient)
 

@@ -20,12 +20,23 @@ import numpy as np
 from microtape.basics.dtypes import is_differentiable
 from microtape.tape.fitting import conjugate, fit_gradient
 from microtape.tape.grad_mode import GradMode, mode
-from microtape.tape.node import NO_EDGE, Node
+from microtape.tape.node import NO_EDGE, AccumulateGrad, Node
 from microtape.tape.operation import Operation, save
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor
-from microtape.tape.tangents import Level, check_size, current, set_tangent, tangent_of, without_tangents, write_tangent
-from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.tangents import (
+    Level,
+    PackedTangent,
+    check_size,
+    current,
+    set_own_tangent,
+    set_tangent,
+    share_root,
+    tangent_of,
+    without_tangents,
+    write_tangent,
+)
+from microtape.tape.tensor_state import TensorState, is_view, new_tensor
 from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
 from microtape.tape.watch import Watcher, watch
 from microtape.tensors.differentiate import grad
@@ -33,7 +44,7 @@ from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad_function import function_tangents
 from microtape.transforms.saved_hooks import saving_node
 
-_WANTED = (Node(), 0)  # in place of the edge of an operand that has a tangent
+_WANTED = (object.__new__(AccumulateGrad), 0)  # in place of the edge of an operand that has a tangent
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -51,10 +62,16 @@ class _Follower(Watcher):
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """See Watcher."""
+        node = saving_node(node)
         if node.kind != "function" and not isinstance(node, AsStridedBackward0):
-            self.follow(saving_node(node), operands, outputs, in_place)
+            self.follow(node, operands, outputs, in_place)
 
     unrecorded = operation
+
+    def without_history(self, op: str, operands: tuple[TensorState, ...], output: TensorState) -> None:
+        """As in torch, `detach_` drops the tangent."""
+        if op == "detach_" and tangent_of(output) is not None:
+            set_tangent(output, None)
 
     def writing(self, tensor: TensorState) -> None:
         """Remember the tensor that an in-place operation writes to; if it is a view, `operation` is given its base."""
@@ -63,26 +80,62 @@ class _Follower(Watcher):
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Compute the tangents of a Function's outputs with its own rule, `jvp`."""
         tangents = [tangent_of(one) if isinstance(one, TensorState) else None for one in args]
-        if any(tangent is not None for tangent in tangents):
-            function_tangents(node, args, tangents, raw, outputs)
+        tensors = [one for one in args if isinstance(one, TensorState)]
+        for output in [one for one in outputs if isinstance(one, TensorState) and is_view(one)]:
+            sources = [one for one in tensors if one.version is output.version]
+            if sources and not any(one is output for one in sources):
+                share_root(output, sources[0])
+        if current.level is None or not mode.forward_ad or all(tangent is None for tangent in tangents):
+            return
+        function_tangents(node, args, tangents, raw, outputs)
+        current.level.of_outputs[node] = [tangent_of(one) if isinstance(one, TensorState) else None for one in outputs]
+        for item in node.saved or ():
+            if isinstance(item, PackedTensor) and item.is_output:  # packed before `jvp` has run
+                self.packed(item, outputs[item.output_nr])
+
+    def packed(self, item: Any, tensor: TensorState) -> None:
+        """Keep the tangent of a tensor that hooks have packed; see Note [Tangents of saved tensors]."""
+        tangent, level = tangent_of(tensor), current.level
+        if tangent is not None and level is not None:
+            with without_tangents():
+                level.of_packed[item] = PackedTangent(tensor.array, tangent, tangent.clone())  # type: ignore[attr-defined]
 
     def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
-        """Give an unpacked saved output its tangent again."""
-        of_outputs = current.level.of_outputs.get(node) if current.level is not None else None
-        if of_outputs is not None and isinstance(item, SavedTensor | PackedTensor) and item.is_output:
-            tangent = of_outputs[tensor.edge[1] if tensor.edge is not None and node.multi_output else 0]
-            if tangent is not None:
+        """Give an unpacked saved tensor its tangent again."""
+        level = current.level
+        if level is None or not mode.forward_ad:
+            return
+        if item in level.of_packed:
+            set_tangent(tensor, level.of_packed[item].of(tensor))
+        elif not item.is_output and node in level.of_overwritten:  # hooks have packed a copy of their own
+            tangent, places = level.of_overwritten[node]
+            index = next((i for i, one in enumerate(node.saved or ()) if one is item), None)
+            if index is not None and node.sources[index] in places:
                 set_tangent(tensor, tangent)
+        elif item.is_output and node in level.of_outputs:
+            output_nr = tensor.edge[1] if tensor.edge is not None and node.multi_output else 0
+            of_output = level.of_outputs[node][output_nr]
+            if of_output is not None:
+                set_tangent(tensor, of_output)
 
     def follow(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Compute the tangents of the outputs if an operand has one."""
+        if isinstance(node, ViewOperation | MultiViewOperation):
+            for output in outputs:
+                share_root(output, operands[0])
         if not mode.forward_ad:
             return
         tangents = [tangent_of(one) for one in operands]
         if in_place:
             before, written = operands[0], self.local.written
             tangents[0], outputs = tangent_of(written), [written]
-            operands = [before if one is written else one for one in operands]
+            operands = _before_writing(node, operands, written)
+            if tangents[0] is not None and node.saved and current.level is not None:
+                with without_tangents():
+                    copy: Tensor = tangents[0].clone()  # type: ignore[attr-defined]
+                set_tangent(before, copy)
+                places = [i for i, operand in enumerate(operands) if operand is before]
+                current.level.of_overwritten[node] = copy, places
         if all(tangent is None for tangent in tangents):
             return
         with without_tangents():
@@ -94,6 +147,23 @@ class _Follower(Watcher):
                 (write_tangent if in_place else set_tangent)(output, tangent)
         assert current.level is not None
         current.level.of_outputs[node] = results
+
+
+def _before_writing(node: Node, operands: Sequence[Any], written: TensorState) -> Sequence[TensorState]:
+    """The operands as they were before the operation overwrote `written`; the first is a copy of its old value."""
+    before, *others = operands
+    found = [before]
+    for i, operand in enumerate(others, 1):
+        if operand is written:
+            operand = before
+        elif operand.version is written.version and np.may_share_memory(operand.array, written.array):
+            now = written.array.copy()
+            written.array[...] = before.array
+            edge = node.next_edges[i] if node.next_nodes else NO_EDGE
+            operand = new_tensor(type(operand), operand.array.copy(), edge)
+            written.array[...] = now
+        found.append(operand)
+    return found
 
 
 def _apart(tangent: Any, tangents: Sequence[Any]) -> Any:
@@ -171,7 +241,7 @@ def enter_dual_level() -> int:
     if current.level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     current.level = Level()
-    watch.join(_follower)
+    watch.join(_follower, first=True)  # before saved-tensor hooks, whose tensors need their tangents by then
     return 0
 
 
@@ -228,7 +298,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     check_size(tensor, tangent)
     dual: Tensor = tensor.view_as(tensor)
-    set_tangent(dual, tangent)
+    set_own_tangent(dual, tangent)
     return dual
 
 
@@ -239,7 +309,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     tangent = tangent_of(tensor)
     with without_tangents():
         primal = tensor.view_as(tensor)
-    set_tangent(primal, None)
+    set_own_tangent(primal, None)
     return UnpackedDualTensor(primal, tangent)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.tape.tangents import check_size, set_tangent, without_tangents
+from microtape.tape.tangents import check_size, set_tangent, without_tangents, write_tangent
 from microtape.tape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
 
 AS_IS = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
@@ -36,6 +36,7 @@ def function_tangents(
         for one, tangent in zip(args, tangents, strict=True)
     ]
     versions = [version_number(one) if one is not None else 0 for one in given]
+    node.saved_for_forward = node.saved_for_forward or ()  # not what was saved for backward
     with without_tangents(internal=False):
         returned = node.function.jvp(node.ctx, *given)
     returned = returned if isinstance(returned, tuple) else (returned,)
@@ -56,10 +57,15 @@ def function_tangents(
                     "a differentiable Tensor.You should return None at that position instead."
                 )
             continue
+        is_dirty = any(one is result for one in node.dirty)
         if tangent is not None:
             _check_alias(node, args, given, versions, result, tangent)
             check_size(output, tangent)
-            set_tangent(output, tangent)
+            (write_tangent if is_dirty else set_tangent)(output, tangent)
+        elif is_dirty:
+            raise RuntimeError(NOT_IN_PLACE)
+        else:
+            set_tangent(output, None)  # NB: torch fails in an internal check
 
 
 def _gets_zeros(node: Any, argument: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from microtape.ops.shape.joining import stack
 from microtape.tape.grad_mode import enable_grad
 from microtape.tensors.differentiate import grad
-from microtape.tensors.factories import zeros_like
+from microtape.tensors.factories import ones_like, zeros, zeros_like
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad import dual_level, make_dual, unpack_dual
 from microtape.transforms.functional_strict import (
@@ -162,14 +162,17 @@ def jacobian(
             )
         blocks = []
         for i, output in enumerate(outputs.tensors):
+            if vectorize and not output.numel():
+                blocks.append(given.like([_no_columns(output, x) for x in xs]))
+                continue
+            seed = (
+                ones_like(output.detach().reshape(-1)[0]) if vectorize else None
+            )  # NB: so complex outputs are allowed
             rows = [
-                _jacobian_row(i, element, xs, create_graph, strict)
+                _jacobian_row(i, element, seed, xs, create_graph, strict)
                 for element in (output.reshape(-1)[j] for j in range(output.numel()))
             ]
-            columns = [
-                stack(column).reshape((*output.shape, *x.shape))
-                for x, column in zip(xs, zip(*rows, strict=True), strict=True)
-            ]
+            columns = [stack([row[k] for row in rows]).reshape((*output.shape, *x.shape)) for k, x in enumerate(xs)]
             blocks.append(given.like(detached(columns, create_graph)))
     return outputs.like(blocks)
 
@@ -223,17 +226,30 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any, strict: bool, vecto
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
-    rows: list[list[Tensor]] = []
-    outputs = Structure((), True)
+    columns: list[list[list[Tensor]]] = []  # of each input, for each of its elements: the tangents of the outputs
+    outputs: Structure | None = None
     for which, x in enumerate(given.tensors):
-        columns = []
+        columns.append([])
         for element in range(x.numel()):
             directions = [zeros_like(one) for one in given.tensors]
             directions[which].view(-1)[element] = 1
             outputs, column = _pushed_forward(func, given.tensors, directions)
-            columns.append(column)
-        rows.append([stack(column, -1).reshape((*column[0].shape, *x.shape)) for column in zip(*columns, strict=True)])
+            columns[-1].append(column)
+    if outputs is None:  # no input has an element
+        outputs = _called(func, given.tensors, "jacobian", False)
+    rows = [
+        [
+            stack([column[i] for column in of_x], -1).reshape((*y.shape, *x.shape)) if of_x else _no_columns(y, x)
+            for i, y in enumerate(outputs.tensors)
+        ]
+        for x, of_x in zip(given.tensors, columns, strict=True)
+    ]
     return outputs.like([given.like(blocks) for blocks in zip(*rows, strict=True)])
+
+
+def _no_columns(y: Tensor, x: Tensor) -> Tensor:
+    """The Jacobian of y with respect to x if one of them has no elements."""
+    return zeros((*y.shape, *x.shape), dtype=y.dtype)
 
 
 def _pushed_forward(
@@ -286,10 +302,13 @@ def _first_derivative(output: Structure, xs: Sequence[Tensor], strict: bool) -> 
     return first
 
 
-def _jacobian_row(i: int, element: Tensor, xs: Sequence[Tensor], create_graph: bool, strict: bool) -> list[Tensor]:
+def _jacobian_row(
+    i: int, element: Tensor, seed: Tensor | None, xs: Sequence[Tensor], create_graph: bool, strict: bool
+) -> list[Tensor]:
     """One row of the Jacobian: the gradients of an element of output `i` with respect to all inputs."""
     row = []
-    for k, (gradient, x) in enumerate(zip(_gradients((element,), xs, None, create_graph, True), xs, strict=True)):
+    found = _gradients((element,), xs, None if seed is None else (seed,), create_graph, True)
+    for k, (gradient, x) in enumerate(zip(found, xs, strict=True)):
         if gradient is None:
             if strict:
                 raise RuntimeError(INDEPENDENT_PAIR.format(output=i, i=k))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.autograd import forward_ad as fw
+from tests.support.finite_differences import check
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.2, 1.5, (2, 3))
@@ -119,6 +120,50 @@ def test_what_a_write_overwrites_of_its_own_operand():
         a = dual(np.array([3.0]), np.array([1.0])) * 1
         a.mul_(a)
         assert tangent_of(a).item() == 6.0  # torch says 12
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.mul_(y),
+        lambda y: (lambda part: part.mul_(part))(y[:, :1]),
+        lambda y: y.sqrt_().sigmoid_().tanh_(),
+        lambda y: y.addcmul_(y, y).pow_(y),
+    ],
+)
+def test_what_a_hook_copied_has_its_old_tangent(write):
+    def function(x):
+        with mt.autograd.graph.saved_tensors_hooks(lambda kept: kept.detach().clone(), lambda kept: kept):
+            y = x * 1
+            write(y)
+        return y * y
+
+    check(function, [X])
+
+
+@pytest.mark.parametrize(
+    "write", [lambda y: y.mul_(y[:]), lambda y: y[:].pow_(y), lambda y: y.addcmul_(y.view(2, 3), y)]
+)
+def test_what_a_write_overwrites_of_a_view(write):
+    with fw.dual_level():
+        a = dual(X, T) * 1
+        write(a)
+        found = tangent_of(a).numpy()
+    values = []
+    for sign in (1, -1):
+        a = mt.tensor(X + sign * EPS * T)
+        write(a)
+        values.append(a.numpy())
+    np.testing.assert_allclose(found, (values[0] - values[1]) / (2 * EPS), rtol=1e-6)
+
+
+def test_accumulated_gradients_have_tangents():
+    x = mt.tensor(X, requires_grad=True)
+    with fw.dual_level():
+        d = fw.make_dual(x, mt.tensor(T))
+        for count in (1, 2):
+            (d**3).sum().backward()
+            np.testing.assert_allclose(tangent_of(x.grad).numpy(), count * 6 * X * T)
 
 
 def test_complex_tensors():

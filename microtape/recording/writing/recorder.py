@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType
@@ -17,6 +16,7 @@ from typing import Any
 from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
+from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
 from microtape.recording.model.model import ErrorRecord, HookCall, Pass, Recording
 from microtape.recording.writing.copies import copied
@@ -59,7 +59,7 @@ class Recorder(Watcher):
         self.count = 0  # how many passes have begun
         self.open: list[OpenPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
-        self._thread = threading.get_ident()
+        self._thread = stack_ident()
         self._stale = False  # whether `forget` was called
         self._before: Any = None
 
@@ -206,7 +206,7 @@ class Recorder(Watcher):
         return bool(self.open) or inside_forward or mode.internal or self._elsewhere()
 
     def _elsewhere(self) -> bool:
-        return threading.get_ident() != self._thread
+        return stack_ident() != self._thread
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""

@@ -36,12 +36,14 @@ import numpy as np
 from microtape.backward.accumulate import accumulate_grad
 from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks
 from microtape.basics.call_site import CallSite
+from microtape.basics.fresh_stack import is_stack_deep, run_on_fresh_stack
 from microtape.tape.fitting import conjugate, fit_gradient, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.saved import unpack
 from microtape.tape.tangents import carries_tangents
 from microtape.tape.tensor_state import TensorState, as_number
+from microtape.tape.thread_state import ThreadState
 from microtape.tape.watch import Watcher, watch
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -120,9 +122,12 @@ class GraphTask:
         before, mode.enabled = mode.enabled, self.create_graph and not mode.inference
         try:
             with np.errstate(all="ignore"):  # Note [NaN and Inf are results]
-                self.evaluate()
-                while self.callbacks:
-                    self.callbacks.pop(0)()
+                if mode.in_user_code and is_stack_deep():
+                    self.evaluate_on_fresh_stack()
+                else:
+                    self.evaluate()
+                if self.callbacks:
+                    self.run_callbacks()
         except BaseException as error:
             if watcher is not None and self.started:
                 watcher.task_finished(self, error)
@@ -215,8 +220,44 @@ class GraphTask:
         if gradients is not None and watcher is not None:
             watcher.node_finished(self, node, gradients, False)
 
+    def evaluate_on_fresh_stack(self) -> None:
+        """Evaluate the nodes and call the callbacks, for a backward deep inside of others; see Note [Fresh stacks]."""
+        state = ThreadState()
+
+        def evaluate() -> None:
+            fresh = ThreadState()
+            state.restore()
+            try:
+                self.evaluate()
+                self.run_callbacks()
+            finally:
+                fresh.restore()
+
+        run_on_fresh_stack(evaluate)
+
+    def run_callbacks(self) -> None:
+        """Call the callbacks; a callback may add more."""
+        before = ThreadState()  # see Note [State around user code]
+        mode.in_user_code = True
+        try:
+            while self.callbacks:
+                self.callbacks.pop(0)()
+        finally:
+            before.restore()
+
     def evaluate_slow_path(self, node: Node, gradient: Any) -> Sequence[Any] | None:
         """`evaluate_node` in other cases: hooks, captures, observers, several outputs, other dtypes, no gradient."""
+        if node.hooks is None and node.kind != "function":
+            return self.evaluate_checked(node, gradient)
+        before = ThreadState()  # see Note [State around user code]
+        mode.in_user_code = True
+        try:
+            return self.evaluate_checked(node, gradient)
+        finally:
+            before.restore()
+
+    def evaluate_checked(self, node: Node, gradient: Any) -> Sequence[Any] | None:
+        """The body of `evaluate_slow_path`."""
         if node is self.root:
             return self.root.gradients
         watcher = watch.watcher
@@ -226,6 +267,8 @@ class GraphTask:
             return None
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
+            if node.hooks.post and isinstance(node, AccumulateGrad):
+                gradient = self.shared_with_grad(node, gradient)
         arrived = gradient
         if node.kind == "function":
             gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
@@ -235,6 +278,19 @@ class GraphTask:
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, fit_gradients(node, self.seen_by_hooks(node, gradients)), arrived)
         return gradients
+
+    def shared_with_grad(self, node: AccumulateGrad, gradient: Any) -> Any:
+        """`gradient` as an array that becomes the leaf's `.grad`, if that is None, and that post-hooks see as well.
+
+        As in torch, a write to `.grad` in a hook of the leaf is then seen by them. If other hooks have seen the
+        gradient, and may have kept it, the leaf gets a copy.
+        """
+        hooks = node.hooks
+        assert hooks is not None
+        if any(hooks.tensor.values()) or hooks.pre or self.as_tensors or gradient is None:
+            return gradient
+        self.owned.add(node)
+        return np.array(gradient)
 
     def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """A node's gradients as its hooks see them: None for those that no node receives."""

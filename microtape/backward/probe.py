@@ -3,8 +3,8 @@
 Note [Asking the call stack]
   The engine does not store which node is running, because the call stack shows it. A call of backward is a frame of
   `GraphTask.run`; inside it, the local variable `node` of a frame of `GraphTask.evaluate`, or of `evaluate_leaf` inside
-  that, is the node that is being evaluated. The innermost of these frames on this thread is the one to read, also if a
-  backward runs inside another one. This costs the engine no time.
+  that, is the node that is being evaluated. The innermost of these frames is the one to read, also if a backward runs
+  inside another one. This costs the engine no time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 from microtape.backward.engine import GraphTask
+from microtape.basics.fresh_stack import calling_frame
 from microtape.tape.node import Node
 
 _RUN = GraphTask.run.__code__
@@ -27,14 +28,14 @@ def running_tasks() -> Iterator[GraphTask]:
     while frame is not None:
         if frame.f_code is _RUN:
             yield frame.f_locals["self"]
-        frame = frame.f_back
+        frame = calling_frame(frame)
 
 
 def _current_step() -> tuple[GraphTask, Node | None] | None:
     """The task that this thread is running, and the node that it is evaluating, if any; None outside of backward."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code not in _EVALUATE and frame.f_code is not _RUN:
-        frame = frame.f_back
+        frame = calling_frame(frame)
     return (frame.f_locals["self"], frame.f_locals.get("node")) if frame is not None else None
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import NamedTuple, TypeAlias
 
+from microtape.basics.fresh_stack import calling_frame
+
 
 def _python_files(folder: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
@@ -83,7 +85,7 @@ class CallSite(NamedTuple):
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's program, starting from `frame` and going outwards; None if there is none."""
     while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
-        frame = frame.f_back
+        frame = calling_frame(frame)
     return frame
 
 

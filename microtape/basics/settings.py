@@ -31,7 +31,7 @@ class _Setting:
 
 
 class set_multithreading_enabled(_Setting):  # noqa: N801 - torch's name
-    """Whether backward may use several threads. NB: here it always runs in the thread that calls it."""
+    """Whether backward may use several threads. NB: here it always uses one at a time."""
 
     name = "multithreading"
 

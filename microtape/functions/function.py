@@ -11,8 +11,8 @@ from typing import Any
 from microtape.functions.function_call import arguments_by_position, call_function
 from microtape.functions.function_node import Context, FunctionNode
 from microtape.tape.grad_mode import GradMode, mode
-from microtape.tape.node import Node, next_sequence_nr
-from microtape.tape.tensor_state import TensorState, new_tensor, requires_grad
+from microtape.tape.node import NO_EDGE, Node, next_sequence_nr
+from microtape.tape.tensor_state import TensorState, edge_of, new_tensor, requires_grad
 
 
 class FunctionMeta(type):
@@ -125,17 +125,17 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             returned = backward(ctx, *grad_outputs)
         if not mode.enabled or not any(isinstance(g, TensorState) and requires_grad(g) for g in grad_outputs):
             return returned
-        values = returned if isinstance(returned, tuple) else (returned,)
-        blocked = tuple(_block(value, sys._getframe(1)) for value in values)
+        blocked = _blocked(returned if isinstance(returned, tuple) else (returned,))
         return blocked if isinstance(returned, tuple) else blocked[0]
 
     return run
 
 
 class Error(Node):
-    """The node behind a gradient that cannot be differentiated again."""
+    """The node behind gradients that cannot be differentiated again."""
 
     kind = "error"
+    multi_output = True
 
     def name(self) -> str:
         """The node's name as torch shows it."""
@@ -146,11 +146,14 @@ class Error(Node):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def _block(value: Any, frame: Any) -> Any:
-    """`value`, if it is a tensor, with an Error node as its grad_fn."""
-    if not isinstance(value, TensorState):
-        return value
+def _blocked(gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The gradients with an Error node as their grad_fn. Its edges lead, as in torch, to leaves without any use."""
+    leaves = [None if one is None else one.detach().requires_grad_() for one in gradients]
     node = Error()
+    node.next_edges = [NO_EDGE if leaf is None else edge_of(leaf) for leaf in leaves]
     node.sequence_nr = next_sequence_nr()
-    node.shape, node.dtype = value.array.shape, value.array.dtype
-    return new_tensor(type(value), value.array, (node, 0))
+    node.shape = [None if leaf is None else leaf.array.shape for leaf in leaves]
+    node.dtype = [None if leaf is None else leaf.array.dtype for leaf in leaves]
+    return tuple(
+        [None if leaf is None else new_tensor(type(leaf), leaf.array, (node, i)) for i, leaf in enumerate(leaves)]
+    )

@@ -95,8 +95,9 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
         node.tensor_type = type(tensors[0])
     if recorded:
         _place_on_tape(node, raw, frame)
-    _count_writes(node, tensors)
+    _check_marks(node)
     outputs = _give_history(node, tensors, raw, recorded)
+    _warn_of_other_writes(node, tensors)
     if recorded:
         _save(node, tensors, raw, check_inputs=sets_up_context)
         _tell_watcher(node, args, outputs)
@@ -129,8 +130,23 @@ def _place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> 
         node.code, node.instruction = frame.f_code, frame.f_lasti
 
 
-def _count_writes(node: FunctionNode, tensors: list[Any]) -> None:
-    """Count one write on each tensor that was marked dirty; warn of those that are not inputs."""
+def _check_marks(node: FunctionNode) -> None:
+    """Count one write on each tensor that was marked dirty. Raises RuntimeError for marks on other values."""
+    for i, value in enumerate(node.dirty):
+        if not isinstance(value, TensorState):
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {_kind(value)}")
+        ensure_version(value).bump()
+    for value in node.non_differentiable:
+        if not isinstance(value, TensorState):
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {_kind(value)}")
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
+
+
+def _warn_of_other_writes(node: FunctionNode, tensors: list[Any]) -> None:
+    """Warn of each tensor that was marked dirty and is not an input."""
     for tensor in node.dirty:
         if not _contains(tensors, tensor):
             warnings.warn(
@@ -139,7 +155,6 @@ def _count_writes(node: FunctionNode, tensors: list[Any]) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        ensure_version(tensor).bump()
 
 
 def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
@@ -154,6 +169,7 @@ def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], 
             differentiable += 1
             outputs[i] = _differentiable_output(output, (node, i), is_input, is_dirty, len(raw))
         else:
+            node.without_gradient.add(i)
             outputs[i] = _plain_output(output, is_input, is_dirty)
         if not (is_input and is_dirty) and is_view(outputs[i]):
             view = outputs[i].meta.view

@@ -38,6 +38,20 @@ class Context:
             raise AttributeError(f"ctx has no attribute '{name}'")
         return getattr(node, name)
 
+    @property
+    def _materialize_non_diff_grads(self) -> bool:
+        """Whether backward gets zeros, rather than None, for outputs that are not differentiable."""
+        return bool(vars(self).get("materialize_non_diff_grads", True))
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_non_diff_grads received an invalid combination of arguments - got (), but expected "
+                "(bool)"
+            )
+        vars(self)["materialize_non_diff_grads"] = value
+
 
 class FunctionNode(Node):
     """The node of one call of a Function, and the methods of its ctx; see Note [The ctx and its node]."""
@@ -57,6 +71,7 @@ class FunctionNode(Node):
         self.dirty: tuple[Any, ...] = ()
         self.non_differentiable: tuple[Any, ...] = ()
         self.materialize_grads = True
+        self.without_gradient: set[int] = set()  # the numbers of the outputs that are not differentiable
         self.accessed = False  # whether saved_tensors was read under clear_saved_tensors_on_access
         self.saved_for_forward: tuple[TensorState | None, ...] | None = None  # until jvp has run
 
@@ -147,9 +162,11 @@ class FunctionNode(Node):
 
     def materialized(self, gradients: Sequence[Any], create_graph: bool) -> list[Any]:
         """The outputs' gradients, with zeros in place of undefined ones unless `set_materialize_grads(False)`."""
+        if not self.materialize_grads:
+            return list(gradients)
+        kept = () if self.ctx._materialize_non_diff_grads else self.without_gradient
         return [
-            self._zeros(i, create_graph) if one is None and self.materialize_grads else one
-            for i, one in enumerate(gradients)
+            self._zeros(i, create_graph) if one is None and i not in kept else one for i, one in enumerate(gradients)
         ]
 
     def _zeros(self, output_nr: int, as_tensor: bool) -> Any:

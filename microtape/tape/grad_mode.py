@@ -24,6 +24,9 @@ class _Mode(threading.local):
     internal: bool = False  # whether the library computes for its own purposes, which observers do not see
     inference: bool = False  # inference mode: nothing is recorded, whatever `requested` says
     requested: bool = True  # what `no_grad`, `enable_grad` or `set_grad_enabled` asked for last
+    saved_hooks: tuple[Any, ...] = ()  # the saved-tensor hooks in force, the innermost last; each is an observer
+    saved_hooks_refusal: str | None = None  # if they are disabled: the message of the error
+    in_user_code: bool = False  # whether a hook or a Function's backward is running: a backward is a nested one
 
 
 mode = _Mode()
@@ -47,6 +50,9 @@ class GradMode:
     the generator is suspended.
     """
 
+    left: bool
+    """The mode that the last `__exit__` switched to. As in torch, an `__exit__` too many switches to it again."""
+
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
         self.previous: list[bool] = []
@@ -58,7 +64,9 @@ class GradMode:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _set_recording(self.previous.pop())
+        if self.previous:
+            self.left = self.previous.pop()
+        _set_recording(self.left)
 
     def fresh(self) -> GradMode:
         """A new context of the same kind, for one call of a decorated function."""
@@ -147,7 +155,7 @@ class _Switch(GradMode):
 class no_grad(_Switch):  # noqa: N801 - torch's name
     """Operations inside are not recorded, and do not require grad. Also usable as `@no_grad()` and `@no_grad`."""
 
-    to = False
+    to = left = False
 
 
 class enable_grad(_Switch):  # noqa: N801 - torch's name
@@ -168,7 +176,7 @@ class set_grad_enabled(GradMode):  # noqa: N801 - torch's name
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         super().__init__(mode)
-        self.before = is_grad_enabled()
+        self.before = self.left = is_grad_enabled()
         _set_recording(self.enabled)
 
     def __enter__(self) -> None:

@@ -28,7 +28,8 @@ class _Marker(Watcher):
                 mark_if_inference(output)
 
 
-_marker = _Marker()
+inference_marker = _Marker()
+"""Joins `watch` once for each thread in inference mode."""
 
 
 def mark_if_inference(tensor: _T) -> _T:
@@ -63,16 +64,25 @@ class inference_mode(GradMode):  # noqa: N801 - torch's name
 
     def __enter__(self) -> None:
         self.outside.append((mode.inference, mode.forward_ad, mode.enabled))
-        mode.inference, mode.forward_ad = self.mode, mode.forward_ad and not self.mode
+        _set_inference(self.mode)
+        mode.forward_ad = mode.forward_ad and not self.mode
         super().__enter__()
-        if self.mode:
-            watch.join(_marker)
 
     def __exit__(self, *error: Any) -> None:
-        if self.mode:
-            watch.leave(_marker)
+        if not self.outside and hasattr(self, "left"):
+            return  # as in torch, an `__exit__` too many does nothing
         super().__exit__(*error)
-        mode.inference, mode.forward_ad, mode.enabled = self.outside.pop()
+        inference, mode.forward_ad, mode.enabled = self.outside.pop()
+        _set_inference(inference)
+
+
+def _set_inference(enabled: bool) -> None:
+    """Switch inference mode on this thread on or off."""
+    if enabled and not mode.inference:
+        watch.join(inference_marker)
+    elif mode.inference and not enabled:
+        watch.leave(inference_marker)
+    mode.inference = enabled
 
 
 def is_inference_mode_enabled() -> bool:

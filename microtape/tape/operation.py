@@ -23,6 +23,7 @@ import numpy as np
 
 from microtape.basics import dtypes
 from microtape.basics.call_site import LIBRARY_FILES
+from microtape.basics.fresh_stack import calling_frame
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import NO_EDGE, Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
@@ -365,7 +366,7 @@ def attach(node: Node, array: Array, frame: Any) -> None:
     node.hooks = None
     code = frame.f_code
     while code.co_filename in LIBRARY_FILES:  # as `user_frame`
-        frame = frame.f_back
+        frame = frame.f_back or calling_frame(frame)
         if frame is None:
             node.code = None
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import warnings
 import weakref
@@ -31,6 +32,7 @@ from microtape.tape.tensor_state import (
     version_number,
 )
 from microtape.tape.watch import watch
+from microtape.tensors.copying import deep_copied, reduced
 from microtape.tensors.methods import Methods
 from microtape.tensors.printing import represent
 
@@ -447,11 +449,20 @@ class Tensor(Methods):
                 "moment.  If you were attempting to deepcopy a module, this may be because of a "
                 "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
             )
-        result = new_tensor(type(self), self.array.copy(), None if requires_grad(self) else NO_EDGE)
+        if id(self) in memo:
+            return memo[id(self)]  # type: ignore[no-any-return]
+        array = deep_copied(self.array, memo)
+        result = mark_if_inference(new_tensor(type(self), array, None if requires_grad(self) else NO_EDGE))
         memo[id(self)] = result
         if self.meta is not None and self.meta.grad is not None:
+            ensure_meta(result).grad_dtype = self.meta.grad_dtype
             result.grad = self.meta.grad.__deepcopy__(memo)
+        if self.__dict__:
+            result.__dict__ = copy.deepcopy(self.__dict__, memo)
         return result
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self)
 
 
 __all__ = ["Size", "Tensor"]

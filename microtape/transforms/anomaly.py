@@ -16,6 +16,7 @@ import numpy as np
 
 from microtape.backward.probe import current_node, failed_node
 from microtape.basics.call_site import LIBRARY_FILES, user_frame, user_stacklevel
+from microtape.basics.fresh_stack import calling_frame
 from microtape.errors import NanGradientError
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.tensor_state import TensorState
@@ -95,7 +96,10 @@ def _warn(name: str, role: str, node: Node) -> None:
         )
         if node.call_site is not None:
             message += f"\n  recorded at {node.call_site.describe()}"
-    warnings.warn(message, UserWarning, stacklevel=user_stacklevel())
+    try:
+        warnings.warn(message, UserWarning, stacklevel=user_stacklevel())
+    except UserWarning as raised:  # warnings are errors; as in torch, this one must not replace the error of backward
+        print(f"{type(raised).__name__}: {raised}", file=sys.stderr)
 
 
 def _stack_lines(frame: FrameType | None) -> list[str]:
@@ -120,7 +124,7 @@ def _stack_lines(frame: FrameType | None) -> list[str]:
                     end_colno=end_column,
                 )
             )
-        frame = frame.f_back
+        frame = calling_frame(frame)
     return traceback.StackSummary.from_list(reversed(entries)).format()
 
 

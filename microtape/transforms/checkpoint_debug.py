@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from itertools import zip_longest
 from typing import Any
 
 from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.fresh_stack import stack_ident
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.watch import Watcher, watch
@@ -22,7 +22,7 @@ class OperationLog(Watcher):
 
     def __enter__(self) -> None:
         self.lines = []
-        self._thread = threading.get_ident()
+        self._thread = stack_ident()
         watch.join(self)
 
     def __exit__(self, *_: object) -> None:
@@ -30,7 +30,7 @@ class OperationLog(Watcher):
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
         """See Watcher."""
-        if threading.get_ident() != self._thread:
+        if stack_ident() != self._thread:
             return
         frame = user_frame(sys._getframe(1))
         place = CallSite(frame.f_code, frame.f_lasti).describe() if frame is not None else ""

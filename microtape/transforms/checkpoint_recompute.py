@@ -124,7 +124,11 @@ class CheckpointedCall:
         args = self.inputs.again()
         run = _Recomputation(self, task)
         try:
-            with contextlib.suppress(_Stop), saved_tensors_hooks(run.pack, lambda kept: kept), GradMode(True):
+            with (
+                contextlib.suppress(_StopRecomputationError),
+                saved_tensors_hooks(run.pack, lambda kept: kept),
+                GradMode(True),
+            ):
                 self.recipe.run(args)
             self.recomputed_for.add(task)
             run.check()
@@ -165,7 +169,7 @@ class _Recomputation:
                     f"tensor at position {index}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
                 )
         if call.early_stop and self.count == len(call.placeholders):
-            raise _Stop
+            raise _StopRecomputationError
         return tensor
 
     def check(self) -> None:
@@ -212,5 +216,5 @@ class _OutsideBackward:
     """Takes the place of the GraphTask if a saved tensor is unpacked while no backward runs."""
 
 
-class _Stop(Exception):  # noqa: N818 - not an error
+class _StopRecomputationError(Exception):
     """Stops a recomputation once all that is needed has been recomputed."""

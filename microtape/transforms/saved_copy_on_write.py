@@ -2,8 +2,9 @@
 
 Note [Copy on write]
   While the context is active, every saved tensor is kept in a holder. Holders are listed by the memory that they refer
-  to, that is, by its version counter, and remember its version. Before memory is overwritten, the holders of its
-  present version that are still alive get a copy. Memory that is never overwritten is never copied.
+  to, that is, by the array that owns it. Before memory is overwritten, the holders of that memory that are still alive
+  get a copy. Memory that is never overwritten is never copied. NB: torch looks at the address of a tensor's first
+  element instead, and misses a write to a view that starts elsewhere: its gradient is then wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from microtape.tape.tensor_state import TensorState, ensure_version, new_tensor
+import numpy as np
+
+from microtape.tape.tensor_state import TensorState, new_tensor
 from microtape.tape.watch import Watcher, watch
 from microtape.transforms.saved_hooks import saved_tensors_hooks
 
@@ -27,15 +30,14 @@ OUTSIDE = (
 class _Holder:
     """Holds a saved tensor: the tensor itself until it is overwritten, from then on a copy of its former value."""
 
-    __slots__ = ("__weakref__", "context", "tensor", "version")
+    __slots__ = ("__weakref__", "context", "is_copy", "tensor")
 
     def __init__(self, tensor: TensorState, context: _MutationContext) -> None:
-        self.tensor, self.context = tensor, context
-        self.version: int | None = ensure_version(tensor).number  # None: a copy
+        self.tensor, self.context, self.is_copy = tensor, context, False
 
     def copy(self) -> None:
         """Replace the tensor by a copy."""
-        self.tensor, self.version = new_tensor(type(self.tensor), self.tensor.array.copy()), None
+        self.tensor, self.is_copy = new_tensor(type(self.tensor), self.tensor.array.copy()), True
 
 
 class _MutationContext(Watcher):
@@ -49,7 +51,7 @@ class _MutationContext(Watcher):
     def pack(self, tensor: TensorState) -> _Holder:
         """The pack hook."""
         holder = _Holder(tensor, self)
-        self._holders[id(tensor.version)].add(holder)
+        self._holders[_memory(tensor)].add(holder)
         return holder
 
     def unpack(self, holder: _Holder) -> TensorState:
@@ -67,10 +69,17 @@ class _MutationContext(Watcher):
 
     def writing(self, tensor: TensorState) -> None:
         """Copy the saved values of the memory that is about to be overwritten."""
-        version = ensure_version(tensor)
-        for holder in list(self._holders.get(id(version), ())):
-            if holder.version == version.number:
+        for holder in list(self._holders.get(_memory(tensor), ())):
+            if not holder.is_copy:
                 holder.copy()
+
+
+def _memory(tensor: TensorState) -> int:
+    """The identity of the array that owns the tensor's memory; its holders keep it alive."""
+    array: Any = tensor.array
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return id(array)
 
 
 @contextmanager

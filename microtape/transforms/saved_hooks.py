@@ -9,7 +9,6 @@ Note [Packing]
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,66 +16,72 @@ from typing import Any
 
 import numpy as np
 
+from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
 from microtape.tape.packed_tensor import Pack, PackedTensor, Unpack
 from microtape.tape.saved import SavedTensor, saved_version
 from microtape.tape.tensor_state import NUMBER, TensorState, new_tensor, version_number
 from microtape.tape.watch import Watcher, watch
 
-
-class _ActiveHooks(threading.local):
-    """The active hooks of this thread, the innermost last; and if hooks are disabled, the message of the error."""
-
-    def __init__(self) -> None:
-        self.hooks: list[saved_tensors_hooks] = []
-        self.refusal: str | None = None
+NO_HOOKS = "saved_tensors_hooks: __exit__ was called, but no hooks are in force on this thread"
 
 
-_active = _ActiveHooks()
-
-
-class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
+class saved_tensors_hooks:  # noqa: N801 - torch's name
     """A context in which the graph keeps `pack_hook(tensor)`, any object, in place of each tensor that is saved.
 
     Each time the tensor is needed, `unpack_hook` is given that object and returns a tensor of the same shape, dtype and
     content. Of nested contexts only the innermost applies. Python numbers are not packed.
 
-    Raises TypeError for hooks that are not callable; RuntimeError on entering if hooks are disabled, and if a pack hook
-    writes to its argument.
+    Raises TypeError for hooks that are not callable; RuntimeError on entering if hooks are disabled, on leaving if this
+    thread has no hooks, and if a pack hook writes to its argument.
     """
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if mode.saved_hooks_refusal is not None:
+            raise RuntimeError(mode.saved_hooks_refusal)
+        if not callable(self.pack_hook) or not callable(self.unpack_hook):
+            raise TypeError("saved_tensors_hooks(): pack_hook and unpack_hook must be callable")
+        hooks = _Packer(self.pack_hook, self.unpack_hook)
+        mode.saved_hooks = (*mode.saved_hooks, hooks)
+        watch.join(hooks)
+
+    def __exit__(self, *_: object) -> None:
+        """Take the innermost hooks of this thread out of force: as in torch, not necessarily those entered here."""
+        if not mode.saved_hooks:
+            raise RuntimeError(NO_HOOKS)
+        *others, hooks = mode.saved_hooks
+        mode.saved_hooks = tuple(others)
+        watch.leave(hooks)
+
+
+class _Packer(Watcher):
+    """The hooks of one `saved_tensors_hooks` that was entered; see Note [Packing]."""
 
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
         self._overwritten: tuple[TensorState, TensorState] | None = None
 
-    def __enter__(self) -> None:
-        if _active.refusal is not None:
-            raise RuntimeError(_active.refusal)
-        if not callable(self.pack_hook) or not callable(self.unpack_hook):
-            raise TypeError("saved_tensors_hooks(): pack_hook and unpack_hook must be callable")
-        _active.hooks.append(self)
-        watch.join(self)
-
-    def __exit__(self, *_: object) -> None:
-        _active.hooks.pop()
-        watch.leave(self)
-
     def writing(self, tensor: TensorState) -> None:
         """Copy the value that an in-place operation is about to overwrite: the operation may save it."""
-        if _active.hooks and _active.hooks[-1] is self:
+        if self is innermost_hooks():
             self._overwritten = tensor, new_tensor(type(tensor), tensor.array.copy())
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """Pack the tensors that `node` has saved; see Note [Packing]."""
-        if _active.hooks and _active.hooks[-1] is self:
+        """Pack the tensors that `node` has saved."""
+        if self is innermost_hooks():
             overwritten, self._overwritten = self._overwritten, None
-            self._pack(saving_node(node), outputs, overwritten)
+            if self.pack(saving_node(node), outputs, overwritten):
+                node.ensure_hooks()  # so that the engine knows that `node` runs user code
 
-    def _pack(self, node: Node, outputs: Sequence[Any], overwritten: tuple[TensorState, TensorState] | None) -> None:
-        """Replace the tensors that `node` has saved by PackedTensors."""
+    def pack(self, node: Node, outputs: Sequence[Any], overwritten: tuple[TensorState, TensorState] | None) -> bool:
+        """Replace the tensors that `node` has saved by PackedTensors. Returns whether there are any."""
         if not node.saved:
-            return
+            return False
         kept = list(node.saved)
         for index in node.saved_order or range(len(kept)):
             item = kept[index]
@@ -93,12 +98,19 @@ class saved_tensors_hooks(Watcher):  # noqa: N801 - torch's name
                 item.edge = node.next_edges[node.sources[index]]
             kept[index] = PackedTensor(item, own_output, self.pack_hook, self.unpack_hook)
         node.saved = tuple(kept)
+        return True
+
+
+def innermost_hooks() -> _Packer | None:
+    """The hooks in force on this thread."""
+    return mode.saved_hooks[-1] if mode.saved_hooks else None
 
 
 def pack_with_active_hooks(node: Node) -> None:
     """Pack the saved tensors of a node that is not an operation, if hooks are active."""
-    if _active.hooks:
-        _active.hooks[-1]._pack(node, (), None)
+    hooks = innermost_hooks()
+    if hooks is not None:
+        hooks.pack(node, (), None)
 
 
 def saving_node(node: Node) -> Node:
@@ -118,13 +130,13 @@ def _as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> Tensor
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """A context without hooks on saved tensors: entering one inside, or this one inside hooks, raises RuntimeError."""
-    if _active.hooks:
+    if mode.saved_hooks:
         raise RuntimeError(error_message)
-    before, _active.refusal = _active.refusal, error_message
+    before, mode.saved_hooks_refusal = mode.saved_hooks_refusal, error_message
     try:
         yield
     finally:
-        _active.refusal = before
+        mode.saved_hooks_refusal = before
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name

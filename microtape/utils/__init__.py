@@ -1,5 +1,5 @@
-"""torch's `utils` namespace: checkpointing."""
+"""torch's `utils` namespace: checkpointing, and hooks that are not pickled."""
 
-from microtape.utils import checkpoint
+from microtape.utils import checkpoint, hooks
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "hooks"]

@@ -2,7 +2,7 @@
 
 from tests.support.differences_page import BY_DESIGN, PAGE, page, sections
 
-KNOWN = 56
+KNOWN = 60
 """How many differences there are. Whoever adds one changes this number, and says why in the table."""
 
 

@@ -20,8 +20,8 @@ BY_DESIGN = [
     "`torch`), followed by lines of your program, such as those that saved a tensor and overwrote it.",
     "Where PyTorch warns once per process, microtape follows Python's warning filters.",
     "There are no Modules and optimisers, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
-    "A backward pass runs in the thread that calls it, and sequence numbers count through the whole process. PyTorch "
-    "counts separately in each thread.",
+    "A backward pass runs in the thread that calls it, or continues on a new one if it is deep inside of others. "
+    "Sequence numbers count through the whole process; PyTorch counts separately in each thread.",
     "A recorded backward pass (`create_graph=True`) leaves other nodes in the graph than PyTorch's, as it records the "
     "formulas that you can read. Values, flags and errors are the same.",
     "`is_grads_batched=True` and `vectorize=True` run the passes one by one; PyTorch runs them as one.",
@@ -35,7 +35,11 @@ BY_DESIGN = [
     "them, and its backward fails.",
     "A `GradientEdge` has two fields; PyTorch's has a third, which keeps the graph alive, as the node does here. There "
     "are no in-place views (`t_`, `unsqueeze_`, ...).",
-    "`.grad._version` counts the writes to a `.grad`; PyTorch's may also count earlier accumulations.",
+    "`.grad._version` counts the writes to a `.grad`; PyTorch's may also count earlier accumulations. A tensor that "
+    "`pickle` or `copy` made is at version 0; PyTorch's is at 1.",
+    "A write to `.grad` in a post-accumulate hook reaches the gradient that hooks of AccumulateGrad see afterwards, if "
+    "`.grad` was None and no tensor hook or pre-hook is registered. In PyTorch it depends on who else "
+    "holds the gradient.",
 ]
 
 HEAD = """# Known differences from PyTorch

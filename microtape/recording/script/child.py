@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from microtape.basics.call_site import LIBRARY_FILES
+from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import save
 from microtape.recording.script.until import Until
@@ -176,10 +177,10 @@ class _AfterTheEnd(Watcher):
 
     def __init__(self, script: ScriptRecorder) -> None:
         self.script = script
-        self.thread = threading.get_ident()
+        self.thread = stack_ident()
 
     def task_started(self, task: Any) -> None:
-        if threading.get_ident() == self.thread:
+        if stack_ident() == self.thread:
             self.script.stop()
 
 

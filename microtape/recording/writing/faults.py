@@ -15,10 +15,10 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator
-from threading import get_ident
 from types import CodeType
 from typing import Any
 
+from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.model.model import FAULT
 
 _OURS = "This is a fault of microtape, not of the program"
@@ -64,7 +64,7 @@ def shielded(event: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(event)
     def told(recorder: Any, *details: Any) -> None:
-        if get_ident() == recorder.thread:
+        if stack_ident() == recorder.thread:
             try:
                 event(recorder, *details)
             except Exception as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType
@@ -19,6 +18,7 @@ from typing import Any
 from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
+from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Pass, Recording
 from microtape.recording.writing.copies import copied
@@ -63,7 +63,7 @@ class Recorder(Watcher):
         self.count = 0  # how many passes have begun
         self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
-        self.thread = threading.get_ident()
+        self.thread = stack_ident()
         self._stale = False  # whether `forget` was called
         self._before: Any = None
 

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from microtape.basics.call_site import user_frame
+from microtape.basics.fresh_stack import calling_frame
 from microtape.recording.model.model import Place
 from microtape.recording.writing.sources import Sources, source_of
 from microtape.tape.tensor_state import TensorState
@@ -34,7 +35,7 @@ def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorStat
         if id(frame.f_globals) not in seen_globals and frame.f_locals is not frame.f_globals:
             seen_globals.add(id(frame.f_globals))
             yield from _in_namespace(frame.f_globals)
-        frame = user_frame(frame.f_back)
+        frame = user_frame(calling_frame(frame))
 
 
 def _in_namespace(namespace: dict[str, Any]) -> Iterator[tuple[str, TensorState]]:

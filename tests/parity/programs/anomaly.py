@@ -1,5 +1,7 @@
 """Section 10 of the semantics: anomaly mode."""
 
+import contextlib
+import io
 import warnings
 
 from tests.parity.rows import shows
@@ -139,3 +141,19 @@ def what_was_overwritten_is_hinted_at(mt, see):
             loss.backward(retain_graph=True)
     with see.raising():
         loss.backward()
+
+
+@shows("10 detect_anomaly, set_detect_anomaly")
+def the_explanation_does_not_replace_the_error(mt, see):
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+    outside = failing(mt).apply(x).sum()
+    with mt.autograd.set_detect_anomaly(True), warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter("error")
+        for loss in (outside, failing(mt).apply(x).sum(), ((x - x) ** 2).sqrt().sum()):
+            with see.raising():
+                loss.backward()
+        y = x.exp()
+        loss = y.sum()
+        y.mul_(2)
+        with see.raising():
+            loss.backward()

@@ -738,3 +738,96 @@ def with_what_is_unused(mt, see):
     mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)
     with see.raising():
         mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)
+
+
+def nested(mt, end=None):
+    """A Function whose backward runs a backward through itself, `left` levels deep."""
+
+    class Nested(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, left):
+            ctx.save_for_backward(x)
+            ctx.left = left
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            if ctx.left == 0:
+                if end is not None:
+                    end()
+                return grad * 2 * x, None
+            with mt.enable_grad():
+                inner = x.detach().requires_grad_()
+                Nested.apply(inner, ctx.left - 1).backward(grad)
+            return inner.grad, None
+
+    return Nested
+
+
+@shows("9 reentrant backward")
+def two_thousand_deep(mt, see):
+    x = mt.tensor(3.0, requires_grad=True)
+    nested(mt).apply(x, 2000).backward()
+    see.value(x.grad)
+
+
+@shows("9 reentrant backward")
+def an_error_deep_inside(mt, see):
+    def fail():
+        raise ValueError("at the end")
+
+    x = mt.tensor(3.0, requires_grad=True)
+    with see.raising():
+        nested(mt, fail).apply(x, 300).backward()
+    see.value(x.grad)
+
+
+@shows("9 reentrant backward")
+def the_state_deep_inside(mt, see):
+    packed = []
+
+    def look():
+        see(mt.is_grad_enabled(), mt._C._current_graph_task_id() != -1, mt._C._current_autograd_node())
+        with mt.enable_grad():
+            mt.ones(1, requires_grad=True).exp()
+        see(len(packed))
+
+    x = mt.tensor(3.0, requires_grad=True)
+    with mt.autograd.graph.saved_tensors_hooks(
+        lambda tensor: (packed.append(0), tensor.detach())[1], lambda kept: kept
+    ):
+        nested(mt, look).apply(x, 200).backward()
+        x.exp()
+    x.exp()
+    see(len(packed))
+
+
+@shows("9 reentrant backward")
+def hooks_and_callbacks_deep(mt, see):
+    ran = []
+
+    def build(left, register):
+        x = mt.ones(1, requires_grad=True)
+        y = x * 2
+
+        def go_on(*_):
+            ran.append(left)
+            if left:
+                with mt.enable_grad():
+                    build(left - 1, register).backward()
+
+        register(x, y, go_on)
+        return y
+
+    def queue(x, y, hook):
+        y.register_hook(lambda grad: mt.autograd.Variable._execution_engine.queue_callback(hook))
+
+    for register in (
+        lambda x, y, hook: y.register_hook(hook),
+        lambda x, y, hook: x.register_post_accumulate_grad_hook(hook),
+        lambda x, y, hook: y.grad_fn.register_hook(hook),
+        queue,
+    ):
+        build(150, register).backward()
+        see(len(ran))

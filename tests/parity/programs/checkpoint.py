@@ -345,3 +345,20 @@ def a_sequence_in_segments(mt, see):
         warnings.simplefilter("always")
         mt.utils.checkpoint.checkpoint_sequential([lambda a: a.sin()] * 2, 2, x)
     see(str(caught[0].message))
+
+
+@shows("11 checkpoint")
+def early_stop_reaches_the_program_as_an_exception(mt, see):
+    x, _ = pair(mt)
+    caught = []
+
+    def run(a):
+        try:
+            a = a.sin().exp()
+        except Exception as error:
+            caught.append(type(error).__name__)
+        return a.clone()
+
+    checkpoint(mt, run, x).sum().backward()
+    see(caught)
+    see.value(x.grad)

@@ -254,3 +254,50 @@ def of_an_input_that_is_returned(mt, see):
     see(c, d)
     b.sum().backward()
     see.value(x.grad, y.grad)
+
+
+@shows("3 once_differentiable")
+def the_error_node_has_an_edge_for_each_gradient(mt, see):
+    class Product(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y, factor):
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        @mt.autograd.function.once_differentiable
+        def backward(ctx, grad):
+            x, y = ctx.saved_tensors
+            return grad * y, grad * x, None
+
+    x, y, seed = leaf(mt), leaf(mt), leaf(mt)
+    first, second = mt.autograd.grad(Product.apply(x, y, 3), (x, y), seed, create_graph=True)
+    see(first, second, first.grad_fn is second.grad_fn)
+    see.graph(first, second)
+    with see.raising():
+        (first + second).sum().backward()
+    see(x.grad, seed.grad)
+    with see.raising():
+        mt.autograd.grad(second.sum(), x, allow_unused=True)
+
+
+@shows("3 ctx.set_materialize_grads")
+def only_of_differentiable_outputs(mt, see):
+    class Several(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, materialize):
+            see(ctx._materialize_non_diff_grads)
+            with see.raising():
+                ctx._materialize_non_diff_grads = 3
+            ctx._materialize_non_diff_grads = materialize
+            marked = x * 2
+            ctx.mark_non_differentiable(marked)
+            return x * 3, marked, x.long(), x * 4
+
+        @staticmethod
+        def backward(ctx, first, marked, whole, last):
+            see.value(first, marked, whole, last)
+            return first, None
+
+    for materialize in (True, False):
+        Several.apply(leaf(mt), materialize)[0].sum().backward()

@@ -1,5 +1,7 @@
 """Sections 3 and 6 of the semantics: custom Functions that write to their inputs or return them."""
 
+import warnings
+
 from tests.parity.programs.function import leaf
 from tests.parity.rows import shows
 
@@ -269,3 +271,48 @@ def beside_another_output(mt, see):
         v.mul_(2)
     (v.sum() + w.sum()).backward()
     see.value(x.grad)
+
+
+def marking(mt, mark, output=lambda x, other: x * 2):
+    class Marks(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, other):
+            getattr(ctx, mark)(other)
+            return output(x, other)
+
+        @staticmethod
+        def backward(ctx, grad, *others):
+            return grad * 2, None
+
+    return Marks
+
+
+@shows("3 ctx.mark_dirty")
+def only_tensors_can_be_marked(mt, see):
+    for mark in ("mark_dirty", "mark_non_differentiable"):
+        for value in (3, None):
+            with see.raising(text=False):
+                marking(mt, mark).apply(leaf(mt), value)
+
+
+@shows("3 ctx.mark_dirty")
+def an_error_comes_without_the_warning(mt, see):
+    class MarksItsView(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            view = x[:1]
+            ctx.mark_dirty(view.mul_(3))
+            return view
+
+        @staticmethod
+        def backward(ctx, grad):
+            return mt.cat([grad * 3, grad])
+
+    with see.raising():
+        MarksItsView.apply(leaf(mt).clone())
+    other = mt.ones(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with see.raising():
+            marking(mt, "mark_dirty", lambda x, other: (x * 2, other)).apply(leaf(mt), other)
+    see(other._version)

@@ -549,3 +549,109 @@ def warns_and_decorates_what_makes_an_instance(mt, see):
 
         model = Model()
         see(model.enabled, model.run())
+
+
+def modes(mt):
+    return mt.is_grad_enabled(), mt.is_inference_mode_enabled()
+
+
+@shows("5 grad mode inside backward")
+def what_user_code_sets_ends_with_its_node(mt, see):
+    class Sets(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            see(modes(mt))
+            mt.set_grad_enabled(True)
+            return grad * 2
+
+    x, w = leaf(mt), leaf(mt)
+    contexts = [mt.inference_mode(), mt.no_grad()]
+    x.register_post_accumulate_grad_hook(lambda leaf: mt.set_grad_enabled(True) and None)
+    w.register_hook(lambda grad: see(modes(mt)))
+    y = x.exp() * w
+    y.register_hook(lambda grad: contexts[0].__enter__())
+    y.grad_fn.register_hook(lambda arriving, leaving: see(modes(mt)))
+    z = Sets.apply(y)
+    z.register_hook(lambda grad: (see(modes(mt)), mt.set_grad_enabled(True))[0])
+    z.sum().backward()
+    see(modes(mt), (mt.ones(1) * 2).is_inference())
+    y = x * x
+    y.register_hook(lambda grad: contexts[1].__enter__())
+    (again,) = mt.autograd.grad((y * y).sum(), x, create_graph=True)
+    see(modes(mt))
+    see.value(again)
+
+
+@shows("5 grad mode inside backward")
+def what_callbacks_set_ends_with_them(mt, see):
+    def queue(grad):
+        mt.autograd.Variable._execution_engine.queue_callback(lambda: mt.set_grad_enabled(True) and None)
+        mt.autograd.Variable._execution_engine.queue_callback(lambda: see(modes(mt)))
+
+    x = leaf(mt)
+    y = x * 2
+    y.register_hook(queue)
+    y.sum().backward()
+    see(modes(mt))
+
+
+@shows("5 grad mode inside backward")
+def what_a_failing_hook_sets_ends_with_it(mt, see):
+    def fail(grad):
+        mt.set_grad_enabled(True)
+        raise ValueError("no")
+
+    y = leaf(mt) * 2
+    y.register_hook(fail)
+    loss = y.sum()
+    with mt.no_grad(), see.raising():
+        loss.backward()
+    see(modes(mt))
+
+
+@shows("5 no_grad, enable_grad")
+def left_more_often_than_entered(mt, see):
+    for context in (mt.no_grad(), mt.enable_grad(), mt.set_grad_enabled(False), mt.inference_mode()):
+        for _ in range(2):
+            with see.raising(text=False):
+                context.__exit__(None, None, None)
+            see(modes(mt))
+        mt.set_grad_enabled(True)
+        with context:
+            see(modes(mt))
+        with see.raising(text=False):
+            context.__exit__(None, None, None)
+        see(modes(mt))
+        mt.set_grad_enabled(True)
+
+
+@shows("4 register_post_accumulate_grad_hook")
+def a_write_to_grad_is_seen_by_post_hooks(mt, see):
+    def write(leaf):
+        leaf.grad.mul_(10)
+
+    x = leaf(mt)
+    y = x * mt.tensor([2.0, 3.0]) + x * mt.tensor([3.0, 4.0])
+    x.register_post_accumulate_grad_hook(write)
+    accumulate = y.grad_fn.next_functions[0][0].next_functions[0][0]
+    accumulate.register_hook(lambda none, gradients: see.value(gradients[0]))
+    y.sum().backward(retain_graph=True)
+    see.value(x.grad)
+    y.sum().backward()
+    see.value(x.grad)
+
+
+@shows("4 register_post_accumulate_grad_hook")
+def a_gradient_that_a_hook_kept_stays(mt, see):
+    x, kept = leaf(mt), []
+    y = x * mt.tensor([2.0, 3.0])
+    x.register_hook(lambda grad: kept.append(grad))
+    y.grad_fn.next_functions[0][0].register_hook(lambda none, gradients: kept.append(gradients[0]))
+    y.sum().backward()
+    with mt.no_grad():
+        x.grad.mul_(100)
+    see.value(x.grad, *kept)

@@ -1,5 +1,7 @@
 """Section 7 of the semantics: saved tensors, their names and their hooks."""
 
+import threading
+
 from tests.parity.rows import shows
 
 
@@ -388,3 +390,157 @@ def of_what_an_operation_itself_overwrites(mt, see):
         y = function(x * 2)
         with see.raising():
             see.value(*mt.autograd.grad(y.sum(), x))
+
+
+def logging(mt, log, name):
+    """Hooks that log their name."""
+    return mt.autograd.graph.saved_tensors_hooks(
+        lambda tensor: (log.append(f"pack {name}"), tensor.detach())[1],
+        lambda tensor: (log.append(f"unpack {name}"), tensor)[1],
+    )
+
+
+@shows("7 saved_tensors_hooks")
+def hooks_that_user_code_leaves_end_with_its_node(mt, see):
+    log = []
+
+    class Enters(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            logging(mt, log, "function").__enter__()
+            return grad * 2
+
+    def unpack(tensor):
+        logging(mt, log, "unpacking").__enter__()
+        return tensor
+
+    x = mt.ones(2, requires_grad=True)
+    with mt.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
+        y = x.exp()
+    z = Enters.apply(y)
+    z.register_hook(lambda grad: logging(mt, log, "hook").__enter__())
+    z.sum().backward(create_graph=True)
+    see(log)
+    x.exp()
+    see(log)
+
+
+@shows("7 saved_tensors_hooks")
+def a_hook_takes_hooks_out_of_force(mt, see):
+    log = []
+    hooks = logging(mt, log, "outer")
+    x = mt.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda grad: hooks.__exit__(None, None, None))
+    with hooks:
+        y.sum().backward()
+        x.exp()
+    see(log)
+    x.exp()
+    see(log)
+
+
+@shows("7 saved_tensors_hooks")
+def left_more_often_than_entered(mt, see):
+    log = []
+    hooks, others = logging(mt, log, "first"), logging(mt, log, "second")
+    with see.raising(text=False):
+        hooks.__exit__(None, None, None)
+    x = mt.ones(2, requires_grad=True)
+    hooks.__enter__()
+    others.__enter__()
+    hooks.__exit__(None, None, None)
+    x.exp()
+    see(log)
+    others.__exit__(None, None, None)
+    x.exp()
+    see(log)
+
+
+@shows("7 saved_tensors_hooks")
+def the_hooks_in_force_are_those_at_entering(mt, see):
+    log = []
+    hooks = logging(mt, log, "first")
+    with hooks:
+        hooks.pack_hook = lambda tensor: log.append("another")
+        mt.ones(2, requires_grad=True).exp()
+    see(log)
+
+
+@shows("7 saved_tensors_hooks")
+def entered_on_another_thread(mt, see):
+    log = []
+    x = mt.ones(2, requires_grad=True)
+    hooks = logging(mt, log, "main")
+
+    def leave():
+        with see.raising(text=False):
+            hooks.__exit__(None, None, None)
+
+    for work in (leave, logging(mt, log, "other").__enter__):
+        thread = threading.Thread(target=work)
+        with hooks:
+            thread.start()
+            thread.join()
+            x.exp()
+        x.exp()
+    see(log)
+
+
+@shows("7 disable_saved_tensors_hooks")
+def disabled_by_a_hook_until_its_node_ends(mt, see):
+    def disable(grad):
+        kept.append(mt.autograd.graph.disable_saved_tensors_hooks("no more"))
+        kept[0].__enter__()
+        with see.raising(), logging(mt, [], "inside"):
+            pass
+
+    kept = []
+    y = mt.ones(2, requires_grad=True) * 2
+    y.register_hook(disable)
+    y.sum().backward()
+    with see.raising(), logging(mt, [], "after"):
+        pass
+
+
+@shows("6 allow_mutation_on_saved_tensors")
+def written_through_data(mt, see):
+    with mt.autograd.graph.allow_mutation_on_saved_tensors():
+        x = mt.ones(2, requires_grad=True)
+        loss = (x**2).sum()
+        x.data.mul_(5)
+        loss.backward()
+    see.value(x, x.grad)
+
+
+@shows(
+    "6 allow_mutation_on_saved_tensors",
+    differs="a write to a view leaves the saved values of its base, where torch may use the new values in backward",
+)
+def written_through_a_view_of_the_second_row(mt, see):
+    with mt.autograd.graph.allow_mutation_on_saved_tensors():
+        x = mt.ones(2, 3, requires_grad=True)
+        copied = x.clone()
+        loss = (copied**2).sum()
+        copied[1].sin_()
+        loss.backward()
+    see.value(x.grad)
+
+
+@shows(
+    "6 allow_mutation_on_saved_tensors",
+    differs="an attempt to nest the contexts leaves the outer one in force, where torch ends it",
+)
+def nested_in_vain(mt, see):
+    with mt.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        with see.raising(), mt.autograd.graph.allow_mutation_on_saved_tensors():
+            pass
+        x = mt.ones(2, requires_grad=True)
+        loss = (x**2).sum()
+        with see.raising():
+            loss.backward()
+        context.clear()

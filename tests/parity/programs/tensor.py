@@ -1,6 +1,7 @@
 """Section 1 of the semantics: a tensor's attributes and methods."""
 
 import copy
+import pickle
 
 from tests.parity.rows import shows
 
@@ -592,3 +593,70 @@ def is_refused(mt, see):
             delattr(x, name)
     del x.grad
     see(x.grad, x)
+
+
+def copies(tensor):
+    """Every copy that pickle and copy make of a tensor."""
+    pickled = [pickle.loads(pickle.dumps(tensor, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    return [*pickled, copy.copy(tensor), copy.deepcopy(tensor) if tensor.is_leaf else tensor]
+
+
+@shows("1 __deepcopy__")
+def pickled_by_every_protocol(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    x.grad = mt.ones(2)
+    x.note = [1]
+    tensors = [x, x * 2, mt.tensor(3), mt.tensor(True), mt.ones(2, 3).t(), mt.zeros(0, 3), mt.tensor([1 + 2j]), x[1:]]
+    for tensor in tensors:
+        for copied in copies(tensor):
+            see.value(copied)
+            see(copied.is_leaf, copied.stride(), getattr(copied, "note", None))
+    for copied in copies(x):
+        see.value(copied.grad)
+        see(copied.note is x.note)
+    (x * x).sum().backward(create_graph=True)
+    see(pickle.loads(pickle.dumps(x)).grad)
+    with see.raising():
+        copy.deepcopy(x)
+
+
+@shows("1 __deepcopy__")
+def memory_that_copies_share(mt, see):
+    x = mt.arange(6.0)
+    view = x[2:4]
+    for both in (copy.deepcopy((x, view)), pickle.loads(pickle.dumps((x, view))), (x, copy.copy(view))):
+        both[1].add_(10)
+        see.value(*both)
+    for one, other in (copy.deepcopy([x, x]), pickle.loads(pickle.dumps([x, x], 0))):
+        see(one is other)
+
+
+@shows("1 __deepcopy__")
+def hooks_are_not_copied(mt, see):
+    class Hook:
+        def __call__(self, grad):
+            return grad * 2
+
+        def __repr__(self):
+            return "<hook>"
+
+    x = mt.ones(2, requires_grad=True)
+    x.register_hook(Hook())
+    x.register_hook(mt.utils.hooks.unserializable_hook(lambda grad: grad * 3))
+    x.register_post_accumulate_grad_hook(lambda leaf: None)
+    for copied in copies(x):
+        (copied * 1).sum().backward()
+        see.value(copied.grad)
+
+
+@shows("1 __deepcopy__")
+def copied_in_inference_mode(mt, see):
+    with mt.inference_mode():
+        made = mt.ones(2)
+        see([copied.is_inference() for copied in copies(made)])
+    see([copied.is_inference() for copied in copies(made)])
+
+
+@shows("1 __deepcopy__", differs="A pickled view holds its own elements; PyTorch's holds all memory of its base")
+def strides_of_a_pickled_view(mt, see):
+    see(pickle.loads(pickle.dumps(mt.arange(6.0)[::2])).stride())

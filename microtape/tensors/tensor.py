@@ -286,7 +286,12 @@ class Tensor(Methods):
         return result
 
     def detach_(self) -> Tensor:
-        """Remove the history of this tensor in place. Returns self. Raises InPlaceError on a view."""
+        """Remove the history of this tensor in place. Returns self. Raises InPlaceError on a view.
+
+        As in torch it has no effect in inference mode, and none on an inference tensor.
+        """
+        if mode.inference or is_inference(self):
+            return self
         if is_view(self):
             raise InPlaceError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
@@ -445,6 +450,7 @@ class Tensor(Methods):
                 "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
             )
         result = new_tensor(type(self), self.array.copy(), None if requires_grad(self) else NO_EDGE)
+        mark_if_inference(result)
         memo[id(self)] = result
         if self.meta is not None and self.meta.grad is not None:
             result.grad = self.meta.grad.__deepcopy__(memo)

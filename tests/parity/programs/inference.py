@@ -273,8 +273,8 @@ def told_to_require_grad(mt, see):
 
 @shows(
     "5 inference_mode",
-    differs="Writing to the `.data` of an inference tensor outside of inference mode raises an error, like any write to "
-    "an inference tensor. PyTorch lets it through.",
+    differs="Writing to the `.data` of an inference tensor outside of inference mode raises an error, like any write "
+    "to an inference tensor. PyTorch lets it through.",
 )
 def writing_through_data(mt, see):
     with mt.inference_mode():

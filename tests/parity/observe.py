@@ -176,8 +176,9 @@ def _without_order_of_leaves(ran: list[str]) -> list[str]:
     A leaf runs as soon as it is ready, so neighbours became ready together.
     """
     found: list[str] = []
-    for is_leaf, labels in itertools.groupby(ran, key=lambda label: label.endswith("AccumulateGrad")):
-        found.extend(sorted(labels) if is_leaf else list(labels))
+    for is_leaf, group in itertools.groupby(ran, key=lambda label: label.endswith("AccumulateGrad")):
+        labels = list(group)
+        found += sorted(labels) if is_leaf else labels
     return found
 
 

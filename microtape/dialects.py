@@ -1,8 +1,9 @@
 """The interfaces of other systems with PyTorch's autograd, for their users. microtape itself does not use them.
 
-R torch    `NamedFunction`: saved tensors, needed gradients and returned gradients by name; `grad(only_inputs=False)`
+R torch    `NamedFunction` and `autograd_function`: saved tensors, needed gradients and returned gradients by name, and
+           functions that are called directly; `grad(only_inputs=False)`
 libtorch   `CppFunction`: lists of tensors, and `ctx.saved_data`
-OneFlow    `backward(outputs, out_grads, ...)`
+OneFlow    `backward(outputs, out_grads, ...)`, and with its other names, `backward(tensors=, grad_tensors=)`
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -114,8 +115,9 @@ class _DialectFunction(Function):
 
     @classmethod
     def call_forward(cls, ctx: Any, *args: Any) -> Any:
-        """Call the user's forward."""
-        return cls.written[0](ctx, *args)
+        """Call the user's forward, whose list of tensors becomes a tuple: several outputs."""
+        returned = cls.written[0](ctx, *args)
+        return tuple(returned) if isinstance(returned, list) else returned
 
     @classmethod
     def call_backward(cls, ctx: Any, *grads: Any) -> Any:
@@ -130,9 +132,16 @@ class NamedFunction(_DialectFunction):
     `ctx.saved.input` and `ctx.needs_input_grad.input`, and returns a dict from argument names to gradients, each of the
     shape of its argument; gradients that are not needed may be missing. Raises GradientError for a name that is not an
     argument of forward.
+
+    A subclass is called like a function, `MulConstant(x, 2)`, which is the same as `MulConstant.apply(x, 2)`. A list of
+    tensors that `forward` returns is several outputs.
     """
 
     context = NamedContext
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """The result of `apply`."""
+        return cls.apply(*args, **kwargs)
 
     @classmethod
     def call_backward(cls, ctx: Any, *grads: Any) -> Any:
@@ -149,6 +158,12 @@ class NamedFunction(_DialectFunction):
         return tuple(returned.get(name) for name in cls.names[: len(ctx.ctx.needs_input_grad)])
 
 
+def autograd_function(forward: Callable[..., Any], backward: Callable[..., Any]) -> type[NamedFunction]:
+    """The NamedFunction with this forward and this backward, as R torch's function of this name makes it."""
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(forward.__name__, (NamedFunction,), members)
+
+
 class CppFunction(_DialectFunction):
     """A Function in the style of libtorch.
 
@@ -158,12 +173,6 @@ class CppFunction(_DialectFunction):
     """
 
     context = CppContext
-
-    @classmethod
-    def call_forward(cls, ctx: Any, *args: Any) -> Any:
-        """See _DialectFunction."""
-        returned = cls.written[0](ctx, *args)
-        return tuple(returned) if isinstance(returned, list) else returned
 
     @classmethod
     def call_backward(cls, ctx: Any, *grads: Any) -> Any:
@@ -218,12 +227,27 @@ def _leaves_behind(outputs: Any) -> list[Tensor]:
     return leaves  # type: ignore[return-value]  # all tensors here are Tensors
 
 
-def backward(outputs: Any, out_grads: Any = None, retain_graph: bool = False, create_graph: bool = False) -> None:
+def backward(
+    outputs: Any = None,
+    out_grads: Any = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    *,
+    tensors: Any = None,
+    grad_tensors: Any = None,
+) -> None:
     """`autograd.backward` with OneFlow's names and defaults: the graph is kept only with `retain_graph=True`.
 
-    `out_grads` have the shapes of `outputs`. Raises as `autograd.backward` does.
+    `out_grads` have the shapes of `outputs`; `tensors` and `grad_tensors` are other names of the two. Raises TypeError
+    unless one of `outputs` and `tensors` is given, and otherwise as `autograd.backward` does.
     """
-    differentiate.backward(outputs, out_grads, retain_graph, create_graph)
+    for name, one, other in (("outputs", outputs, tensors), ("out_grads", out_grads, grad_tensors)):
+        if one is not None and other is not None:
+            raise TypeError(f"backward() got multiple values for argument '{name}'")
+    roots = tensors if outputs is None else outputs
+    if roots is None:
+        raise TypeError("backward() missing 1 required positional argument: 'outputs'")
+    differentiate.backward(roots, grad_tensors if out_grads is None else out_grads, retain_graph, create_graph)
 
 
-__all__ = ["CppContext", "CppFunction", "NamedContext", "NamedFunction", "backward", "grad"]
+__all__ = ["CppContext", "CppFunction", "NamedContext", "NamedFunction", "autograd_function", "backward", "grad"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.errors import GradientError, InPlaceError
+from microtape.tape.in_place import copy_in_layout
 from microtape.tape.node import AccumulateGrad
 from microtape.tape.tensor_state import TensorState, is_leaf, requires_grad
 
@@ -14,12 +15,17 @@ from microtape.tape.tensor_state import TensorState, is_leaf, requires_grad
 def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, owned: bool) -> None:
     """Add `gradient` (an array, or a Tensor if `is_tensor`) to the leaf's `.grad`, then run the leaf's hooks.
 
-    An `owned` array, which only the engine holds, may become `.grad` itself; any other array is copied. Raises
-    InPlaceError if the leaf is no longer a leaf, GradientError if a hook returns a value.
+    An `owned` array, which only the engine holds, may become `.grad` itself; any other array is copied. `.grad` has the
+    leaf's layout, so that `view` takes it in the same shapes. Raises InPlaceError if the leaf is no longer a leaf,
+    GradientError if a hook returns a value.
     """
     leaf = node.variable
     if _takes_gradients(leaf) and gradient is not None:
-        leaf.accumulate(gradient if owned or is_tensor else np.array(gradient), is_tensor)
+        if not is_tensor:
+            gradient = gradient if owned else np.array(gradient)
+            if gradient.ndim > 1 and gradient.strides != leaf.array.strides:
+                gradient = copy_in_layout(gradient, leaf.array)
+        leaf.accumulate(gradient, is_tensor)
     if node.hooks is not None and node.hooks.post_accumulate:
         _run_post_accumulate_hooks(node, leaf)
 

@@ -11,7 +11,8 @@ Note [The ready queue]
   always ready: sorting the nodes once gives the order in which a priority queue would release them. Only if a user has
   set sequence numbers by hand can the highest one have to wait, and then the nodes are sorted by such a queue, before
   the first node runs. AccumulateGrad nodes run as soon as they are ready, before all others, in the order in which
-  they became ready; `ready_leaves` holds them.
+  they became ready; `ready_leaves` holds them. NB: torch's queue, a heap, takes leaves that are ready together in an
+  order that depends on how many they are.
 
 Note [Who owns a gradient]
   The first gradient in a buffer is *borrowed*: other code may hold the same array. The first addition makes an array

@@ -65,7 +65,7 @@ def _retain_grad(task: GraphTask, tensor: TensorState, gradient: Any) -> None:
     elif task.as_tensors:
         meta.grad = gradient.clone()
     else:
-        meta.grad = mark_if_inference(new_tensor(type(tensor), np.array(gradient)))
+        meta.grad = mark_if_inference(new_tensor(type(tensor), np.array(gradient, order="C")))
     _tell_watcher(task, "retain_grad", tensor, before, meta.grad)
 
 

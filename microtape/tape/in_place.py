@@ -116,6 +116,15 @@ def _empty_with_layout(layout: tuple[int, ...], shape: tuple[int, ...], dtype: A
     return np.empty([shape[dim] for dim in layout], dtype).transpose(order)
 
 
+def copy_in_layout(array: Array, like: Array) -> Array:
+    """A copy of `array` with the layout of `like`, an array of the same shape; row-major if that has gaps in memory."""
+    if not _is_dense(like):
+        return array.copy()
+    result = _empty_with_layout(_layout_of(like), array.shape, array.dtype)
+    result[...] = array
+    return result
+
+
 def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "same") -> Any:
     """Run `node.forward` on x and the operands, write the result into x's memory, and make `node` the grad_fn of x.
 

@@ -2,7 +2,8 @@
 
 Note [Inference tensors]
   A tensor made in inference mode has `INFERENCE` in the place of a version counter. Saving it for backward and writing
-  to it outside of inference mode raise InferenceTensorError. A Watcher marks the results of operations; factories and
+  to it outside of inference mode raise InferenceTensorError. Its views are inference tensors that autograd does not
+  track: they have no base, and require grad only if told to. A Watcher marks the results of operations; factories and
   comparisons call `mark_if_inference` themselves.
 """
 

@@ -71,6 +71,7 @@ def _compute(node: MultiOutputOperation, tensors: Sequence[TensorState]) -> list
     """Run `node.forward` on the tensors' arrays. Raises RuntimeError if their shapes or dtypes do not match."""
     arrays = node.arrays(tensors)
     try:
-        return [as_array(output) for output in quiet_context().run(node.forward, *arrays)]
+        outputs = [as_array(output) for output in quiet_context().run(node.forward, *arrays)]
+        return [one if one.flags.c_contiguous else one.copy() for one in outputs] if node.row_major else outputs
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None

@@ -51,6 +51,7 @@ class Operation(Node):
     operands: ClassVar[tuple[str, ...]] = ("x",)
     results: ClassVar[tuple[str, ...]] = ("z",)
     op: ClassVar[str] = ""
+    row_major: ClassVar[bool] = False  # whether the result is contiguous even if numpy would lay it out like an operand
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()
     save_plans: ClassVar[dict[tuple[bool, ...], SavePlan]] = {}  # receiver_mask -> what to save
     full_save_plan: ClassVar[SavePlan] = ()  # the plan if all operands receive gradients
@@ -187,7 +188,9 @@ def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
     arrays = node.arrays(tensors)
     try:
         array = quiet_context().run(node.forward, *arrays)
-        return array if type(array) is _ndarray else np.asarray(array)
+        if type(array) is not _ndarray:
+            return np.asarray(array)
+        return array.copy() if node.row_major and not array.flags.c_contiguous else array
     except (TypeError, ValueError) as error:
         raise refusal(error, *arrays) from None
 

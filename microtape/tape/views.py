@@ -24,6 +24,7 @@ from microtape.tape.node import NO_EDGE, Edge
 from microtape.tape.operation import Operation, Unary, record, tracked
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import (
+    INFERENCE,
     TensorState,
     edge_of,
     ensure_meta,
@@ -146,7 +147,7 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     output = new_tensor(type(x), node.forward(array))
     edges = tracked((x,))
     view = make_view(output, x, (node,))
-    if edges:
+    if edges and view is not None:
         view.edge = (node, 0)
         record(node, (x,), edges, (output,), sys._getframe(2))
     elif (watcher := watch.watcher) is not None:
@@ -189,9 +190,9 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
     edges = tracked((x,))
     outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
     views = [make_view(output, x, (step,), "multi_output") for output, step in zip(outputs, steps, strict=True)]
-    if edges:
+    if edges and x.version is not INFERENCE:
         for output_nr, view in enumerate(views):
-            view.edge = (node, output_nr)
+            view.edge = (node, output_nr)  # type: ignore[union-attr]
         record(node, (x,), edges, outputs, sys._getframe(2))
     elif (watcher := watch.watcher) is not None:
         watcher.unrecorded(node, (x,), tuple(outputs), False)
@@ -205,12 +206,15 @@ def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
     return x
 
 
-def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "") -> View:
+def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "") -> View | None:
     """Make `output`, which shares the memory of `x`, a tracked view of x's base; it has no history yet.
 
-    Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own.
+    Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own. Returns None if
+    `x` is an inference tensor: then `output` is one, too, and no tracked view; see Note [Inference tensors].
     """
     output.version = x.version or ensure_version(x)
+    if output.version is INFERENCE:
+        return None
     if not mode.enabled:
         origin = "inference_mode" if mode.inference else "no_grad"
     before = x.meta.view if x.meta is not None else None

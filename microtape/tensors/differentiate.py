@@ -169,7 +169,7 @@ def _gradients_of(
             "allow_unused=True if this is the desired behavior."
         )
     return [
-        mark_if_inference(new_tensor(Tensor, np.array(gradient))) if is_array(gradient) else gradient
+        mark_if_inference(new_tensor(Tensor, np.array(gradient, order="C"))) if is_array(gradient) else gradient
         for gradient in result
     ]
 

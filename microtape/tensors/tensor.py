@@ -288,7 +288,12 @@ class Tensor(Methods):
         return result
 
     def detach_(self) -> Tensor:
-        """Remove the history of this tensor in place. Returns self. Raises InPlaceError on a view."""
+        """Remove the history of this tensor in place. Returns self. Raises InPlaceError on a view.
+
+        As in torch it has no effect in inference mode, and none on an inference tensor.
+        """
+        if mode.inference or is_inference(self):
+            return self
         if is_view(self):
             raise InPlaceError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

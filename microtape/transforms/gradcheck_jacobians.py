@@ -3,167 +3,244 @@
 Note [Numerical and analytical]
   Both are matrices with a row for each element of an input and a column for each element of an output. A numerical
   entry is the central difference (f(x + ε) - f(x - ε)) / 2ε for a step ε in one element; an analytical column is the
-  gradient that backward computes for a first gradient of 1 in one element. A complex element counts as two real ones:
-  its entry is ∂/∂Re + i · ∂/∂Im, which is torch's convention. The imaginary part of an output is checked separately,
-  with i as the first gradient.
+  gradient that backward computes for a first gradient of 1 in one element, an analytical row the tangent that forward
+  mode computes for a tangent of 1 in one element. An entry for a complex input is ∂/∂Re + i · ∂/∂Im, which is torch's
+  convention. Functions of complex numbers are checked part by part: backward for the real and the imaginary parts of
+  the outputs, forward mode for the real and the imaginary parts of the inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from microtape.basics.dtypes import is_differentiable
+from microtape.errors import GradcheckError
+from microtape.tape.operation import refusal
 from microtape.tape.tensor_state import Array, new_tensor
 from microtape.tensors.differentiate import grad
-from microtape.tensors.tensor import Tensor
+from microtape.tensors.tensor import Size, Tensor
 from microtape.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
 Matrix: TypeAlias = Array
 
+NOT_REENTRANT = (
+    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
+    "values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was {tolerance}."
+)
 
-class Jacobians:
-    """A function and the arguments at which to differentiate it.
 
-    `inputs` are the arguments that require grad, `numbers` their positions.
+class Problem:
+    """A function, the inputs at which to differentiate it, and its results there.
+
+    `wanted` are the inputs that require grad, `outputs` the results that require grad. `complex_numbers` are the
+    indices of the complex outputs (for forward mode: inputs) of which the function has only the `part` named.
     """
 
-    def __init__(self, func: Callable[..., Any], arguments: tuple[Any, ...], eps: float) -> None:
-        self.func, self.arguments, self.eps = func, arguments, eps
-        self.inputs = [one for one in arguments if isinstance(one, Tensor) and one.requires_grad]
-        self.numbers = [i for i, one in enumerate(arguments) if isinstance(one, Tensor) and one.requires_grad]
-        self.results = _as_tuple(func(*arguments))
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        inputs: Sequence[Any],
+        complex_numbers: Sequence[int] = (),
+        part: str = "",
+    ) -> None:
+        self.func, self.inputs = func, inputs
+        self.complex_numbers, self.part = complex_numbers, part
+        self.wanted = [one for one in inputs if isinstance(one, Tensor) and one.requires_grad]
+        self.results = as_tuple(func(*inputs))
         self.outputs = differentiable(self.results)
+        self.floating = [i for i, one in enumerate(self.results) if is_differentiable(one.array.dtype)]
 
-    def values(self) -> list[Matrix]:
-        """The function's differentiable outputs as flat arrays."""
-        return [output.array.reshape(-1).copy() for output in differentiable(self.func(*self.arguments))]
+    def numerical(self, eps: float) -> list[list[Matrix]]:
+        """For each wanted input, the numerical Jacobian of each floating-point or complex result."""
+        return [self._numerical(tensor, eps) for tensor in self.wanted]
 
-    def numerical(self, tensor: Tensor, output_index: int) -> Matrix:
-        """The numerical Jacobian of one output, as real numbers, with respect to one input."""
-        rows = []
-        for at in np.ndindex(tensor.array.shape):
-            row = self.difference(tensor, at, self.eps, output_index)
-            if tensor.array.dtype.kind == "c":
-                row = row + 1j * self.difference(tensor, at, 1j * self.eps, output_index)
-            rows.append(row)
-        return np.array(rows)
+    def _numerical(self, tensor: Tensor, eps: float) -> list[Matrix]:
+        """The numerical Jacobians with respect to one input."""
+        array = tensor.array
+        results = [self.results[i].array for i in self.floating]
+        matrices = [
+            np.zeros((array.size, result.size), array.dtype if array.dtype.kind == "c" else result.dtype)
+            for result in results
+        ]
+        for row, at in enumerate(np.ndindex(array.shape)):
+            found = self.slopes(array[(*at, ...)], (eps, eps), eps, f"on index {at} ")
+            for matrix, i in zip(matrices, self.floating, strict=True):
+                _set_row(matrix, row, found[i])
+        return matrices
 
-    def difference(self, tensor: Tensor, at: tuple[int, ...], step: complex, output_index: int) -> Matrix:
-        """The central difference of an output for a step in one element of an input."""
-        before = tensor.array[at].copy()
-        tensor.array[at] = before - step
-        low = self.parts(output_index)
-        tensor.array[at] = before + step
-        high = self.parts(output_index)
-        tensor.array[at] = before
-        return (high - low) / (2 * abs(step))
+    def slopes(self, target: Array, steps: tuple[Any, Any], eps: float, where: str = "") -> list[Matrix]:
+        """The slope of each result, flat, as an input's elements `target` move along the first of `steps`.
 
-    def step(self, tensor: Tensor, v: Matrix) -> list[Matrix]:
-        """The central differences of the outputs for a step along v in one input."""
-        before = tensor.array.copy()
-        tensor.array[...] = before - self.eps * v
-        low = self.values()
-        tensor.array[...] = before + self.eps * v
-        high = self.values()
-        tensor.array[...] = before
-        return [(b - a) / (2 * self.eps) for a, b in zip(low, high, strict=True)]
+        For complex elements the second step counts too, along the imaginary axis.
+        """
+        along_real = self._differences(target, steps[0], eps, where)
+        if target.dtype.kind != "c":
+            return along_real
+        along_imaginary = self._differences(target, steps[1] * 1j, eps, where)
+        return [a + b * 1j for a, b in zip(along_real, along_imaginary, strict=False)]
 
-    def parts(self, output_index: int) -> Matrix:
-        """An output of a new call of the function, as real numbers."""
-        return _as_parts(self.values()[output_index])
+    def _differences(self, target: Array, step: Any, eps: float, where: str) -> list[Matrix]:
+        """The central difference of each result, flat, for a step in the elements `target` of an input."""
+        before = target.copy()
+        target[...] = before - step
+        low = self._values()
+        target[...] = before + step
+        high = self._values()
+        target[...] = before
+        return [_difference(a, b, eps, where) for a, b in zip(low, high, strict=False)]
 
-    def by_backward(self, output: Tensor) -> list[Matrix]:
-        """By backward, the Jacobian of one output with respect to each input; its rows are those of `numerical`."""
-        units = [1.0, 1j] if output.array.dtype.kind == "c" else [1.0]
-        columns = [self.backward(output, at, unit) for unit in units for at in np.ndindex(output.array.shape)]
+    def _values(self) -> list[Array]:
+        """Copies of the results' arrays in a new call of the function."""
+        results = as_tuple(self.func(*self.inputs))
+        for one in results:
+            if not isinstance(one, Tensor):
+                raise AttributeError(f"'{type(one).__name__}' object has no attribute 'clone'")
+        return [one.array.copy() for one in results]
+
+    def fresh_outputs(self) -> list[Tensor]:
+        """The outputs of a new call of the function, with a graph of their own."""
+        return differentiable(self.func(*self.inputs))
+
+    def by_backward(
+        self, output: Tensor, firsts: Callable[[], Iterable[Array]], nondet_tol: float, check_grad_dtypes: bool
+    ) -> list[Matrix]:
+        """For each wanted input, a matrix with the gradient for each first gradient of `output` as a column.
+
+        `firsts` is called twice, as a backward may write to its gradient. Raises GradcheckError if a second computation
+        gives other gradients, or for a gradient of another dtype.
+        """
+        analytical, again = self._columns(output, firsts()), self._columns(output, firsts())
+        if check_grad_dtypes and any(
+            gradient is not None and gradient.array.dtype != tensor.array.dtype
+            for column in analytical
+            for gradient, tensor in zip(column, self.wanted, strict=True)
+        ):
+            raise GradcheckError("Gradient has dtype mismatch")
+        matrices, others = self._matrices(analytical), self._matrices(again)
+        for a, b in zip(matrices, others, strict=True):
+            with np.errstate(all="ignore"):
+                largest = np.max(np.abs(a - b), initial=0)
+            if largest > nondet_tol:
+                raise GradcheckError(NOT_REENTRANT.format(tolerance=nondet_tol))
+        return matrices
+
+    def _columns(self, output: Tensor, firsts: Iterable[Array]) -> list[Any]:
+        """For each first gradient of `output`, the gradients of the wanted inputs."""
         return [
-            np.stack([column[i] for column in columns], axis=1)
-            if columns
-            else np.zeros((tensor.array.size, 0), tensor.array.dtype)
-            for i, tensor in enumerate(self.inputs)
+            grad(output, self.wanted, new_tensor(Tensor, first), retain_graph=True, allow_unused=True)
+            for first in firsts
         ]
 
-    def backward(self, output: Tensor, at: tuple[int, ...], unit: complex) -> list[Matrix]:
-        """The gradients of the inputs for a first gradient of `unit` in one element of an output."""
-        first = np.zeros_like(output.array)
-        first[at] = unit
-        return self.gradients(output, first)
+    def _matrices(self, columns: list[Any]) -> list[Matrix]:
+        """For each wanted input, its gradients as the columns of a matrix."""
+        matrices = [np.zeros((tensor.array.size, len(columns)), tensor.array.dtype) for tensor in self.wanted]
+        for j, gradients in enumerate(columns):
+            for matrix, gradient in zip(matrices, gradients, strict=True):
+                if gradient is not None:
+                    matrix[:, j] = gradient.array.reshape(-1)
+        return matrices
 
-    def gradients(self, output: Tensor, first: Matrix) -> list[Matrix]:
-        """The gradients of the inputs for this first gradient, flat; zeros for inputs without one."""
-        found = grad(output, self.inputs, new_tensor(Tensor, first), retain_graph=True, allow_unused=True)
-        return [
-            np.zeros(tensor.array.size, tensor.array.dtype) if gradient is None else gradient.array.reshape(-1)
-            for gradient, tensor in zip(found, self.inputs, strict=True)
-        ]
+    def by_forward(self, tangents: Sequence[Iterable[Array]], check_grad_dtypes: bool) -> list[list[Matrix]]:
+        """For each wanted input, a matrix for each floating-point result, with its tangents as rows.
 
-    def by_forward(self, number: int) -> list[Matrix]:
-        """By forward mode, the Jacobian of each output with respect to one input; its rows are those of `numerical`."""
-        array = self.arguments[number].array
-        rows: list[list[Matrix]] = [[] for _ in self.outputs]
-        for at in np.ndindex(array.shape):
-            found = self.along(number, at, 1.0)
-            if array.dtype.kind == "c":
-                found = [a + 1j * b for a, b in zip(found, self.along(number, at, 1j), strict=True)]
-            for row, one in zip(rows, found, strict=True):
-                row.append(one)
-        return [np.array(row) for row in rows]
-
-    def along(self, number: int, at: tuple[int, ...], unit: complex) -> list[Matrix]:
-        """The tangents of the outputs, as real numbers, for a tangent of `unit` in one element of an input."""
-        tangent = np.zeros_like(self.arguments[number].array)
-        tangent[at] = unit
-        return [_as_parts(one.reshape(-1)) for one in self.tangents({number: tangent})]
-
-    def tangents(self, given: Mapping[int, Matrix]) -> list[Matrix]:
-        """The tangents of the outputs for tangents of some arguments, given by position; the others have none."""
+        `tangents` has, for each wanted input, the tangents to give it, one after the other; all others are zero then.
+        Raises GradcheckError if a tangent is complex and its result is not, or the other way round.
+        """
+        jacobians = []
         with dual_level():
-            arguments = [
-                make_dual(one.detach(), new_tensor(Tensor, given[i].copy()))
-                if i in given
-                else one.detach()
-                if isinstance(one, Tensor)
-                else one
-                for i, one in enumerate(self.arguments)
-            ]
-            results = _as_tuple(self.func(*arguments))
-            found = []
-            for output, result in zip(self.results, results, strict=True):
-                if isinstance(output, Tensor) and output.requires_grad:
-                    tangent = unpack_dual(result).tangent
-                    found.append(np.zeros_like(result.array) if tangent is None else tangent.array.copy())
+            zeros = [np.zeros_like(tensor.array) for tensor in self.wanted]
+            inputs = duals(self.inputs, zeros)
+            for zero, directions in zip(zeros, tangents, strict=True):
+                rows: list[list[Matrix]] = []
+                for direction in directions:
+                    zero[...] = direction
+                    rows.append(self._tangents(inputs, check_grad_dtypes))
+                    zero[...] = 0
+                jacobians.append(
+                    [
+                        np.array([row[i] for row in rows]).reshape(len(rows), self.results[number].array.size)
+                        for i, number in enumerate(self.floating)
+                    ]
+                )
+        return jacobians
+
+    def _tangents(self, inputs: Sequence[Any], check_grad_dtypes: bool) -> list[Matrix]:
+        """The tangents of the floating-point results for dual inputs, flat."""
+        found = []
+        for one in as_tuple(self.func(*inputs)):
+            if not is_differentiable(one.array.dtype):
+                continue
+            tangent = unpack_dual(one).tangent
+            if tangent is None:
+                found.append(np.zeros(one.array.size, one.array.dtype))
+                continue
+            if check_grad_dtypes and tangent.is_complex() != one.is_complex():
+                raise GradcheckError("Forward AD gradient has dtype mismatch.")
+            found.append(tangent.array.reshape(-1).copy())
         return found
 
 
-def _as_parts(flat: Matrix) -> Matrix:
-    """The array as real numbers: of complex ones, the real parts and then the imaginary parts."""
-    return np.concatenate([flat.real, flat.imag]) if flat.dtype.kind == "c" else flat
+def duals(inputs: Sequence[Any], tangents: Iterable[Array]) -> list[Any]:
+    """The inputs, those that require grad replaced by dual tensors with these tangents, which are not copied."""
+    given = iter(tangents)
+    return [
+        make_dual(one.detach(), new_tensor(Tensor, next(given)))
+        if isinstance(one, Tensor) and one.requires_grad
+        else one
+        for one in inputs
+    ]
 
 
-def _as_tuple(outputs: Any) -> tuple[Any, ...]:
+def units(array: Array) -> Iterable[Array]:
+    """Arrays like `array` with a 1 in one element and 0 elsewhere, for each element in turn."""
+    for at in np.ndindex(array.shape):
+        unit = np.zeros(array.shape, array.dtype)
+        unit[at] = 1
+        yield unit
+
+
+def _difference(low: Array, high: Array, eps: float, where: str) -> Matrix:
+    """The central difference, flat. Raises AssertionError if a result has changed its shape or dtype."""
+    for what, a, b in (
+        ("shape", Size(low.shape), Size(high.shape)),
+        ("dtype", f"microtape.{low.dtype.name}", f"microtape.{high.dtype.name}"),
+    ):
+        if a != b:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by {eps}, "
+                f"but got: {what}s {a} and {b}."
+            )
+    try:
+        with np.errstate(all="ignore"):  # Note [NaN and Inf are results]
+            return np.asarray((high - low) / (2 * eps)).reshape(-1)
+    except TypeError as error:
+        raise refusal(error, high, low) from None
+
+
+def _set_row(matrix: Matrix, row: int, values: Array) -> None:
+    """Fill a row of a matrix. Raises RuntimeError if a result had another size when it was first computed."""
+    try:
+        matrix[row] = values
+    except ValueError:
+        size, count = matrix.shape[1], values.size
+        raise RuntimeError(
+            f"The expanded size of the tensor ({size}) must match the existing size ({count}) at non-singleton "
+            f"dimension 0.  Target sizes: [{size}].  Tensor sizes: [{count}]"
+        ) from None
+
+
+def as_tuple(outputs: Any) -> tuple[Any, ...]:
     """A function's results as a tuple, also a single one."""
     return tuple(outputs) if isinstance(outputs, tuple | list) else (outputs,)
 
 
 def differentiable(outputs: Any) -> list[Tensor]:
     """A function's results that require grad. Raises AttributeError, as torch does, for one that is not a tensor."""
-    results = _as_tuple(outputs)
+    results = as_tuple(outputs)
     for one in results:
         if not isinstance(one, Tensor):
             raise AttributeError(f"'{type(one).__name__}' object has no attribute 'requires_grad'")
     return [one for one in results if one.requires_grad]
-
-
-def plain_values(outputs: Any) -> list[Matrix]:
-    """Copies of the arrays of all tensors among a function's results."""
-    return [one.array.copy() for one in _as_tuple(outputs) if isinstance(one, Tensor)]
-
-
-def random_like(tensor: Tensor, generator: np.random.Generator) -> Tensor:
-    """Random numbers from a standard normal distribution, in the shape and dtype of `tensor`."""
-    array = generator.standard_normal(tensor.array.shape)
-    if tensor.array.dtype.kind == "c":
-        array = array + 1j * generator.standard_normal(tensor.array.shape)
-    return new_tensor(Tensor, np.asarray(array, tensor.array.dtype))

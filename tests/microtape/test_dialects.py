@@ -148,6 +148,43 @@ def test_positions_work_as_well_as_names():
     assert y.grad.item() == 3.0
 
 
+def test_a_function_may_be_called_directly():
+    x = leaf([1.0, 2.0])
+    y = MulConstant(x, 2)
+    assert y.grad_fn.name() == "MulConstantBackward"
+    assert y.grad_fn.code.co_filename == __file__
+    (y + MulConstant(x, constant=3.0)).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+    with pytest.raises(TypeError, match="missing"):
+        MulConstant()
+
+
+def test_a_function_made_of_a_forward_and_a_backward():
+    def mul_constant(ctx, tensor, constant):
+        ctx.save_for_backward(constant=constant)
+        return tensor * constant
+
+    function = dialects.autograd_function(mul_constant, lambda ctx, grad: {"tensor": grad * ctx.saved.constant})
+    x = leaf([1.0, 2.0])
+    y = function(x, 2.0)
+    assert y.grad_fn.name() == "mul_constantBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_list_of_outputs():
+    def forward(ctx, x):
+        ctx.save_for_backward(x=x)
+        return [x * 2, x * x]
+
+    two = dialects.autograd_function(forward, lambda ctx, g, h: {"x": g * 2 + h * 2 * ctx.saved.x})
+    x = leaf([1.0, 3.0])
+    doubled, squared = two(x)
+    assert (doubled.output_nr, squared.output_nr) == (0, 1)
+    (doubled + squared).sum().backward()
+    assert x.grad.tolist() == [4.0, 8.0]
+
+
 def test_lists_and_saved_data():
     x = leaf([1.0, 3.0])
     powers, signs = Powers.apply(x, 3)
@@ -204,6 +241,12 @@ def test_backward_with_the_arguments_in_oneflows_order():
     assert x.grad.tolist() == [4.0, 44.0]
     with pytest.raises(FreedGraphError):
         dialects.backward(y, mt.ones(2))
+    dialects.backward(tensors=[x * x], grad_tensors=[mt.ones(2)])
+    assert x.grad.tolist() == [6.0, 48.0]
+    with pytest.raises(TypeError, match="multiple values for argument 'outputs'"):
+        dialects.backward(y, tensors=y)
+    with pytest.raises(TypeError, match="missing"):
+        dialects.backward()
 
 
 def test_the_core_knows_nothing_of_them():

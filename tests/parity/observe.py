@@ -13,6 +13,7 @@ An exception that ends the program is compared too, with the line that raised it
 
 from __future__ import annotations
 
+import itertools
 import re
 import traceback
 import warnings
@@ -94,7 +95,10 @@ class See:
 
     @contextmanager
     def order(self, *roots: Any) -> Iterator[list[str]]:
-        """Compare which of the nodes that `roots` reach run inside, in which order."""
+        """Compare which of the nodes that `roots` reach run inside, in which order.
+
+        Leaves that become ready together are compared as a set: torch takes them from a heap, in no particular order.
+        """
         ran: list[str] = []
         handles = []
         for number, node in enumerate(reachable(roots)):
@@ -105,7 +109,7 @@ class See:
         finally:
             for handle in handles:
                 handle.remove()
-            self._add(ran)
+            self._add(_without_order_of_leaves(ran))
 
     def graph(self, *roots: Any) -> None:
         """Compare the nodes that `roots` reach, numbered in the order of discovery, and their edges."""
@@ -164,6 +168,18 @@ def reachable(roots: Any) -> list[Any]:
             nodes.append(node)
             stack.extend(to for to, _ in reversed(node.next_functions))
     return nodes
+
+
+def _without_order_of_leaves(ran: list[str]) -> list[str]:
+    """The labels of nodes in the order in which they ran, those of neighbouring leaves sorted.
+
+    A leaf runs as soon as it is ready, so neighbours became ready together.
+    """
+    found: list[str] = []
+    for is_leaf, group in itertools.groupby(ran, key=lambda label: label.endswith("AccumulateGrad")):
+        labels = list(group)
+        found += sorted(labels) if is_leaf else labels
+    return found
 
 
 def as_microtape(text: str) -> str:

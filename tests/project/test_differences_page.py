@@ -2,7 +2,7 @@
 
 from tests.support.differences_page import BY_DESIGN, PAGE, page, sections
 
-KNOWN = 60
+KNOWN = 66
 """How many differences there are. Whoever adds one changes this number, and says why in the table."""
 
 

@@ -35,11 +35,14 @@ BY_DESIGN = [
     "them, and its backward fails.",
     "A `GradientEdge` has two fields; PyTorch's has a third, which keeps the graph alive, as the node does here. There "
     "are no in-place views (`t_`, `unsqueeze_`, ...).",
-    "`.grad._version` counts the writes to a `.grad`; PyTorch's may also count earlier accumulations. A tensor that "
-    "`pickle` or `copy` made is at version 0; PyTorch's is at 1.",
+    "A tensor that `pickle` or `copy` made is at version 0; PyTorch's is at 1.",
     "A write to `.grad` in a post-accumulate hook reaches the gradient that hooks of AccumulateGrad see afterwards, if "
     "`.grad` was None and no tensor hook or pre-hook is registered. In PyTorch it depends on who else "
     "holds the gradient.",
+    "`stride()` may differ: a result computed from an operand that is not row-major is row-major more often here, and "
+    "of dimensions of size 0 and 1 the strides mean nothing. Where PyTorch's result is contiguous, ours is, apart from "
+    "`rms_norm` and products of expanded tensors; so `view` takes it. `inv`, `solve` and `cholesky` give row-major "
+    "matrices here.",
 ]
 
 HEAD = """# Known differences from PyTorch

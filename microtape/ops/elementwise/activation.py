@@ -181,7 +181,7 @@ class LogSigmoidBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return -log_of_one_plus_exp(-x)
+        return np.negative(log_of_one_plus_exp(-x), order="C")
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * sigmoid(-x)

@@ -252,7 +252,7 @@ def _truth(function: Callable[..., Any], x: TensorState, dim: Any, keepdim: bool
 
     def find(array: Any) -> Any:
         dims = () if dim in ((), []) else dim_tuple(dim, array.ndim)  # an empty `dim` means no dimension here
-        found = np.asarray(function(array, dims, keepdims=keepdim))
+        found = np.asarray(function(array, dims, keepdims=keepdim), order="C")
         return found.astype(np.uint8) if array.dtype == np.uint8 else found
 
     return undifferentiable(find, x, op=function.__name__)
@@ -266,7 +266,7 @@ def count_nonzero(input: TensorState, dim: Any = None) -> Any:
 def nonzero(input: TensorState, *, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: a row for each, or with `as_tuple` a tensor for each dimension."""
     if as_tuple:
-        return tuple([new_tensor(type(input), indices) for indices in np.nonzero(np.atleast_1d(input.array))])
+        return tuple([new_tensor(type(input), indices.copy()) for indices in np.nonzero(np.atleast_1d(input.array))])
     return undifferentiable(np.argwhere, input)
 
 

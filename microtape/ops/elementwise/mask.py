@@ -25,6 +25,7 @@ class MaskedFillBackward0(Operation):
     """A number where the mask is True."""
 
     __slots__ = ("mask", "number")
+    row_major = True
     formula = "z = n where m, else x    ∂x = 0 where m, else g"
     op = "masked_fill"
 
@@ -43,6 +44,7 @@ class MaskedFillBackward1(Operation):
     """A tensor without dimensions where the mask is True."""
 
     __slots__ = ("mask",)
+    row_major = True
     operands = ("x", "y")
     formula = "z = y where m, else x    ∂x = 0 where m, else g,  ∂y = Σ g where m"
     op = "masked_fill"
@@ -81,6 +83,7 @@ class MaskedSelectBackward0(Operation):
 
 class MaskedScatterBackward0(Operation):
     __slots__ = ("mask", "y_shape")
+    row_major = True
     operands = ("x", "y")
     formula = "z = x, with the elements of y in turn where m    ∂x = 0 where m, else g,  ∂y = g where m"
 

@@ -192,4 +192,4 @@ def _drawn_places(weights: Array, num_samples: int, replacement: bool, generator
         places = np.stack([np.searchsorted(row, chance) for row, chance in pairs])
         return np.reshape(places, (*weights.shape[:-1], num_samples)).astype(np.int64)
     races = weights / _waiting_times(weights.shape, generator).astype(weights.dtype)  # the first to arrive are drawn
-    return np.argsort(-races, -1, kind="stable")[..., :num_samples]
+    return np.argsort(-races, -1, kind="stable")[..., :num_samples].copy()

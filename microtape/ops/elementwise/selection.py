@@ -166,7 +166,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     condition is not of dtype bool.
     """
     if input is None and other is None:
-        return tuple([new_tensor(type(condition), indices) for indices in np.nonzero(np.atleast_1d(condition.array))])
+        return tuple(
+            [new_tensor(type(condition), indices.copy()) for indices in np.nonzero(np.atleast_1d(condition.array))]
+        )
     tensor = next((one for one in (input, other, condition) if isinstance(one, TensorState)), None)
     if tensor is None:
         return choose(condition, input, other)

@@ -20,6 +20,7 @@ class AlongDim(Operation):
     """Common to operations with a dimension and an index tensor, which is saved."""
 
     __slots__ = ("dim", "index", "x_shape")
+    row_major = True
     x_shape: tuple[int, ...]
 
     def __init__(self, dim: int, index: Any) -> None:

@@ -20,6 +20,7 @@ __all__ = ["diag", "diag_embed", "trace", "tril", "triu"]
 
 class TrilBackward0(Operation):
     __slots__ = ("diagonal",)
+    row_major = True
     formula = "z = x, 0 above the diagonal    ∂x = g, 0 above the diagonal"
 
     def __init__(self, diagonal: int) -> None:

@@ -38,6 +38,7 @@ class IndexBackward0(Operation):
     """
 
     __slots__ = ("indices", "key", "x_shape")
+    row_major = True
     formula = "z = x[indices]    ∂x = g added up at the indices"
 
     def __init__(self, key: tuple[Any, ...], indices: TensorState | None = None) -> None:

@@ -16,6 +16,7 @@ class ConstantPadNdBackward0(Operation):
     """Padding with a constant; negative widths crop."""
 
     __slots__ = ("value", "widths")
+    row_major = True
     formula = "z = x with n around it    ∂x = the middle of g"
     op = "pad"
 

@@ -53,7 +53,7 @@ class EuclideanDistBackward0(Binary):
         both = np.sum(wide_x * wide_x, -1, keepdims=True) + np.sum(wide_y * wide_y, -2, keepdims=True)
         squares = both - 2 * (wide_x @ wide_y)
         squares[squares < both * (4 * np.finfo(np.float64).eps)] = 0
-        return np.sqrt(squares).astype(x.dtype)
+        return np.sqrt(squares).astype(x.dtype, order="C")
 
     def grad_x(self, g: Any, x: Any, y: Any, z: Any) -> Any:
         shares = masked_fill(g / z, z == 0, 0)

@@ -87,6 +87,6 @@ def one_hot(tensor: TensorState, num_classes: int = -1) -> Any:
             raise RuntimeError("Class values must be non-negative.")
         if classes.size and classes.max() >= count:
             raise RuntimeError("Class values must be smaller than num_classes.")
-        return (classes[..., None] == np.arange(count)).astype(np.int64)
+        return (classes[..., None] == np.arange(count)).astype(np.int64, order="C")
 
     return undifferentiable(rows, tensor, op="one_hot")

@@ -26,6 +26,7 @@ class Normalization(Operation):
 
     __slots__ = ("center", "dims", "eps", "scale", "x_shape")
     operands = ("x", "weight", "bias")
+    row_major = True
     formula = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
     center: Any  # x̄
     scale: Any  # 1 / √(σ² + ε)

@@ -20,6 +20,7 @@ class RunningChoice(MultiOutputOperation):
     """Common: the element chosen so far, at ties the later one; from the first NaN on, NaN."""
 
     __slots__ = ("dim",)
+    row_major = True
     results = ("values", "indices")
     choose: ClassVar[Any]
 

@@ -28,6 +28,7 @@ class Scan(Operation):
     """Common: the dimension, and the dtype of the result."""
 
     __slots__ = ("dim", "to_dtype")
+    row_major = True
 
     def __init__(self, dim: int, dtype: Any = None) -> None:
         super().__init__()

@@ -22,6 +22,7 @@ class SoftmaxAlongDim(Operation):
     """Common to softmax and its logarithm: the dimension, as a tuple, which is empty for a scalar."""
 
     __slots__ = ("dim", "kernel")
+    row_major = True
 
     def __init__(self, dim: tuple[int, ...] | None, ndim: int) -> None:
         super().__init__()

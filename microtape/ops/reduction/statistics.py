@@ -79,6 +79,7 @@ class VarMeanBackward0(MultiOutputOperation):
     """The variance and the mean at once; `deviation` is the operation that computes the former."""
 
     __slots__ = ("deviation",)
+    row_major = True
     results = ("z", "mean")
     formula = "z = Σ (x - x̄)² / (n - c), and x̄    ∂x = 2 g₀ (x - x̄) / (n - c) + g₁ / n"
     returns = staticmethod(lambda *outputs: outputs)

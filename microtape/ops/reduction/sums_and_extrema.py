@@ -23,6 +23,7 @@ class Reduction(Operation):
     """Common to reductions: the reduced dimensions (None: all), and expanding z's shape back to x's."""
 
     __slots__ = ("dim", "keepdim", "x_shape")
+    row_major = True
     x_shape: tuple[int, ...]
 
     def __init__(self, dim: tuple[int, ...] | None, keepdim: bool) -> None:

@@ -22,7 +22,7 @@ class FlipBackward0(Operation):
         self.dims = dims
 
     def forward(self, x: Any) -> Any:
-        return np.flip(x, self.dims).copy()
+        return np.array(np.flip(x, self.dims))  # laid out like x
 
     def grad_x(self, g: Any) -> Any:
         return flip(g, self.dims)
@@ -30,6 +30,7 @@ class FlipBackward0(Operation):
 
 class RollBackward0(Operation):
     __slots__ = ("dims", "shifts")
+    row_major = True
     formula = "z = x, shifted cyclically    ∂x = g, shifted back"
 
     def __init__(self, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> None:

@@ -32,6 +32,7 @@ __all__ = [
 class CatBackward0(Promoting):
     __slots__ = ("dim", "shapes")
     operands = ()
+    row_major = True
     formula = "z = x₀, x₁, … concatenated    ∂xᵢ = its part of g"
 
     def __init__(self, dim: int) -> None:
@@ -62,6 +63,7 @@ class CatBackward0(Promoting):
 class StackBackward0(Promoting):
     __slots__ = ("dim",)
     operands = ()
+    row_major = True
     formula = "z = x₀, x₁, … stacked along a new dimension    ∂xᵢ = its part of g"
 
     def __init__(self, dim: int) -> None:

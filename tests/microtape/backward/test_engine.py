@@ -43,6 +43,14 @@ def test_nodes_run_latest_first_and_each_leaf_as_soon_as_it_is_ready():
     assert names == ["MulBackward0", "MulBackward0", "AccumulateGrad", "ExpBackward0", "MulBackward0", "AccumulateGrad"]
 
 
+def test_leaves_that_become_ready_together_run_in_the_order_of_arrival():
+    order, leaves = [], [leaf(1.0) for _ in range(6)]
+    for i, one in enumerate(leaves):
+        one.register_hook(lambda gradient, i=i: order.append(i))
+    mt.stack(leaves).sum().backward()
+    assert order == [0, 1, 2, 3, 4, 5]
+
+
 def test_a_node_waits_for_all_of_its_gradients():
     x = leaf(3.0)
     a = x * x

@@ -831,3 +831,125 @@ def hooks_and_callbacks_deep(mt, see):
     ):
         build(150, register).backward()
         see(len(ran))
+
+
+def times_ten(tensor):
+    """Write to the tensor's memory."""
+    tensor.detach().mul_(10)
+
+
+@shows("9 accumulation")
+def gradients_of_leaves_share_no_memory(mt, see):
+    for function in (lambda x, y: x + y, lambda x, y: (x + y).exp(), lambda x, y: x - y, lambda x, y: x.view(3, 1) + y):
+        x, y = mt.ones(3, requires_grad=True), mt.ones(3, requires_grad=True)
+        z = function(x, y)
+        gradient = mt.ones_like(z)
+        z.backward(gradient, retain_graph=True)
+        times_ten(x.grad)
+        see.value(x.grad, y.grad, gradient)
+        gradient.mul_(3)
+        see.value(x.grad, y.grad, gradient)
+        z.sum().backward()
+        times_ten(y.grad)
+        see.value(x.grad, y.grad)
+    x, gradient = mt.ones(3, requires_grad=True), mt.ones(3)
+    x.backward(gradient)
+    times_ten(gradient)
+    see.value(x.grad)
+    x.backward(gradient)
+    times_ten(x.grad)
+    see.value(x.grad, gradient)
+
+
+@shows("9 accumulation")
+def gradients_of_hooks_and_results_share_no_memory(mt, see):
+    kept = []
+    x = mt.ones(3, requires_grad=True)
+    y = x + 1
+    z = y + 1
+    for tensor in (x, y, z):
+        tensor.register_hook(kept.append)
+    y.retain_grad()
+    z.retain_grad()
+    z.exp().sum().backward()
+    for tensor in (x.grad, y.grad, z.grad):
+        times_ten(tensor)
+        see.value(x.grad, y.grad, z.grad)
+    x, constant = mt.ones(3, requires_grad=True), mt.full((3,), 5.0)
+    x.register_hook(lambda gradient: constant)
+    (x * 2).sum().backward()
+    times_ten(x.grad)
+    see.value(constant)
+    constant.mul_(3)
+    see.value(x.grad)
+
+
+@shows("9 accumulation")
+def gradients_of_leaves_have_the_layout_of_the_leaf(mt, see):
+    rows, columns, gaps = mt.ones(2, 3), mt.ones(3, 2).t(), mt.ones(4, 3)[::2]
+    expanded = mt.ones(1, 3).expand(2, 3)
+    for leaf in (rows, columns, gaps, expanded):
+        for function in (
+            lambda x: x.t().exp(),
+            lambda x: x * 2,
+            lambda x: x.exp(),
+            lambda x: x + x,
+            lambda x: x @ mt.ones(3, 4),
+            lambda x: mt.ones(4, 2) @ x,
+            lambda x: mt.ones(4, 3) @ x.t(),
+            lambda x: x.sum(0),
+        ):
+            x = leaf.detach().requires_grad_()
+            for _ in range(2):
+                function(x).sum().backward()
+                see(x.stride(), x.grad.stride(), x.grad.is_contiguous())
+            x.grad = None
+            x.backward(mt.ones(3, 2).t())
+            see(x.grad.stride())
+    w = mt.ones(4, 3, requires_grad=True)
+    (rows @ w.t()).sum().backward()
+    see(w.grad.view(-1))
+    see.value(mt.autograd.grad((rows @ w.t()).exp().sum(), w)[0].view(-1))
+    y = w.t() * 1
+    y.retain_grad()
+    y.exp().sum().backward()
+    see.value(y.grad.view(-1))
+
+
+@shows(
+    "2 grad(outputs, inputs, ...)",
+    differs="`grad()` returns arrays of its own: writing to one of the gradients changes nothing else. In PyTorch two "
+    "equal gradients, or a gradient and the first gradient that was given, may be one tensor, and a gradient may be an "
+    "expanded view that cannot be written to.",
+)
+def gradients_that_share_memory(mt, see):
+    x, y = mt.ones(3, requires_grad=True), mt.ones(3, requires_grad=True)
+    of_x, of_y = mt.autograd.grad((x + y).exp().sum(), [x, y])
+    times_ten(of_x)
+    see.value(of_y)
+    (of_x,) = mt.autograd.grad(x.sum(), x)
+    with see.raising():
+        times_ten(of_x)
+
+
+@shows(
+    "1 _version",
+    differs="The version of a gradient counts the writes of your program, and for a `.grad` the accumulations; "
+    "PyTorch's also counts writes inside of its formulas and sums, as in the gradient of `x[[0, 1]]`.",
+)
+def versions_of_gradients(mt, see):
+    x = mt.ones(3, requires_grad=True)
+    see([mt.autograd.grad(one.sum(), x)[0]._version for one in (x * 2, x[[0, 1]], x * x, x.sort().values)])
+
+
+@shows(
+    "9 order",
+    differs="Leaves that become ready together are evaluated in the order in which they became ready. PyTorch takes "
+    "them from a heap, whose order depends on how many they are: those of `stack([a, b, c, d])` as `a`, `c`, `b`, `d`.",
+)
+def leaves_that_become_ready_together(mt, see):
+    order, leaves = [], [mt.ones(2, requires_grad=True) for _ in range(4)]
+    for i, leaf in enumerate(leaves):
+        leaf.register_hook(lambda gradient, i=i: order.append(i))
+    mt.stack(leaves).sum().backward()
+    see(order)

@@ -1,5 +1,6 @@
 """Section 5 of the semantics: inference mode."""
 
+import copy
 import threading
 
 from tests.parity.rows import shows
@@ -160,13 +161,123 @@ def backward_inside(mt, see):
         y.backward()
 
 
+@shows("5 inference_mode")
+def views_of_inference_tensors_are_not_tracked(mt, see):
+    def flags(tensor):
+        return tensor.requires_grad, tensor.is_leaf, tensor.is_inference(), tensor._is_view(), tensor.grad_fn
+
+    with mt.inference_mode():
+        leaf = mt.ones(2, requires_grad=True)
+        for view in (
+            leaf.view(2, 1),
+            leaf[0],
+            leaf.reshape(1, 2),
+            leaf.expand(3, 2),
+            leaf.split(1)[0],
+            leaf.unbind()[0],
+        ):
+            see(flags(view), flags(view.detach()), flags(view.data), flags(view.clone()))
+        view = leaf.view(2, 1).requires_grad_()
+        see(flags(view), flags(view.view(-1)), flags(view.add_(1)), flags(leaf.requires_grad_(False)), flags(view))
+        with mt.inference_mode(False):
+            see(
+                flags(leaf.requires_grad_(False).view(2, 1)), flags(view.view(-1)), flags(view[0]), flags(view.detach())
+            )
+        with mt.enable_grad():
+            see(flags(view.view(-1)))
+    see(flags(view.view(-1)), flags(view.split(1)[0]), flags(view.unbind()[0]), flags(view.t()))
+    with see.raising():
+        view.view(-1).sum().backward()
+
+
+@shows("5 inference_mode")
+def functions_on_inference_tensors(mt, see):
+    class Same(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            see(mt.is_inference_mode_enabled(), ctx.needs_input_grad)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    class Flat(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view(-1)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    class Doubled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x, n = mt.ones(2, requires_grad=True), mt.ones(2)
+    with mt.inference_mode():
+        leaf = mt.ones(2, requires_grad=True)
+        for function in (Same, Flat, Doubled):
+            for tensor in (leaf, x, x * 1, n):
+                with see.raising():
+                    y = function.apply(tensor)
+                    see(y.requires_grad, y.is_leaf, y.is_inference(), y._is_view(), y.grad_fn)
+    for function in (Same, Flat, Doubled):
+        with see.raising():
+            y = function.apply(leaf)
+            see(y.requires_grad, y.is_leaf, y.is_inference(), y._is_view(), y.grad_fn.name())
+
+
+@shows("5 inference_mode")
+def detaching_in_place_has_no_effect(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    y = x * 2
+    v = y.view(2, 1)
+    with mt.inference_mode():
+        leaf = mt.ones(2, requires_grad=True)
+        see([one.detach_() is one for one in (x, y, v, leaf)], [one.requires_grad for one in (x, y, v, leaf)])
+        see([one.is_leaf for one in (x, y, v, leaf)])
+    see(leaf.detach_().requires_grad, leaf.view(2, 1).detach_().requires_grad, x.detach_().requires_grad)
+    with see.raising():
+        v.detach_()
+
+
+@shows("5 inference_mode")
+def deep_copies(mt, see):
+    n = mt.ones(2, requires_grad=True)
+    with mt.inference_mode():
+        i, leaf = mt.ones(2), mt.ones(2, requires_grad=True)
+        copies = [copy.deepcopy(one) for one in (i, leaf, n)]
+    copies += [copy.deepcopy(one) for one in (i, leaf, n)]
+    see([(one.is_inference(), one.requires_grad, one.is_leaf) for one in copies])
+
+
 @shows(
     "5 inference_mode",
     differs="An inference tensor that was told to require grad is recorded in normal mode like any other tensor that "
-    "does. PyTorch records an operation only if one of its operands is a normal tensor.",
+    "does. PyTorch records an operation only if one of its operands is a normal tensor, and a clone as CopyBackwards.",
 )
 def told_to_require_grad(mt, see):
     with mt.inference_mode():
         x = mt.ones(2).requires_grad_()
     y = -x
-    see(y.requires_grad, (x + mt.ones(2)).requires_grad)
+    see(y.requires_grad, (x + mt.ones(2)).requires_grad, x.clone().grad_fn.name())
+
+
+@shows(
+    "5 inference_mode",
+    differs="Writing to the `.data` of an inference tensor outside of inference mode raises an error, like any write "
+    "to an inference tensor. PyTorch lets it through.",
+)
+def writing_through_data(mt, see):
+    with mt.inference_mode():
+        x = mt.ones(2)
+    with see.raising():
+        x.data.add_(1)

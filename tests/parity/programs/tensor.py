@@ -660,3 +660,44 @@ def copied_in_inference_mode(mt, see):
 @shows("1 __deepcopy__", differs="A pickled view holds its own elements; PyTorch's holds all memory of its base")
 def strides_of_a_pickled_view(mt, see):
     see(pickle.loads(pickle.dumps(mt.arange(6.0)[::2])).stride())
+
+
+@shows("12 0-d and zero-size tensors")
+def results_that_view_takes(mt, see):
+    x, y = mt.arange(6.0).view(2, 3).t().requires_grad_(), mt.arange(3.0).view(3, 1).expand(3, 2)
+    index = mt.tensor([0, 1])
+    for function in (
+        lambda: mt.stack([x, y]),
+        lambda: mt.stack([x, x], 1),
+        lambda: mt.cat([x, x]),
+        lambda: mt.cat([x, x], 1),
+        lambda: mt.hstack([x, y]),
+        lambda: mt.vstack([x, x]),
+        lambda: mt.dstack([x, x]),
+        lambda: x.tile(2, 2),
+        lambda: x.repeat(2, 1),
+        lambda: x.flip(0),
+        lambda: x.roll(1, 0),
+        lambda: x.sum(0, keepdim=True),
+        lambda: x.unsqueeze(0).sum(1),
+        lambda: x.cumsum(0),
+        lambda: x.softmax(1),
+        lambda: x.log_softmax(0),
+        lambda: x[:, index],
+        lambda: x[index],
+        lambda: x.index_select(1, index),
+        lambda: x.gather(0, mt.tensor([[0, 1], [1, 2]])),
+        lambda: x.masked_fill(y > 1, 0.0),
+        lambda: mt.where(y > 1, y, y),
+        lambda: x @ x.t(),
+        lambda: y.clone(),
+        lambda: y + 0,
+        lambda: x.clone(),
+        lambda: x.contiguous(),
+        lambda: x.exp(),
+        lambda: x.tril(),
+        lambda: mt.nn.functional.pad(x, (1, 1)),
+        lambda: mt.nn.functional.layer_norm(x, (2,)),
+    ):
+        with see.raising():
+            see.value(function().view(-1))

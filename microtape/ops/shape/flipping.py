@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.shared.arguments import dim_index, dim_tuple, sizes
+from microtape.tape.in_place import copy_in_layout
 from microtape.tape.operation import Operation, call
 
 __all__ = ["flip", "fliplr", "flipud", "roll", "rot90"]
@@ -22,7 +23,7 @@ class FlipBackward0(Operation):
         self.dims = dims
 
     def forward(self, x: Any) -> Any:
-        return np.array(np.flip(x, self.dims))  # laid out like x
+        return copy_in_layout(np.flip(x, self.dims), x)
 
     def grad_x(self, g: Any) -> Any:
         return flip(g, self.dims)

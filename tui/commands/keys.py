@@ -6,7 +6,7 @@ import argparse
 
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit
-from tui.shell.keys import Keymap, KeysError, actions_of, keys_file, read_keys, rebind, table
+from tui.shell.user_keys import Keymap, KeysError, actions_of, keys_file, read_keys, rebind, table
 from tui.stepper.stepper import StepperScreen
 
 

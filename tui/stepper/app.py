@@ -14,13 +14,13 @@ from textual.theme import ThemeProvider
 
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import key_name
-from tui.shell.keys import Keymap, rebind
 from tui.shell.remembered import Remembered, SavedMoment, key_of
 from tui.shell.spans import shown
+from tui.shell.user_keys import Keymap, rebind
 from tui.stepper.parts.background import AT_ONCE
 from tui.stepper.stepper import StepperOptions, StepperScreen
-from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of, without
+from tui.widgets.themes import THEMES
 
 
 class PlainScrollBar(ScrollBarRender):

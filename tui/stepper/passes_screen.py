@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from microtape.recording.model.model import Recording
 from tui.shell.spans import plain
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.look import content
+from tui.widgets.role_styles import content
 from tui.words.passes import Pair, headings, pass_lines, row
 
 STYLE = """
@@ -37,7 +37,7 @@ STYLE = """
 """
 
 
-class OnSight(Visual):
+class LazyLine(Visual):
     """A line of a list that is computed when it comes into view: passes may have thousands of lines."""
 
     def __init__(self, line: Callable[[], Content]) -> None:
@@ -150,7 +150,7 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
             def line(pair: Pair) -> Content:
                 return content(row(pair, names, room, rest, ascii=self._ascii), ascii=self._ascii).truncate(width)
 
-            yield OptionList(*(Option(OnSight(partial(line, one))) for one in self._pairs))
+            yield OptionList(*(Option(LazyLine(partial(line, one))) for one in self._pairs))
 
     def on_mount(self) -> None:
         """Give the list the focus."""

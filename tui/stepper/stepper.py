@@ -20,18 +20,18 @@ from textual.widgets import Static
 from microtape.basics import collector
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import KeyNames
-from tui.shell.keys import actions_of, give_way
 from tui.shell.opening import Origin
 from tui.shell.remembered import Remembered, key_of
+from tui.shell.user_keys import actions_of, give_way
 from tui.stepper.parts.arrangement import VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
-from tui.stepper.parts.first_steps import FirstSteps
 from tui.stepper.parts.folding import Folding
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
 from tui.stepper.parts.movement import Movement, Questions
+from tui.stepper.parts.newcomer_hints import NewcomerHints
 from tui.stepper.parts.not_finite import NotFinite
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
 from tui.stepper.parts.part import Part
@@ -130,7 +130,7 @@ class StepperScreen(Screen[None]):
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.not_finite,
             self.playback, self.search, self.rerecorder, self.panes, Explanations(self, self.movement),
             Folding(self, self.background), CopyExport(self), PassChooser(self, self.background),
-            HelpPages(self, KEYS), FirstSteps(self, wanted=guides),
+            HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
         for part in self.parts:

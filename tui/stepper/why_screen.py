@@ -16,8 +16,8 @@ from tui.shell.key_names import key_name
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.look import content
-from tui.words.why import Subject, label, move, note, why
+from tui.widgets.role_styles import content
+from tui.words.why import Subject, label, move_element, not_a_leaf_note, why
 from tui.words.why_none import why_no_grad
 
 MOST_TERMS = 200  # a weight that is used at every time step has thousands, too many to read
@@ -91,7 +91,7 @@ class WhyScreen(Dialog[int | None]):
     def action_element(self, axis: int, by: int) -> None:
         """Explain another element of the same gradient."""
         if self._trail:
-            self._trail[-1] = move(self._cursor, self._trail[-1], axis, by)
+            self._trail[-1] = move_element(self._cursor, self._trail[-1], axis, by)
             self._show()
 
     def action_go(self) -> None:
@@ -113,7 +113,7 @@ class WhyScreen(Dialog[int | None]):
             heading = self._answer = tuple(why_no_grad(self._cursor, self._tensor))
         else:
             answer = why(self._cursor, self._trail[-1], MOST_TERMS)
-            heading = (*answer.heading, *(note(self._cursor, self._trail[-1].node) if answer.terms else ()))
+            heading = (*answer.heading, *(not_a_leaf_note(self._cursor, self._trail[-1].node) if answer.terms else ()))
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
             self._answer = (*heading, *(one for term in answer.terms for one in term.lines))
             if answer.left_out:

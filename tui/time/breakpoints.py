@@ -13,7 +13,7 @@ from microtape.recording.model.model import BackwardStep, NodeRecord, Summary, V
 from microtape.recording.script.condition import Condition, Facts
 from microtape.recording.script.until import has_nan
 from tui.time.cursor import StepCursor
-from tui.time.naming import LINE
+from tui.time.node_names import LINE
 from tui.time.timeline import Timeline
 
 StopKind: TypeAlias = Literal["break", "watch"]

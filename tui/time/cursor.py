@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
-from tui.time.naming import names, nodes_named
+from tui.time.node_names import names, nodes_named
 from tui.time.phases import Phase, PhaseKind, phases
 from tui.time.timeline import Arrivals, Timeline
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from microtape.recording.model.formatting import format_shape
 from tui.time.cursor import StepCursor
-from tui.time.naming import names
+from tui.time.node_names import names
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 

@@ -30,7 +30,7 @@ from microtape.recording.model.summary import summarize
 from tui.shell.clipboard import copy
 from tui.time.arrays import about_lines, exact_text
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.look import content
+from tui.widgets.role_styles import content
 from tui.words.formula import index_text
 
 AROUND = 9  # lines of the page around the numbers

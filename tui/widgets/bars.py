@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
-from tui.widgets.brush import Brush
+from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, TextSegment
 from tui.words.trace import pass_number, pass_title, place_text
 
@@ -40,33 +40,33 @@ class Heading(Widget):
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
         self._ascii = ascii
-        self._brush = Brush(self)
+        self._renderer = StripRenderer(self)
 
     def notify_style_update(self) -> None:
         """Colours have changed."""
-        self._brush.clear()
+        self._renderer.clear()
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
         """The line, with the count on the right. It is drawn here because it changes at every step."""
-        width, brush = self.size.width, self._brush
+        width, renderer = self.size.width, self._renderer
         if self.cursor is None or y:
-            return brush.line((), width)
+            return renderer.line((), width)
         playing = f"playing, {self.speed:g} a second   " if self.speed else ""
         right, asked = self.score or (0, 0)
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
         more = [shown(one, ascii=self._ascii) for one in (self.found, self.working) if one]
         says = playing + predicts + "".join(f"{one}   " for one in more)
         what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor))
-        left = brush.strip((TextSegment(" "), *what))
+        left = renderer.strip((TextSegment(" "), *what))
         warns = (TextSegment(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
         counts = TextSegment(says, "$text-accent"), TextSegment(_count(self.cursor), "bold"), TextSegment(" ")
-        count = brush.strip((*warns, *counts))
+        count = renderer.strip((*warns, *counts))
         room = width - count.cell_length - 1
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"
-            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((TextSegment(cut),))])
-        return Strip.join([left.adjust_cell_length(room + 1, brush.style("")), count]).crop(0, width)
+            left = Strip.join([left.crop(0, room - len(cut)), renderer.strip((TextSegment(cut),))])
+        return Strip.join([left.adjust_cell_length(room + 1, renderer.style("")), count]).crop(0, width)
 
 
 class TimeBar(Widget):

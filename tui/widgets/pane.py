@@ -13,9 +13,9 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from tui.time.cursor import StepCursor
-from tui.widgets.brush import Brush
+from tui.widgets.click_targets import moment_at
 from tui.widgets.line_view import LineView
-from tui.widgets.pointing import moment_at
+from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, plain, wrap
 
 
@@ -44,7 +44,7 @@ class Pane(LineView):
         self._rows: list[StyledLine] = []
         self._starts: list[int] = []
         self._strips: dict[int, tuple[StyledLine, Strip]] = {}  # what was drawn for a row, and from what
-        self._brush = Brush(self)
+        self._renderer = StripRenderer(self)
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """The pane's text at a moment."""
@@ -55,7 +55,7 @@ class Pane(LineView):
         """Whether it has nothing to show, and gives its room to the other panes."""
         return False
 
-    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """The message for a click on a column of a row, which belongs to the line with that index."""
         moment = moment_at(cursor, row, column)
         return None if moment is None else self.Chosen(moment)
@@ -66,7 +66,7 @@ class Pane(LineView):
         if self.cursor is None or not self.gutter.top <= event.y or not 0 <= row < len(self._rows):
             return
         line = bisect_right(self._starts, row) - 1
-        message = self.pointed(self.cursor, line, self._rows[row], event.x - self.gutter.left)
+        message = self.click_message(self.cursor, line, self._rows[row], event.x - self.gutter.left)
         if message is not None:
             self.post_message(message)
 
@@ -91,7 +91,7 @@ class Pane(LineView):
 
     def notify_style_update(self) -> None:
         """Colours have changed."""
-        self._brush.clear()
+        self._renderer.clear()
         self._strips.clear()
         super().notify_style_update()
 
@@ -139,6 +139,6 @@ class Pane(LineView):
         known = self._strips.get(row)
         if known is not None and known[0] == text:
             return known[1]
-        strip = self._brush.line(text, self.size.width)
+        strip = self._renderer.line(text, self.size.width)
         self._strips[row] = text, strip
         return strip

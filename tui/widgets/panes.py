@@ -8,12 +8,12 @@ from __future__ import annotations
 from textual.message import Message
 
 from tui.time.cursor import StepCursor
-from tui.widgets.look import styled
 from tui.widgets.pane import Pane
+from tui.widgets.role_styles import styled
 from tui.widgets.source_pane import SourcePane
 from tui.widgets.styled_text import StyledLine
 from tui.widgets.watch_pane import WatchPane
-from tui.words.describe import LABEL, Describer
+from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import sentence
 
 
@@ -31,8 +31,8 @@ class NodePane(Pane):
     HANGING = LABEL
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `Describer.node`."""
-        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).node()]
+        """See `PaneTexts.node`."""
+        return [styled(line, ascii=self.ascii) for line in PaneTexts(cursor, self.text_width).node()]
 
 
 class LeavesPane(Pane):
@@ -47,10 +47,10 @@ class LeavesPane(Pane):
     )
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `Describer.leaves`."""
-        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
+        """See `PaneTexts.leaves`."""
+        return [styled(line, ascii=self.ascii) for line in PaneTexts(cursor, self.text_width, limit=100).leaves()]
 
-    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the step of the leaf that the line is about."""
         leaf = cursor.timeline.collectors[line : line + 1]
         nodes = [node for node in cursor.timeline.rows if cursor.timeline.node(node).variable in leaf]
@@ -70,8 +70,8 @@ class EnginePane(Pane):
     HANGING = LABEL
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `Describer.engine`."""
-        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).engine()]
+        """See `PaneTexts.engine`."""
+        return [styled(line, ascii=self.ascii) for line in PaneTexts(cursor, self.text_width).engine()]
 
 
 class SentencePane(Pane):

@@ -53,7 +53,7 @@ class SourcePane(Pane):
         """Show the breakpoints, without scrolling away from the line that was clicked."""
         self.show(settle=False)
 
-    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the next step of an operation on the line; set a breakpoint in its margin."""
         nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
         if nodes and column <= len(str(len(self._wrapped))) + 1:

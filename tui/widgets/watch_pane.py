@@ -11,8 +11,8 @@ from microtape.recording.model.formatting import format_value
 from tui.shell.spans import Line, Span, line, sentence_list
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
-from tui.widgets.look import styled
 from tui.widgets.pane import Pane
+from tui.widgets.role_styles import styled
 from tui.widgets.styled_text import StyledLine
 from tui.words.sentence import title
 from tui.words.time_marks import moment_name

@@ -24,11 +24,11 @@ from tui.time.box_picture import BoxPicture, operands_of
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape
 from tui.time.source import expression, place_of
-from tui.words.describe import Describer
+from tui.words.pane_texts import PaneTexts
 from tui.words.passes import compare, list_passes
 from tui.words.sentence import computed, sentence
 from tui.words.time_marks import Mark
-from tui.words.why import answer_lines, refer
+from tui.words.why import answer_lines, subject_or_tensor
 
 FORMAT = {"format": "microtape trace", "version": 1}
 
@@ -65,7 +65,7 @@ def as_json(
 
 def step_as_json(cursor: StepCursor) -> dict[str, Any]:
     """One moment: the step or operation with its node, the engine's queues, every leaf, and the texts of the panes."""
-    words = Describer(cursor, 200, limit=None)
+    words = PaneTexts(cursor, 200, limit=None)
     leaves = [cursor.leaf(tensor) for tensor in cursor.timeline.collectors]
     return {
         **FORMAT,
@@ -174,7 +174,7 @@ def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
     Raises:
         LookupError: the text names nothing; the message is for the user.
     """
-    about = refer(cursor, text)
+    about = subject_or_tensor(cursor, text)
     words = [plain(spans) for spans in answer_lines(cursor, text)]
     if isinstance(about, int):
         return {**FORMAT, "tensor": about, "gradient": None, "terms": [], "words": words}

@@ -52,7 +52,7 @@ class Answer:
     left_out: int = 0  # the number of further terms
 
 
-def ask(cursor: StepCursor, text: str) -> Subject:
+def subject_named(cursor: StepCursor, text: str) -> Subject:
     """The subject that the user means: `W1`, `W1[0, 3]`, `%7`; an empty text means the current node.
 
     Raises:
@@ -88,7 +88,7 @@ def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subjec
     return Subject(node, index_of_largest(value))
 
 
-def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
+def move_element(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
     """The next element along an axis counted from the last; it stops at the ends."""
     value = cursor.gradient(about.node)
     if about.index is None or value is None or axis >= len(about.index):
@@ -138,7 +138,7 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
         yield line(".grad was not None, so backward added to it: ", Span(total, "gradient"))
 
 
-def note(cursor: StepCursor, node: int) -> Iterator[Line]:
+def not_a_leaf_note(cursor: StepCursor, node: int) -> Iterator[Line]:
     """A note that `.grad` of a tensor that is not a leaf stays None, although it has a gradient."""
     record = cursor.timeline.node(node)
     ref = next(iter(record.outputs), None)
@@ -270,7 +270,7 @@ def _at(value: Value | None, index: Index | None) -> str:
     return format_value(value, 40)
 
 
-def refer(cursor: StepCursor, text: str) -> Subject | int:
+def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:
     """What the user means, on the tape or off it: a subject, or the id of a tensor that has no node here.
 
     Raises:
@@ -278,7 +278,7 @@ def refer(cursor: StepCursor, text: str) -> Subject | int:
     """
     name = text.partition("[")[0].strip()
     if not name or cursor.find(name):
-        return ask(cursor, text)
+        return subject_named(cursor, text)
     found = [one.id for one in cursor.recording.tensors if name in one.names]
     if not found:
         made = " ".join(plain(one) for one in made_at(cursor.recording, name))
@@ -294,7 +294,7 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
     Raises:
         LookupError: the text names nothing; the message is for the user.
     """
-    what = refer(cursor, text)
+    what = subject_or_tensor(cursor, text)
     if isinstance(what, int):
         yield from why_no_grad(cursor, what)
         return
@@ -305,7 +305,7 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
         answer = why(cursor, following)
         yield from answer.heading
         if following is what and answer.terms:
-            yield from note(cursor, what.node)
+            yield from not_a_leaf_note(cursor, what.node)
         for term in answer.terms:
             yield from (line("  ", *one) for one in term.lines)
         record = cursor.timeline.node(following.node)

@@ -11,7 +11,7 @@ from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
 from viz.basics.heat import heat
-from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.scene.boxes import state_of
 
 GRADIENT_WIDTH = 22

@@ -14,8 +14,8 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.heat import Heat, heat
 from viz.basics.options import Detail
-from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
-from viz.scene.borders import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
+from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.scene.history_ends import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
 from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
 
 VALUE_WIDTH = 36

@@ -13,13 +13,13 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, InputGroup
+from viz.planning.display_names import NAME_WIDTH, code_at, location, shape_words, tensor_name
 from viz.planning.folds import Item
 from viz.planning.group_contents import GroupContents, Members
-from viz.planning.naming import NAME_WIDTH, code_at, location, shape_words, tensor_name
 from viz.planning.open_folds import Group
 from viz.planning.sparkline import sparkline
-from viz.scene.borders import WORDS, history_end
 from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
+from viz.scene.history_ends import WORDS, history_end
 
 MOST_ROLES = 6
 

@@ -9,7 +9,7 @@ from microtape.recording.model.model import ErrorRecord
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH
-from viz.planning.naming import location
+from viz.planning.display_names import location
 
 TERM_WIDTH = 22
 

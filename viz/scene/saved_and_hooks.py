@@ -11,7 +11,7 @@ from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, T
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Row
-from viz.planning.naming import NAME_WIDTH, tensor_name
+from viz.planning.display_names import NAME_WIDTH, tensor_name
 
 LIST_WIDTH = 36
 MOST_SAVERS = 5  # named in a box

@@ -14,15 +14,15 @@ from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, as_whole_number, as_words, details
 from viz.planning.box_plan import BoxPlan, Key, make_box_plan
 from viz.planning.dataflow import Cut, Use, find_uses
+from viz.planning.display_names import usual_dtype
 from viz.planning.folds import STRATEGIES, Fold, Item, folded
 from viz.planning.group_contents import GroupContents
-from viz.planning.naming import usual_dtype
 from viz.planning.open_folds import FoldView, Group, fold_view, open_more, opened
 from viz.planning.ranks import assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
-from viz.scene.borders import find_cuts
 from viz.scene.failure import overwriters
 from viz.scene.heading import notes
+from viz.scene.history_ends import find_cuts
 
 FEW_USES = 4  # a leaf in focus opens the folds that use it only if it is used in at most this many places
 

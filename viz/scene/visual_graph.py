@@ -12,8 +12,8 @@ from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import MAX_BOXES
 from viz.planning.box_plan import InputGroup, Key
+from viz.planning.display_names import location
 from viz.planning.find_moment import find_moment
-from viz.planning.naming import location
 from viz.planning.open_folds import Group
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker

@@ -11,8 +11,8 @@ from tests.tui.stepper.test_copy_export import notices
 from tui.commands.cli import main
 from tui.shell.data_folder import data_folder
 from tui.shell.exits import Exit
-from tui.shell.keys import KeysError, actions_of, read_keys, rebind
 from tui.shell.remembered import MOST_PLACES, Remembered, SavedMoment, is_wanted, key_of
+from tui.shell.user_keys import KeysError, actions_of, read_keys, rebind
 from tui.stepper.stepper import StepperScreen
 
 

@@ -15,14 +15,14 @@ from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
 from tui.shell.key_names import key_name
-from tui.shell.keys import actions_of
+from tui.shell.user_keys import actions_of
 from tui.stepper.parts.arrangement import SMALLEST
 from tui.stepper.parts.key_declarations import help_rows
 from tui.stepper.stepper import KEYS, StepperScreen
 from tui.widgets.help import HelpScreen
 from tui.widgets.line_view import LineView
-from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of
+from tui.widgets.themes import THEMES
 
 
 @pytest.mark.sampled(4)

@@ -9,7 +9,7 @@ from tests.tui.stepper.test_app import LARGE, bar, row, shown, stepper
 from tui.shell.spans import plain
 from tui.stepper.why_screen import MOST_TERMS
 from tui.time.cursor import StepCursor
-from tui.words.why import Subject, answer_lines, ask, move, why
+from tui.words.why import Subject, answer_lines, move_element, subject_named, why
 
 
 def end(recording):
@@ -71,17 +71,17 @@ def test_one_element_of_a_matrix_product_is_a_row_times_a_column():
 def test_the_element_farthest_from_zero_is_the_one_asked_for_by_default():
     a = mt.tensor([1.0, 5.0, -2.0], requires_grad=True)
     cursor = end(mt.record((a * a).sum().backward))
-    about = ask(cursor, "a")
+    about = subject_named(cursor, "a")
     assert about.index == (1,)
-    assert move(cursor, about, 0, 1).index == (2,)
-    assert move(cursor, about, 0, 9).index == (2,), "it stops at the end"
-    assert move(cursor, about, 1, 1) == about
+    assert move_element(cursor, about, 0, 1).index == (2,)
+    assert move_element(cursor, about, 0, 9).index == (2,), "it stops at the end"
+    assert move_element(cursor, about, 1, 1) == about
 
 
 @pytest.mark.parametrize("what", ["nope", "x[0]", "x[a]", "x[0,0,0]"])
 def test_what_is_not_there_is_said(what):
     with pytest.raises(LookupError, match=r"nope|x\[|element"):
-        ask(end(handmade.diamond()), what)
+        subject_named(end(handmade.diamond()), what)
 
 
 def test_every_term_of_a_real_pass_sums_to_the_gradient():
@@ -92,7 +92,7 @@ def test_every_term_of_a_real_pass_sums_to_the_gradient():
     h = (x @ w + b).tanh()
     cursor = end(mt.record((h * h + h).sum().backward))
     for node in cursor.timeline.rows:
-        answer = why(cursor, ask(cursor, f"%{node}"))
+        answer = why(cursor, subject_named(cursor, f"%{node}"))
         assert len(answer.terms) == len(cursor.arrived(node))
         for term, arrival in zip(answer.terms, cursor.arrived(node), strict=True):
             assert (term.sender.node if term.sender else None) == arrival.sender

@@ -11,7 +11,7 @@ from lessons.checking.faults import injected
 from tests.support import handmade
 from tui.shell.spans import line, plain, sentence_list, wrapped
 from tui.time.cursor import StepCursor
-from tui.words.describe import Describer
+from tui.words.pane_texts import PaneTexts
 from tui.words.sentence import sentence
 from tui.words.why import answer_lines
 
@@ -21,11 +21,11 @@ def said(recording, steps, pass_index=0):
 
 
 def node_pane(recording, steps, width=80):
-    return [plain(one).rstrip() for one in Describer(StepCursor.after(recording, steps), width).node()]
+    return [plain(one).rstrip() for one in PaneTexts(StepCursor.after(recording, steps), width).node()]
 
 
 def leaves(recording, steps, pass_index=0):
-    return [plain(one) for one in Describer(StepCursor.after(recording, steps, pass_index), 80).leaves()]
+    return [plain(one) for one in PaneTexts(StepCursor.after(recording, steps, pass_index), 80).leaves()]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_the_leaves_tell_how_many_terms_have_come():
 
 
 def test_the_engine_pane_shows_who_is_ready_and_who_waits():
-    text = [plain(one) for one in Describer(StepCursor.after(handmade.diamond(), 2), 80).engine()]
+    text = [plain(one) for one in PaneTexts(StepCursor.after(handmade.diamond(), 2), 80).engine()]
     assert text == [
         "ready    %2 mul",
         "waiting  x  6  and 1 more to come",
@@ -135,9 +135,9 @@ def test_a_long_list_is_cut_and_says_by_how_much():
     x = tape.tensor("x", 1)
     parts = [tape.op("exp", "", [x], 1, [lambda g: g]) for _ in range(40)]
     tape.backward(tape.op("stack", "", parts, 40, [lambda g: g] * 40))
-    cut = [plain(one) for one in Describer(StepCursor.after(tape.recording(), 1), 80).node()]
+    cut = [plain(one) for one in PaneTexts(StepCursor.after(tape.recording(), 1), 80).node()]
     assert cut[-1].strip() == "and 28 more edges"
-    whole = list(Describer(StepCursor.after(tape.recording(), 1), 80, limit=None).node())
+    whole = list(PaneTexts(StepCursor.after(tape.recording(), 1), 80, limit=None).node())
     assert sum("ready" in plain(one) for one in whole) == 40
 
 
@@ -145,7 +145,7 @@ def test_ascii_mode_is_plain_ascii():
     recording = handmade.diamond()
     for steps in range(6):
         cursor = StepCursor.after(recording, steps)
-        describer = Describer(cursor, 80)
+        describer = PaneTexts(cursor, 80)
         for one in (*describer.node(), *describer.leaves(), *describer.engine(), sentence(cursor)):
             assert plain(one, ascii=True).isascii()
 
@@ -192,7 +192,7 @@ def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_a
         "y (%1) received [6, 12] (the sum of 2 terms), which the hook double changed to [12, 24]; its rule"
     )
     assert "∂z/∂y = x, then the hook ten_times, sends [360, 720] to x" in said
-    node = "\n".join(plain(one) for one in Describer(cursor, 100).node())
+    node = "\n".join(plain(one) for one in PaneTexts(cursor, 100).node())
     assert "g · 3 = [360, 720], then the hook ten_times" in node
     answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))
     assert "The hook clip changed 720 to 1." in answer

@@ -32,7 +32,7 @@ from viz.basics.theme import DARK, LIGHT, THEMES, Theme
 from viz.output import graphviz_api
 from viz.output.dot import to_dot
 from viz.output.render import render
-from viz.planning.naming import NAME_WIDTH
+from viz.planning.display_names import NAME_WIDTH
 from viz.planning.sparkline import BARS
 from viz.scene.visual_graph import build_graph
 

@@ -12,7 +12,7 @@ from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.prompt import Purpose
-from tui.words.why import Subject, refer, subject
+from tui.words.why import Subject, subject, subject_or_tensor
 
 
 class Explanations(Part[Stepper]):
@@ -61,7 +61,7 @@ class Explanations(Part[Stepper]):
         Raises:
             LookupError: there is no such gradient; the message is for the user.
         """
-        self._open(self.cursor, refer(self.cursor, text))
+        self._open(self.cursor, subject_or_tensor(self.cursor, text))
 
     def _open(self, cursor: StepCursor, about: Subject | int) -> None:
         self.open_page(WhyScreen(cursor, about, ascii=self.stepper.ascii), self._movement.go_to_node)

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from tui.widgets.styled_text import StyledLine
 
 
-class Brush:
+class StripRenderer:
     """Draws on one widget. Styles are cached, because Textual computes them at every access."""
 
     def __init__(self, widget: Widget) -> None:

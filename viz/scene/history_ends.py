@@ -10,7 +10,7 @@ from microtape.recording.model.model import BorderKind, BorderRecord, NodeRecord
 from microtape.recording.model.moment import Moment
 from viz.basics.graph import Row
 from viz.planning.dataflow import Cut
-from viz.planning.naming import call_title, location, operand_name, tensor_name
+from viz.planning.display_names import call_title, location, operand_name, tensor_name
 
 WORDS: dict[BorderKind, str] = {
     "detach": "detached",

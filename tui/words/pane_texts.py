@@ -22,7 +22,7 @@ SUMMED = 16  # characters: enough to describe any array, `-8.4e-11 ± 0.017`, be
 MANY = 12  # entries of a list; of a longer list the rest is counted
 
 
-class Describer:
+class PaneTexts:
     """Describes a moment in lines of a certain width. `limit` cuts long lists short (None: never)."""
 
     def __init__(self, cursor: StepCursor, width: int = 100, *, limit: int | None = MANY) -> None:

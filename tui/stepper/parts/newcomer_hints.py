@@ -16,7 +16,7 @@ HINTS = (
 """After so many steps of backward; `{action}` is its key."""
 
 
-class FirstSteps(Part[Stepper]):
+class NewcomerHints(Part[Stepper]):
     """Shows the hints once each, to a newcomer alone."""
 
     def __init__(self, stepper: Stepper, *, wanted: bool) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tui.time.cursor import StepCursor
-from tui.time.naming import names
-from tui.widgets.look import STYLES
+from tui.time.node_names import names
+from tui.widgets.role_styles import STYLES
 from tui.widgets.styled_text import StyledLine, plain
 
 NODE = re.compile(r"(?:[^\s(]+ \()?%(\d{1,18})(?:\)| \w+)?")  # `loss (%16)`, `%3 mul`

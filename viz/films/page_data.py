@@ -121,7 +121,7 @@ def _gradient(now: Moment, node_id: int) -> str:
 
 
 def _detail(now: Moment, values: ArrayTable) -> dict[str, Any]:
-    """The details of the current step; before the first step, the first gradients."""
+    """The details of the current step; before the first step, the seeds."""
     step, pass_ = now.current, now.pass_
     if step is None:
         seeds = now.timeline.seeds

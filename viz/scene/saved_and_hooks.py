@@ -68,7 +68,7 @@ def hook_rows(now: Moment, node: NodeRecord, tensors: Iterable[int]) -> list[Row
 
 def _changes(calls: Sequence[HookCall]) -> list[Row]:
     return [
-        Row("", f"{_short(one.name)} made {format_value(one.after, 14)} of {format_value(one.before, 14)}", "muted")
+        Row("", f"{_short(one.name)} changed {format_value(one.before, 14)} to {format_value(one.after, 14)}", "muted")
         for one in calls
         if one.after is not None and one.kind != "retain_grad" and not _same(one.before, one.after)
     ]

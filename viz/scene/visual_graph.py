@@ -85,7 +85,7 @@ def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
         if isinstance(key, Group):
             boxes[key] = folds.group(key, ranks[key])
         elif isinstance(key, InputGroup):
-            boxes[key] = folds.own(key, ranks[key])
+            boxes[key] = folds.inputs(key, ranks[key])
         else:
             made = (
                 maker.constant(key, ranks[key])

@@ -106,5 +106,5 @@ def _list(context: CommandContext) -> int:
         line = f"{mark:2} {lesson.number:>2}  {lesson.name:22}  {lesson.title}"
         print(line.encode("ascii", "replace").decode() if context.ascii else line)
     count = sum(lesson.name in solved for lesson in context.course)
-    print(f"\n{count} of {len(context.course)} solved.  {context.command('NAME')} shows one.")
+    print(f"\n{count} of {len(context.course)} solved.  {context.command('NAME')} prints a lesson.")
     return Exit.OK

@@ -35,7 +35,7 @@ class CommandContext:
         return self.course.find(name) if name else self.course.after_solved(self.workspace.progress.solved())
 
     def open(self, lesson: Lesson | None, then: Literal["", "where", "wrong_engine"] = "") -> int:
-        """Open the full screen, at a lesson and one of its actions."""
+        """Open the course in full screen, at a lesson, and run an action of the lesson's screen."""
         from tui.learn.app import LearnApp
 
         app = LearnApp(
@@ -46,7 +46,7 @@ class CommandContext:
         return app.return_code or Exit.OK
 
     def command(self, *words: str) -> str:
-        """The command line for another command of this course."""
+        """The command line of another command on the same course."""
         path = self.arguments.path
         own = () if path is None else ("--path", path)
         return shlex.join(["microtape", "learn", *words, *own])
@@ -96,10 +96,10 @@ def check_file(context: CommandContext, lesson: Lesson) -> int:
             context.print(f"\n{context.command(following.name)}  is the next lesson")
         return Exit.OK
     if (found := find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))) is not None:
-        shows = f"{context.command('step', lesson.name)}  shows it in the stepper"
+        shows = f"{context.command('step', lesson.name)}  opens it in the stepper"
         tell(context, [Said(""), Said(found.told()), Said(shows)])
     else:
-        context.print(f"\n{context.command('hint', lesson.name)}  helps")
+        context.print(f"\n{context.command('hint', lesson.name)}  prints a hint")
     return Exit.NOT_SOLVED
 
 
@@ -115,7 +115,7 @@ def tried(context: CommandContext, lesson: Lesson) -> Verdict:
 
 
 def tell(context: CommandContext, lines: list[Said]) -> None:
-    """Print a report, with lines wrapped under their own beginning."""
+    """Print a report; wrapped lines keep their indentation."""
     width = shutil.get_terminal_size((100, 24)).columns
     for said in lines:
         indent = " " * (len(said.text) - len(said.text.lstrip()))
@@ -192,7 +192,7 @@ def step(context: CommandContext, lesson: Lesson) -> int:
 
 
 def show(context: CommandContext, found: Divergence) -> None:
-    """Open the stepper at the moment that was found."""
+    """Open the stepper where the learner's file differs from the solution."""
     from tui.learn.lesson_actions import DivergenceStepper, cursor_at
     from tui.stepper.app import MicrotapeApp
 
@@ -212,7 +212,7 @@ def _print_step(context: CommandContext, recording: Recording, moment: tuple[int
 
 
 def engine(context: CommandContext, lesson: Lesson, answered: str | None) -> int:
-    """A lesson's wrong engine: print its steps, or judge if a step (`2`, or `2.1` in pass 2) is the first wrong one.
+    """Print the steps of a lesson's wrong engine, or judge an answer: the first wrong step (`2`, or `2.1` in pass 2).
 
     Raises:
         CommandError: the lesson has no wrong engine, or there is no such step.
@@ -230,7 +230,8 @@ def engine(context: CommandContext, lesson: Lesson, answered: str | None) -> int
 
         for line in trace(case.faulty, width=100, ascii=context.ascii):
             context.print(line)
-        print(f"\nWhich step is the first wrong one? {context.command('engine', lesson.name, 'STEP')}, or PASS.STEP")
+        answer = context.command("engine", lesson.name, "STEP")
+        print(f"\nWhich step is the first wrong one? Answer: {answer} (or PASS.STEP)")
         return Exit.OK
     first, _, second = answered.rpartition(".")
     index, number = int(first or 1) - 1, int(second or 0) - 1

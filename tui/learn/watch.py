@@ -1,4 +1,4 @@
-"""`microtape learn watch`: the file is checked whenever it is saved; `n` goes to the next lesson."""
+"""`microtape learn watch`: checks the file whenever it is saved; `n` goes to the next lesson."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tui.learn import lesson_commands
 from tui.learn.lesson_commands import CommandContext
 from tui.shell.exits import Exit
 
-PAUSE = 0.3  # seconds between two looks at the file
+PAUSE = 0.3  # seconds between two checks for a change of the file
 KEYS = "n next   h hint   s steps   c check   q quit"
 
 
@@ -34,7 +34,7 @@ def watch(context: CommandContext, lesson: Lesson) -> int:
         if key == "n":
             following = context.course.after(lesson)
             if following is None:
-                context.print("That was the last lesson.")
+                context.print("This is the last lesson.")
                 continue
             lesson, known = following, None
         elif key == "c":
@@ -55,7 +55,7 @@ def _check(context: CommandContext, lesson: Lesson) -> None:
 
 
 def read_key(seconds: float) -> str | None:
-    """A key; None if none is pressed in time, an empty text at the end of input."""
+    """The key pressed within `seconds`; None if there was none, an empty text at the end of input."""
     if sys.platform == "win32":
         import msvcrt
 

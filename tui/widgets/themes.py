@@ -56,7 +56,7 @@ COLOURBLIND = Theme(
 
 
 def _ansi(like: str, muted: str, current: str, delivered: str, failed: str, **colours: Any) -> Theme:
-    """A theme of the terminal's own sixteen colours, derived from one of Textual's."""
+    """A theme in the terminal's own sixteen colours, derived from one of Textual's themes."""
     variables = {
         "text-muted": muted, "text-disabled": muted, "foreground-muted": muted, "text": "ansi_default",
         "accent-muted": current, "primary-muted": delivered, "error-muted": failed,

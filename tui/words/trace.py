@@ -1,4 +1,4 @@
-"""The stepper's plain-text twin: a recording, or one step of it, as lines; also for screen readers."""
+"""The views of the stepper as plain text, also for screen readers: a recording, or one step of it, as lines."""
 
 from __future__ import annotations
 

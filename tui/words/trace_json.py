@@ -1,4 +1,4 @@
-"""The trace for programs: a recording, or one step of it, as JSON.
+"""The trace as JSON, for programs: a recording, or one step of it.
 
 The data follows `microtape.recording.model.model`, field by field. An array is `{"shape", "dtype", "data"}` with nested
 lists; an array too large to keep is `{"summary": {...}}`. Numbers that JSON lacks are the strings "nan", "inf" and
@@ -38,7 +38,7 @@ def as_json(
 ) -> dict[str, Any]:
     """The recording as JSON-ready data, with the passes at these indices (None: all).
 
-    `progress` is called from time to time with a text; an exception from it ends the work.
+    `progress` is called repeatedly with a text; an exception from it ends the work.
     """
     chosen = []
     for position in range(len(recording.passes)) if passes is None else passes:
@@ -212,7 +212,7 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
 
 
 def _about(value: Value) -> dict[str, Any]:
-    """The statistics and the histogram of an array that is given whole."""
+    """The statistics and the histogram of an array whose elements were kept."""
     return {} if isinstance(value, Summary) else {"summary": _plain(summarize(value))["summary"]}
 
 
@@ -221,7 +221,7 @@ def _step(cursor: StepCursor) -> dict[str, Any]:
 
 
 def _plain(x: Any) -> Any:
-    """Convert named tuples to dicts, arrays to nested lists, and other values to what JSON has."""
+    """Convert named tuples to dicts, arrays to nested lists, and other values to JSON types."""
     if isinstance(x, Summary):
         return {"summary": {name: _plain(value) for name, value in zip(x._fields, x, strict=True)}}
     if isinstance(x, np.ndarray):

@@ -1,4 +1,4 @@
-"""Why does this gradient have its value? Its terms, down to one element, and the node that sent each."""
+"""Explains why a gradient has its value: its terms, for one element, and the node that sent each term."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def subject_named(cursor: StepCursor, text: str) -> Subject:
     nodes = cursor.find(name) if name else frozenset() if cursor.focus is None else frozenset({cursor.focus})
     if not nodes:
         raise LookupError(f"there is no {name!r} here" if name else "there is no current node")
-    node = max(nodes)  # the last of several with this name
+    node = max(nodes)  # the last of several nodes with this name
     value = cursor.gradient(node)
     if wanted is None:
         return subject(cursor, node)
@@ -89,7 +89,7 @@ def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subjec
 
 
 def move_element(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
-    """The next element along an axis counted from the last; it stops at the ends."""
+    """The next or previous element along an axis (0 is the last axis), clamped at the ends."""
     value = cursor.gradient(about.node)
     if about.index is None or value is None or axis >= len(about.index):
         return about
@@ -155,7 +155,7 @@ def _so_far(left: int) -> Span:
 
 
 def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
-    """One term: its value and sender, the rule that gives it, what the sender kept, a check, and the source line."""
+    """One term: its value and sender, the sender's rule and kept tensors, a check, and the source line."""
     arrival = cursor.arrived(about.node)[which]
     if arrival.sender is None:
         return _seed(about, arrival)
@@ -271,10 +271,10 @@ def _at(value: Value | None, index: Index | None) -> str:
 
 
 def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:
-    """What the user means, on the tape or off it: a subject, or the id of a tensor that has no node here.
+    """The subject that the user means, or the id of a tensor that has no node on the tape.
 
     Raises:
-        LookupError: the text means neither; the message is for the user.
+        LookupError: the text names neither; the message is for the user.
     """
     name = text.partition("[")[0].strip()
     if not name or cursor.find(name):

@@ -164,7 +164,7 @@ def test_what_to_type_next_is_of_the_same_course(tmp_path, capfd):
     assert main(["learn", "1", "--path", str(course)]) == Exit.OK
     assert f"microtape learn check doubling --path '{course}'\n" in capfd.readouterr().out
     assert main(["learn", "list", "--path", str(course)]) == Exit.OK
-    assert f"microtape learn NAME --path '{course}' shows one" in capfd.readouterr().out
+    assert f"microtape learn NAME --path '{course}' prints a lesson" in capfd.readouterr().out
 
 
 def test_who_has_solved_one_is_told_the_next_and_who_has_not_where_help_is(workspace, capfd):
@@ -172,4 +172,4 @@ def test_who_has_solved_one_is_told_the_next_and_who_has_not_where_help_is(works
     assert main(["learn", "check", "1"]) == Exit.OK
     assert "microtape learn chain_rule  is the next lesson" in capfd.readouterr().out
     assert main(["learn", "check", "2"]) == Exit.NOT_SOLVED
-    assert "microtape learn hint chain_rule  helps" in capfd.readouterr().out
+    assert "microtape learn hint chain_rule  prints a hint" in capfd.readouterr().out

@@ -177,7 +177,7 @@ async def test_keys_of_ones_own_replace_the_others(data):
         ('"mov(1)" = "n"', "there is no action 'mov(1)': `microtape keys` lists them"),
         ('"home" = "hoome"', "home: there is no key 'hoome'"),
         ('"home" = 7', "home: its keys must be one string"),
-        ('"home" = "g"', "g is the key of both ask('go to') and home: give one of them another key"),
+        ('"home" = "g"', "g is bound to both ask('go to') and home: give one of them another key"),
         ('"home" = ', "not TOML: "),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_mistake_is_one_clear_line(data, capfd, text, problem):
 def test_what_the_command_prints_is_such_a_file(data, capfd):
     assert main(["keys"]) == Exit.OK
     out = capfd.readouterr().out
-    assert "step on inside of a step" in out
+    assert "step forward inside a step" in out
     screen = StepperScreen(handmade.diamond())
     assert dict(keys(data, out)) == actions_of(screen)
     (data / "keys.toml").write_text('"home" = "t"\n')

@@ -179,7 +179,7 @@ async def test_a_program_that_fails_now_leaves_the_old_recording_and_a_banner_th
         banner = pilot.app.screen.query_one("#banner")
         await settle(pilot, lambda: "failed" in shown(pilot.app, "#banner"))
         assert "program.py:5 failed: NameError: name 'nope' is not defined" in shown(pilot.app, "#banner")
-        assert "the recording from before" in shown(pilot.app, "#banner")
+        assert "You still see the previous recording" in shown(pilot.app, "#banner")
         assert bar(pilot.app) == "step 1 of 4"
         await pilot.press("escape")
         assert not banner.display
@@ -191,7 +191,7 @@ async def test_a_recording_has_no_program_to_run_again(script, editing):
     editing(lambda: script.write_text(PROGRAM + "\n# more\n"))
     async with stepper(recording, origin=Origin(str(tape))).run_test(size=SMALL) as pilot:
         await pilot.press("e")
-        assert "This is a recording: it stays as it is" in notices(pilot.app)
+        assert "You opened a recording file, which stays unchanged" in notices(pilot.app)
         script.unlink()
         await pilot.press("e")
         assert "This is a recording; its program is not in the same folder" in notices(pilot.app)

@@ -195,7 +195,7 @@ async def test_help_and_footer_name_the_keys_that_there_are(size):
         assert " t help" in footer
         await pilot.press("t")
         lines = [str(one.render()) for one in pilot.app.screen.query("Static")][1].splitlines()
-        assert "j ^n       one step on" in lines
+        assert "j ^n       one step forward" in lines
         assert any(line.startswith("← h        one step back; nothing is un-run") for line in lines)
         assert any("or none; u explains any" in line for line in lines)
         assert any(line.startswith("no key     edit this line") for line in lines)
@@ -217,7 +217,7 @@ async def test_what_f1_and_the_notices_say_follows_the_keys_too():
         await pilot.press("f7")
         assert "No breakpoint is set: F8 sets one" in notices(pilot.app)
         await pilot.press("f8", "enter")
-        assert "F7 runs on, C back" in notices(pilot.app)
+        assert "F7 runs forward, C back" in notices(pilot.app)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ async def test_stepping_goes_on_under_a_filter_and_escape_takes_it_away():
 async def test_a_filter_that_nothing_passes_is_refused():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("f", "q", "enter")
-        assert "'q' is in no row of this pass" in shown(pilot.app, "#problem")
+        assert "'q' occurs in no row of this pass" in shown(pilot.app, "#problem")
 
 
 async def test_another_pass_begins_without_a_filter():

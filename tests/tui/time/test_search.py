@@ -63,4 +63,4 @@ async def test_the_heading_says_which_match_this_is():
 async def test_what_is_nowhere_is_said():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("slash", *"conv", "enter")
-        assert "'conv' is not in this pass" in shown(pilot.app, "#problem")
+        assert "'conv' does not occur in this pass" in shown(pilot.app, "#problem")

@@ -167,17 +167,17 @@ loss.backward()
         ("quiet", "program.py:8 x * 5 This ran under no_grad"),
         (
             "later",
-            "program.py:9 quiet + 1 It is computed from a value that is off the tape already, because of: "
+            "program.py:9 quiet + 1 It was computed from a value that was already off the tape, because of: "
             "program.py:8 x * 5",
         ),
-        ("place", "off the tape already, because of: program.py:10 x > 0 This has no derivative"),
+        ("place", "already off the tape, because of: program.py:10 x > 0 This has no derivative"),
         (
             "before",
-            "loss was not computed from it. A value computed from it is used, but without its history, which "
+            "loss was not computed from it. A value computed from it is used, but its history "
             "ends here: program.py:14 before.detach() This takes it off the tape",
         ),
-        ("bare", "without its history, which ends here: program.py:17 bare.item() This takes the bare value"),
-        ("lonely", "without its history, which ends here: program.py:20 lonely * 2 This ran under no_grad"),
+        ("bare", "but its history ends here: program.py:17 bare.item() This takes the bare value"),
+        ("lonely", "but its history ends here: program.py:20 lonely * 2 This ran under no_grad"),
         ("unused", "unused has no gradient in this pass: loss was not computed from it."),
         ("aside", "aside (%6) has no gradient in this pass: loss was not computed from it. program.py:12 unused * x"),
     ],

@@ -88,7 +88,7 @@ def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
         "         y = y  3   version 0",
         "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
         "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
-        "freed    the values that it kept",
+        "freed    the tensors that it kept",
     ]
 
 

@@ -62,5 +62,5 @@ def test_another_speed_goes_on_playing_and_has_its_limits(stepper):
 def test_the_next_speed_is_told_while_it_stands_still(stepper):
     playback = Playback(stepper, SimpleNamespace(moments=()))
     playback.faster(1)
-    assert stepper.notices == ["<play> plays 4 steps a second"]
+    assert stepper.notices == ["<play> plays 4 steps per second"]
     assert playback.speed == 0.0

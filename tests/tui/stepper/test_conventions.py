@@ -196,7 +196,7 @@ async def test_help_and_footer_name_the_keys_that_there_are(size):
         await pilot.press("t")
         lines = [str(one.render()) for one in pilot.app.screen.query("Static")][1].splitlines()
         assert "j ^n       one step forward" in lines
-        assert any(line.startswith("← h        one step back; nothing is un-run") for line in lines)
+        assert any(line.startswith("← h        one step back: shows an earlier") for line in lines)
         assert any("or none; u explains any" in line for line in lines)
         assert any(line.startswith("no key     edit this line") for line in lines)
         assert any("⇧↑ and - change the speed" in line for line in lines)

@@ -24,7 +24,7 @@ class Explanations(Part[Stepper]):
 
     @key(
         "enter", "why", footer=3,
-        help="why this node has this gradient, or none; {ask('why of')} asks about any other: W1[0, 3]",
+        help="why this node has this gradient, or none; {ask('why of')} explains any: W1[0, 3]",
     )  # fmt: skip
     def why(self) -> None:
         """Explain the current node's gradient."""

@@ -29,7 +29,7 @@ def dot(*arguments: str) -> str:
     return Path("out.dot").read_text(encoding="utf-8")
 
 
-def test_what_is_drawn_can_be_chosen(here: Path) -> None:
+def test_the_contents_of_a_drawing_can_be_chosen(here: Path) -> None:
     assert "line 5" not in dot("diamond.tape", "--show", "values,gradients")
     assert 'bgcolor="#15181d"' in dot("diamond.tape", "--theme", "dark")
     assert dot("diamond.tape", "--around", "z", "--radius", "1").count("\n    n") == 3

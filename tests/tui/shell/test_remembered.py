@@ -39,7 +39,7 @@ async def test_it_opens_as_it_was_left_at_the_same_place():
         assert "Back where you left" in notices(pilot.app)
 
 
-async def test_a_newcomer_is_told_where_to_look_for_three_steps_and_never_again():
+async def test_a_newcomer_sees_hints_for_three_steps_only_once():
     async with remembering(handmade.diamond(), keymap={"why": ("i",)}).run_test(size=SMALL) as pilot:
         banner = pilot.app.screen.query_one("#banner")
         assert "Press → for its first step" in " ".join(shown(pilot.app, "#banner").split())

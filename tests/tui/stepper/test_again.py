@@ -80,7 +80,7 @@ def test_the_ends_are_the_ends(script):
     assert same_place(old.home(), longer)[0].position == 0
 
 
-def test_another_pass_is_kept_and_one_that_is_gone_is_said(script):
+def test_the_pass_is_kept_and_a_missing_pass_is_reported(script):
     two = PROGRAM + "(x * x).backward()\n"
     old = StepCursor.open(recorded(script, two, passes="all"), 1)
     assert same_place(old, recorded(script, two, passes="all"))[0].timeline.pass_index == 1

@@ -50,7 +50,7 @@ async def test_a_long_recording_says_that_it_opens(is_long, monkeypatch):
         assert any("opening chain.py ..." in data for data in written) == is_long
 
 
-async def test_one_can_step_while_what_repeats_is_looked_for(slow):
+async def test_stepping_works_while_repetitions_are_searched_for(slow):
     async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
         await pilot.press("z")
         await until(pilot, lambda: "looking for repetitions ... Esc stops" in shown(pilot.app, "Heading"))

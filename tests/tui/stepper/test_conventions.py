@@ -109,7 +109,7 @@ async def test_the_prompt_lies_over_the_footer_and_moves_nothing():
         assert all(widget.region == place for widget, place in places.items())
 
 
-async def test_no_footer_has_more_keys_than_one_can_take_in():
+async def test_no_footer_has_too_many_keys():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         assert len(pilot.app.screen.query_one("Footer").keys) <= 9
 
@@ -186,7 +186,7 @@ OWN = {"move(1)": ("j", "ctrl+n"), "help": ("t",), "ask('why of')": ("u",), "edi
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-async def test_help_and_footer_name_the_keys_that_there_are(size):
+async def test_help_and_footer_name_the_users_keys(size):
     async with stepper(handmade.diamond(), keymap=OWN).run_test(size=size) as pilot:
         await pilot.pause()
         footer = everything(pilot.app).splitlines()[-1]
@@ -241,7 +241,7 @@ def test_keys_are_called_what_people_call_them(key, name, in_ascii):
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize("keys", [("right", "enter"), ("b", "enter", "B"), ("y",), ("s",), ("s", "down", "c"), ("o",)])
-async def test_what_is_chosen_in_a_list_is_marked_softly_and_stays_legible(theme, keys):
+async def test_the_highlight_of_a_list_is_soft_and_legible(theme, keys):
     async with stepper(handmade.twice(), theme=theme).run_test(size=LARGE) as pilot:
         await pilot.press(*keys)
         chosen = pilot.app.screen.query_one("OptionList")

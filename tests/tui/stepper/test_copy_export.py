@@ -97,7 +97,7 @@ async def test_the_answer_why_is_copied():
         assert "6  from %3 add" in pilot.app.clipboard
 
 
-async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkeypatch):
+async def test_a_text_too_long_for_the_clipboard_is_only_in_the_file(here, monkeypatch):
     monkeypatch.setattr("tui.stepper.parts.copy_export.copyables", lambda cursor: [])
     monkeypatch.setattr("tui.widgets.panes.NodePane.text", "x" * (MOST + 1))
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
@@ -107,7 +107,7 @@ async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkey
         assert len((here / "data" / "copied.txt").read_text()) == MOST + 1
 
 
-async def test_a_file_that_cannot_be_written_is_said(here):
+async def test_a_file_that_cannot_be_written_is_reported(here):
     (here / "data").write_text("in the way")
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y", "y")

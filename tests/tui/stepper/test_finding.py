@@ -124,7 +124,7 @@ def test_opening_every_run_shows_every_node_once(rnn):
     assert sorted(one for one in entries if isinstance(one, int)) == list(timeline.rows)
 
 
-def test_lanes_of_a_filtered_tape_join_only_what_is_shown():
+def test_lanes_of_a_filtered_tape_join_only_shown_rows():
     timeline = Timeline(handmade.diamond())
     listing = Listing.only(timeline, {2, 4})
     assert [listing.lanes.draw(at)[0] for at in range(2)] == ["●", "●"]

@@ -154,7 +154,7 @@ def test_formulas_are_read_as_arithmetic_where_they_are(text, numbers, result):
     assert evaluate(text, numbers) == result
 
 
-async def test_a_stepper_that_hides_what_is_next_tells_it_nowhere():
+async def test_a_stepper_that_hides_the_next_node_shows_it_nowhere():
     async with stepper(handmade.diamond(), hides_next=True).run_test(size=LARGE) as pilot:
         for _ in range(4):
             assert "▷" not in shown(pilot.app, "#tape")

@@ -75,7 +75,7 @@ def test_the_whole_trace_has_every_step_of_every_pass():
     assert "x.grad  42  complete" in whole
 
 
-def test_chosen_passes_alone_can_be_traced():
+def test_the_trace_can_be_limited_to_chosen_passes():
     second = text(handmade.twice(), passes=[1])
     assert "Pass 2 of 2" in second
     assert "Pass 1 of 2" not in second

@@ -79,7 +79,7 @@ def test_the_element_farthest_from_zero_is_the_one_asked_for_by_default():
 
 
 @pytest.mark.parametrize("what", ["nope", "x[0]", "x[a]", "x[0,0,0]"])
-def test_what_is_not_there_is_said(what):
+def test_an_unknown_name_is_reported(what):
     with pytest.raises(LookupError, match=r"nope|x\[|element"):
         subject_named(end(handmade.diamond()), what)
 
@@ -231,7 +231,7 @@ def test_a_subject_without_elements_is_still_answered():
     assert why(cursor, Subject(0, None)).heading
 
 
-def test_what_is_no_leaf_keeps_no_grad():
+def test_a_tensor_that_is_no_leaf_keeps_no_grad():
     assert text(end(handmade.diamond()), "z")[1] == (
         "z.grad stays None: it is not a leaf (diamond.py:5), and retain_grad() was not called on it."
     )
@@ -271,7 +271,7 @@ loss.backward()
         ("unused", "loss was not computed from it", "p.py:8"),
     ],
 )
-def test_every_cause_of_none_is_told_with_its_line(tmp_path, name, cause, line):
+def test_every_cause_of_none_is_explained_with_its_line(tmp_path, name, cause, line):
     from microtape import load
     from microtape.recording.script.run import record_script
 
@@ -301,7 +301,7 @@ def test_where_the_gradient_is_no_number_finite_differences_say_nothing():
     assert any("finite differences agree: 2.000 vs 2.000" in line for line in text(end(r.recording), "x[1]"))
 
 
-async def test_a_refusal_that_the_line_has_no_room_for_is_told_above_as_well():
+async def test_a_long_refusal_is_also_shown_as_a_notification():
     async with stepper(handmade.diamond()).run_test(size=(80, 24)) as pilot:
         await pilot.press("b", *"shapely > 3", "enter")
         (told,) = [notice.message for notice in pilot.app._notifications]

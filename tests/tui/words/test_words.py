@@ -45,7 +45,7 @@ def leaves(recording, steps, pass_index=0):
             "That was the last step: backward is done."),
     ],
 )  # fmt: skip
-def test_every_step_of_the_diamond_is_told_with_its_numbers(steps, expected):
+def test_every_step_of_the_diamond_is_described_with_its_numbers(steps, expected):
     assert said(handmade.diamond(), steps) == expected
 
 
@@ -62,14 +62,14 @@ def test_a_second_pass_adds_to_grad():
     assert "its .grad was not None, so backward adds to it: 21 + 21 = 42." in said(handmade.twice(), 5, 1)
 
 
-def test_a_stale_saved_tensor_is_told_with_both_versions_and_the_line():
+def test_a_stale_saved_tensor_is_described_with_both_versions_and_the_line():
     assert said(handmade.failing(), 3) == (
         "e (%1) failed. It kept e at version 0, but an in-place operation (line 5) has since changed it to "
         "version 1: the value that its derivative needs is gone."
     )
 
 
-def test_the_forward_part_is_told_as_well():
+def test_the_forward_part_is_described_too():
     start = StepCursor.open(handmade.failing()).move(-100)
     told = [plain(sentence(start.move(moments))) for moments in range(3)]
     assert told == [
@@ -120,7 +120,7 @@ def test_the_leaves_tell_how_many_terms_have_come():
     ]
 
 
-def test_the_engine_pane_shows_who_is_ready_and_who_waits():
+def test_the_engine_pane_shows_ready_and_waiting_nodes():
     text = [plain(one) for one in PaneTexts(StepCursor.after(handmade.diamond(), 2), 80).engine()]
     assert text == [
         "ready    %2 mul",
@@ -185,7 +185,7 @@ def ten_times(sent, arrived):
     return sent[0] * 10, None
 
 
-def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_add_up():
+def test_the_effect_of_a_hook_is_described_wherever_the_numbers_would_not_add_up():
     cursor = StepCursor.open(with_hooks()).goto("y")
     said = plain(sentence(cursor))
     assert said.startswith(

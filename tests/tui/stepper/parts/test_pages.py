@@ -78,7 +78,7 @@ def test_the_pane_that_has_the_focus_is_copied_first(stepper, monkeypatch, tmp_p
     assert stepper.notices[0].startswith("copied the leaves pane")
 
 
-def test_what_was_written_is_said(stepper):
+def test_a_notification_names_the_written_file(stepper):
     CopyExport(stepper)._exported("wrote graph.svg")
     assert stepper.notices == ["wrote graph.svg"]
 

@@ -38,7 +38,7 @@ def test_an_empty_text_means_the_current_node():
 
 
 @pytest.mark.parametrize(("text", "error"), [("q", LookupError), ("grad > loss", ExpressionError)])
-def test_what_is_no_place_and_no_condition_is_refused(text, error):
+def test_a_text_that_is_neither_place_nor_condition_is_refused(text, error):
     stops = made()[1]
     with pytest.raises(error):
         stops.break_at(text)
@@ -80,7 +80,7 @@ def test_running_goes_to_the_next_stop_and_back():
     assert stepper.notices[-1] == "No breakpoint before this moment."
 
 
-def test_the_list_leads_to_a_stop_and_keeps_what_is_left():
+def test_the_list_goes_to_a_stop_and_keeps_the_remaining_ones():
     stepper, stops = made()
     stops.stops()
     assert stepper.notices[-1].startswith("No breakpoint or watch is set: <ask('break at')> sets a breakpoint")

@@ -44,7 +44,7 @@ def test_any_other_moment_is_no_match(made):
     assert search.found == ""
 
 
-def test_what_is_nowhere_is_refused_and_the_search_before_goes_on(made):
+def test_a_text_without_a_match_is_refused_and_the_last_search_stays(made):
     stepper, search, _ = made
     search.find_next(1)
     assert stepper.notices == ["There is no search yet: <ask('find')> searches."]

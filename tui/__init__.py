@@ -1,4 +1,4 @@
-"""The terminal stepper of recorded backward passes, its plain-text twin and the command line.
+"""The terminal stepper for recorded backward passes, the same views as plain text, and the command line.
 
 Importing this package is cheap: Textual is loaded when a stepper opens.
 """

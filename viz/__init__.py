@@ -1,19 +1,20 @@
 """Pictures of a recording, or of a live graph: DOT, SVG, PNG, PDF and text.
 
 `viz.draw(loss)` draws a graph, and `viz.film(recording, "run.html")` writes a page that plays a backward pass. In a
-notebook, what both return displays itself.
+notebook, the results of both display themselves.
 
     recording + step  ->  scene: VisualGraph  ->  output: DOT text  ->  output: SVG, PNG or PDF, by Graphviz in a child
 
 basics     the data of a graph (`graph`), themes, options, safe text (`characters`), heat maps, errors
-planning   which nodes become boxes: `selection`, `folds`, `open_folds`, `dataflow`, `box_plan`, `ranks`
+planning   which nodes become boxes: `selection`, `folds` (loops, functions and scopes), `open_folds`, `dataflow`,
+           `box_plan`, `ranks`
 scene      `scene` is what a picture shows; `visual_graph` builds its boxes and arrows at one step
 output     `dot` writes DOT, `render` runs Graphviz, `svg` and `text` write the other formats
 films      `film` plays a pass as an HTML page (`page`, `page_data`, `page_svg`) or a GIF (`gif`)
 
 drawing        `viz.draw`
-notebook       how a notebook displays recordings
-as_recording   the recording of whatever `viz.draw` and `viz.film` were given
+notebook       makes recordings display themselves in a notebook
+as_recording   converts the argument of `viz.draw` and `viz.film` into a recording
 """
 
 from viz.basics.errors import DrawError, GraphvizError, TooLargeError

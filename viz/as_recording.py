@@ -1,4 +1,4 @@
-"""The recording to draw: the one that was given, the one in a file, or a new one of a live graph."""
+"""Finds the recording to draw: a given recording, a recording in a file, or a new recording of a live graph."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from viz.basics.characters import visible
 
 
 def as_recording(x: Any, frame: FrameType, caller: str) -> Recording:
-    """The recording that `x` is, names or leads to. Tensors of a live graph are named after the variables in `frame`.
+    """The recording of `x`: `x` itself, the file that it names, or a snapshot of its graph.
+
+    Tensors of a live graph are named after the variables in `frame`.
 
     Raises:
-        TypeError: `x` cannot be drawn; the message names the function that was called, `caller`.
+        TypeError: `x` cannot be drawn; the message names `caller`, the function that the user called.
         RecordingError: the `.tape` file is missing or damaged.
     """
     if isinstance(x, Recording):

@@ -1,4 +1,4 @@
-"""`draw`: a picture of a recording, of a tensor's graph or of a `.tape` file; and `Drawing`, what it returns."""
+"""`draw` makes a picture of a recording, of a tensor's graph or of a `.tape` file; it returns a `Drawing`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A picture, laid out when it is first needed. In a notebook it displays itself.
+    """A picture. It is laid out when it is first needed, and displays itself in a notebook.
 
     `dot` and `text()` are pure text and need no Graphviz; `svg()`, `png()` and `pdf()` run it in a child process.
     """
@@ -102,7 +102,7 @@ class Drawing:
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """What a notebook displays: the SVG or, if Graphviz cannot draw it, the text and the reason."""
+        """For notebooks: the SVG or, if Graphviz cannot draw it, the text and the reason."""
         try:
             return {"image/svg+xml": self.svg(), "text/plain": self.text()}
         except GraphvizError as error:
@@ -135,7 +135,7 @@ def draw(
             grad_fn, or a list of them, whose graph is drawn as it is now.
         step: how many nodes backward has evaluated, from 0. None: the end of the pass, with no current step.
         pass_index: which call of `backward` or `grad`, from 0.
-        show: what to show, any of `viz.DETAILS`. None: as much as stays readable in a graph of this size.
+        show: the details to show, any of `viz.DETAILS`. None: as many as stay readable in a graph of this size.
         around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or its name in the program.
         radius: how many edges the neighbourhood reaches.
         fold: whether to draw repetitions as one box: loops, functions and `microtape.scope`s. None: fold graphs of

@@ -19,7 +19,7 @@ def install() -> None:
 
 
 def _mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
-    """A film of the recording; if that is too long, a film of one pass; if that is too long as well, a picture."""
+    """A film of the recording; if that is too long, a film of one pass; if that is too long too, a picture."""
     plain = summary(recording)
     for pass_index in (None, _most_interesting(recording)):
         try:

@@ -98,7 +98,7 @@ def test_a_hook_shows_how_it_changed_the_gradient_once_it_has_run() -> None:
     title = "y = mul(x, 3)"
     assert rows(box(before, title))["hooks"] == "double, look, retain_grad()"
     assert not [text for text in words(box(before, title)) if "made" in text]
-    assert "double made [2, 2] of [1, 1]" in words(box(after, title))
+    assert "double changed [1, 1] to [2, 2]" in words(box(after, title))
 
 
 # --- outputs, passes, constants, views -------------------------------------------------------------------------------

@@ -54,14 +54,14 @@ def test_the_error_names_what_cannot_be_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"step": "2"}, "step='2' is not possible: it takes a whole number"),
-        ({"step": 1.5}, "step=1.5 is not possible"),
-        ({"pass_index": None}, "pass_index=None is not possible"),
-        ({"around": 2.5}, "around=2.5 is not possible"),
-        ({"around": "z", "radius": "1"}, "radius='1' is not possible"),
-        ({"max_boxes": "all"}, "max_boxes='all' is not possible"),
-        ({"show": 3}, "show=3 is not possible: it takes a word or a list of words"),
-        ({"open": [0]}, r"open=\[0\] is not possible: it takes a word"),
+        ({"step": "2"}, "step='2' is not valid: it takes a whole number"),
+        ({"step": 1.5}, "step=1.5 is not valid"),
+        ({"pass_index": None}, "pass_index=None is not valid"),
+        ({"around": 2.5}, "around=2.5 is not valid"),
+        ({"around": "z", "radius": "1"}, "radius='1' is not valid"),
+        ({"max_boxes": "all"}, "max_boxes='all' is not valid"),
+        ({"show": 3}, "show=3 is not valid: it takes a word or a list of words"),
+        ({"open": [0]}, r"open=\[0\] is not valid: it takes a word"),
     ],
 )
 def test_an_option_of_the_wrong_type_gives_one_clear_line(options: dict[str, Any], message: str) -> None:

@@ -134,7 +134,7 @@ def test_without_graphviz_there_is_text_and_the_reason(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     monkeypatch.setenv("PATH", "")
     assert bundle(failing()).keys() == {"text/plain"}
-    assert "no Graphviz is installed" in bundle(failing())["text/plain"]
+    assert "Graphviz is not installed" in bundle(failing())["text/plain"]
 
 
 @needs_graphviz

@@ -1,4 +1,4 @@
-"""The command line: `cli` has its grammar, and each command has a file with a function `run`.
+"""The command line: `cli` defines commands and options, and each command has a file with a function `run`.
 
 Imports every other room.
 """

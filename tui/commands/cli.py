@@ -1,6 +1,6 @@
-"""The grammar of the command line, `microtape COMMAND`.
+"""The commands and options of the command line, `microtape COMMAND`.
 
-Each command is a module of `tui.commands` with a function `run`. Only the chosen one is imported, so that
+Each command is a module of `tui.commands` with a function `run`. Only the chosen module is imported, so that
 `microtape --help` stays fast.
 """
 
@@ -19,16 +19,16 @@ from tui.shell.exits import MEANING, CommandError, Exit, say
 
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and backwards."
 EPILOG = """\
-FILE is a .tape file, or a Python script, which is first run in its own process and recorded.
-Arguments after a script's name go to the script, except for options of the command; after -- all of them do.
+FILE is a .tape file, or a Python script, which is run in its own process and recorded first.
+Arguments after a script's name go to the script, except options of the command; all arguments after -- go to it.
 --pass chooses calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first call in
-which something happens. With neither, a script is recorded up to the end of its first backward().
+which a condition holds. Without either option, a script is recorded up to the end of its first backward().
 
 """ + (CODES := "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items()))
 
 LEARN = """\
 WHAT is one of
-  list                 list the lessons, and which are solved
+  list                 list the lessons; solved lessons are marked
   NAME                 print the text of a lesson, by name or number
   check [NAME]         check your file
   watch [NAME]         check your file whenever it is saved; n goes to the next lesson
@@ -126,7 +126,7 @@ ARRAY = (
     ("--array",),
     {
         "metavar": "NODE",
-        "help": "every number of a node, with histograms: its gradient, value, saved tensors and what it sent",
+        "help": "every number of a node, with histograms: its gradient, value, saved tensors and the gradients it sent",
     },
 )
 WHY = (
@@ -138,7 +138,7 @@ KEEP = (
     {
         "type": _count,
         "metavar": "N",
-        "help": "keep arrays of up to N elements whole (default: 4096); of larger ones only a summary",
+        "help": "keep arrays of up to N elements whole (default: 4096), and a summary of larger ones",
     },
 )
 FRESH = (
@@ -169,7 +169,7 @@ PICTURE: Options = (
         ("--show",),
         {
             "metavar": "WORDS",
-            "help": "what to show, by commas: values,gradients,terms,formulas,saved,source,heat,constants,legend",
+            "help": "details to show, with commas: values,gradients,terms,formulas,saved,source,heat,constants,legend",
         },
     ),
     (
@@ -215,9 +215,7 @@ LEARNING: Options = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: `sys.argv`) and return its exit code."""
-    gc.set_threshold(
-        50_000
-    )  # modules and recordings are many long-lived objects; the collector would scan them in vain
+    gc.set_threshold(50_000)  # modules and recordings are long-lived: most collections would find no garbage
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         if sys.stdout is not None:
@@ -262,14 +260,14 @@ def _version() -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports an error in one line, as all our errors are."""
+    """Reports an error in one line, like all errors of the command."""
 
     def error(self, message: str) -> NoReturn:
-        raise CommandError(f"{message}; `{self.prog} --help` says more")
+        raise CommandError(f"{message}; see `{self.prog} --help`")
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and for each command that takes a FILE another parser of its options alone."""
+    """The parser; and for each command that takes a FILE, another parser for its options alone."""
     parser = _Parser(
         "microtape", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )

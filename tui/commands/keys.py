@@ -6,7 +6,7 @@ import argparse
 
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit
-from tui.shell.keys import Keymap, KeysError, actions_of, keys_file, read_keys, rebind, table
+from tui.shell.user_keys import Keymap, KeysError, actions_of, keys_file, read_keys, rebind, table
 from tui.stepper.stepper import StepperScreen
 
 
@@ -23,10 +23,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def keymap_of(recording: Recording) -> tuple[str, Keymap]:
-    """One line about the mistake in the user's keys, if there is one, and the keys to use."""
+    """The error in the user's key file as one line, or an empty text; and the keys to use."""
     if not keys_file().exists():
         return "", {}
     try:
         return "", read_keys(actions_of(StepperScreen(recording)))
     except KeysError as problem:
-        return f"{problem} (none of your keys was used)", {}
+        return f"{problem} (none of your keys are used)", {}

@@ -1,4 +1,4 @@
-"""What `microtape draw` and `microtape film` share: opening the FILE, and options as viz and as the user names them."""
+"""Shared by `microtape draw` and `microtape film`: opens the FILE, and converts options to arguments of viz."""
 
 from __future__ import annotations
 

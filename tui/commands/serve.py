@@ -73,7 +73,9 @@ def _check_free(port: int) -> None:
         try:
             one.bind((LOOPBACK, port))
         except OSError as error:
-            raise CommandError(f"port {port} cannot be used: {error.strerror}; choose another with --port") from None
+            raise CommandError(
+                f"port {port} cannot be used: {error.strerror}; choose another port with --port"
+            ) from None
 
 
 class StepperServer(Server):

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _open_stepper(recording: Recording, passes: list[int], origin: Origin, arguments: argparse.Namespace) -> int:
-    """Open the stepper at the pass that failed, else at the first. Returns its exit code."""
+    """Open the stepper at the pass that failed, else at the first. Returns the stepper's exit code."""
     from tui.commands.keys import keymap_of
     from tui.shell.remembered import Remembered, is_wanted
     from tui.stepper.app import StepperApp

@@ -75,7 +75,7 @@ def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) 
     """The view that the options ask for.
 
     Raises:
-        LookupError, ExpressionError: an option names something that does not exist; the message is for the user.
+        LookupError, ExpressionError: an option names nothing in this pass; the message is for the user.
     """
     at = _moment(recording, pass_index, arguments)
     if arguments.why is not None:
@@ -118,7 +118,7 @@ def _moment(recording: Recording, pass_index: int, arguments: argparse.Namespace
 
 
 def _arrays(at: StepCursor, recording: Recording, pass_index: int, arguments: argparse.Namespace) -> TraceView:
-    """The arrays of a node, by default at its own step: only there is it known what the node sent."""
+    """The arrays of a node, by default at its own step, the only moment with the gradients that it sent."""
     there = at.to_moment(len(at.timeline.forward)).goto(arguments.array)
     moment = there if arguments.step is None else at
     node = there.focus
@@ -175,7 +175,7 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _print_json(data: Callable[[Callable[[str], None]], object]) -> None:
-    """Print on one line. Encoding all of it first takes a third of the time of writing it bit by bit."""
+    """Print JSON on one line. Encoding it whole takes a third of the time of `json.dump`, which writes small pieces."""
     with status_line("computing ...   Ctrl-C stops") as update:
         found = data(lambda text: update(f"{text} ...   Ctrl-C stops"))
         text = json.dumps(found, separators=(",", ":"), allow_nan=False)

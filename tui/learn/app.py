@@ -37,7 +37,7 @@ class SearchInput(Input):
 
 
 class CourseScreen(Screen[None]):
-    """The list of lessons, and which are solved."""
+    """The list of lessons, with marks for those that are solved."""
 
     AUTO_FOCUS = "#lessons"
     CSS = """
@@ -53,9 +53,7 @@ class CourseScreen(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "slash", "search", "search", key_display="/", priority=True
-        ),  # so that the next key goes to the search field
+        Binding("slash", "search", "search", key_display="/", priority=True),  # runs before the next key arrives
         Binding("escape", "escape", show=False),
         Binding("q", "app.quit", "quit"),
     ]
@@ -70,7 +68,7 @@ class CourseScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """A heading and the list."""
         yield Static(id="heading")
-        search = SearchInput(placeholder="a word of the title, the summary or the terms it introduces")
+        search = SearchInput(placeholder="words of a title, a summary or new terms")
         search.display = False
         yield search
         yield LessonList(id="lessons")
@@ -91,7 +89,7 @@ class CourseScreen(Screen[None]):
         """Open the search field."""
         search = self.query_one(Input)
         search.display = True
-        self.set_focus(search)  # at once, so that the next key goes to it
+        self.set_focus(search)  # takes effect at once, so that the next key goes to the field
 
     def action_escape(self) -> None:
         """End the search; without one, quit."""
@@ -101,7 +99,7 @@ class CourseScreen(Screen[None]):
             self.app.call_later(self.app.action_quit)
 
     def _end_search(self) -> None:
-        """Show all lessons again, with the found one highlighted."""
+        """Show all lessons again, and keep the highlighted one."""
         search, option = self.query_one(Input), self.query_one(OptionList).highlighted_option
         with self.prevent(Input.Changed):
             search.value = ""
@@ -110,12 +108,12 @@ class CourseScreen(Screen[None]):
         self._show(self._course.named(option.id) if option is not None and option.id else self._course.lessons[0])
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show only the lessons that contain all the words."""
+        """Show only the lessons that match all the words."""
         found = self._found()
         self._show(found[0] if found else None)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Open the highlighted lesson, and end the search: leaving the lesson leads to the whole list."""
+        """Open the highlighted lesson, and end the search: the whole list is shown after the lesson."""
         option = self.query_one(OptionList).highlighted_option
         if option is not None and option.id is not None:
             self._end_search()
@@ -174,14 +172,14 @@ class CourseScreen(Screen[None]):
         )  # fmt: skip
 
 
-def bar(count: int, whole: int, *, ascii: bool) -> str:
+def bar(count: int, total: int, *, ascii: bool) -> str:
     """A progress bar of the course."""
     done, left = ("#", ".") if ascii else ("█", "░")
-    return done * count + left * (whole - count)
+    return done * count + left * (total - count)
 
 
 class LearnApp(MicrotapeApp):
-    """The course. Opens `lesson` at once if given; leaving it leads to the list."""
+    """The course. Opens `lesson` over the list if it is given, and runs its action `then`."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
 from tui.learn import lesson_commands
-from tui.learn.lesson_commands import Desk
+from tui.learn.lesson_commands import CommandContext
 from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.terminal import has_terminal
@@ -24,7 +24,7 @@ class Words(NamedTuple):
     rest: list[str]
 
 
-COMMANDS: dict[str, Callable[[Desk, Lesson], int]] = {
+COMMANDS: dict[str, Callable[[CommandContext, Lesson], int]] = {
     "check": lesson_commands.check_file,
     "hint": lesson_commands.hint,
     "solution": lesson_commands.solution,
@@ -44,18 +44,18 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
     words = Words(what, rest)
     try:
         if words.command == "verify":
-            from tui.learn.teaching import verify
+            from tui.learn.teacher_commands import verify
 
             return verify(_folder(words))
         path = Path(arguments.path).expanduser() if arguments.path is not None else None
         course = load_course(COURSE if path is None else path)
         if words.command == "grade":
-            from tui.learn.teaching import grade
+            from tui.learn.teacher_commands import grade
 
             return grade(_folder(words), course, " ".join(rest[1:]), as_json=arguments.json, ascii=ascii)
         workspace = Workspace(None if path is None else folder_of(path))
-        desk = Desk(course, workspace, arguments, ascii, theme)
-        code = _run(desk, words)
+        context = CommandContext(course, workspace, arguments, ascii, theme)
+        code = _run(context, words)
         if workspace.progress.trouble:
             say(workspace.progress.trouble)
         return code
@@ -73,25 +73,25 @@ def _folder(words: Words) -> str:
     return words.rest[0]
 
 
-def _run(desk: Desk, words: Words) -> int:
+def _run(context: CommandContext, words: Words) -> int:
     command, rest = words
     if command == "list" or (not command and not has_terminal()):
-        return _list(desk)
+        return _list(context)
     if not command:
-        return desk.open(None)
+        return context.open(None)
     if command == "engine":
         step = rest.pop() if len(rest) > 1 and rest[-1].replace(".", "", 1).isdecimal() else None
-        return lesson_commands.engine(desk, desk.lesson(" ".join(rest)), step)
+        return lesson_commands.engine(context, context.lesson(" ".join(rest)), step)
     if command in COMMANDS:
-        return COMMANDS[command](desk, desk.lesson(" ".join(rest)))
-    return lesson_commands.text(desk, _lesson_of(desk, words))
+        return COMMANDS[command](context, context.lesson(" ".join(rest)))
+    return lesson_commands.text(context, _lesson_of(context, words))
 
 
-def _lesson_of(desk: Desk, words: Words) -> Lesson:
+def _lesson_of(context: CommandContext, words: Words) -> Lesson:
     """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
     every = ("list", *COMMANDS, "engine", "verify", "grade")
     try:
-        return desk.lesson(" ".join([words.command, *words.rest]))
+        return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:
         close = get_close_matches(words.command, every, 1)
         meant = f". Did you mean {close[0]}?" if close else "."
@@ -99,12 +99,12 @@ def _lesson_of(desk: Desk, words: Words) -> Lesson:
         raise LookupError(f"{problem.args[0]}{commands}") from None
 
 
-def _list(desk: Desk) -> int:
-    solved = desk.workspace.progress.solved()
-    for lesson in desk.course:
-        mark = ("ok" if desk.ascii else "✓") if lesson.name in solved else ""
+def _list(context: CommandContext) -> int:
+    solved = context.workspace.progress.solved()
+    for lesson in context.course:
+        mark = ("ok" if context.ascii else "✓") if lesson.name in solved else ""
         line = f"{mark:2} {lesson.number:>2}  {lesson.name:22}  {lesson.title}"
-        print(line.encode("ascii", "replace").decode() if desk.ascii else line)
-    count = sum(lesson.name in solved for lesson in desk.course)
-    print(f"\n{count} of {len(desk.course)} solved.  {desk.command('NAME')} shows one.")
+        print(line.encode("ascii", "replace").decode() if context.ascii else line)
+    count = sum(lesson.name in solved for lesson in context.course)
+    print(f"\n{count} of {len(context.course)} solved.  {context.command('NAME')} prints a lesson.")
     return Exit.OK

@@ -1,4 +1,4 @@
-"""How the course shows text: pages to scroll, styles of roles, characters of the terminal."""
+"""Text of the course on the screen: scrolling pages, styles of roles, ASCII for terminals that need it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STYLES: dict[Role, str] = {
 
 
 class Page(VerticalScroll, inherit_bindings=False):
-    """A page to read. Left and right are not bound: they step through the program, wherever the focus is."""
+    """A scrolling page of text. It does not bind left and right: these step through the program from any view."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", show=False),
@@ -40,5 +40,5 @@ def flowing(markdown: str) -> str:
 
 
 def terminal_text(text: str, *, ascii: bool) -> str:
-    """Text of the course in the terminal's characters; line breaks are kept."""
+    """Text of the course, in ASCII if asked; line breaks are kept."""
     return "\n".join(to_ascii(line) for line in text.split("\n")) if ascii else text

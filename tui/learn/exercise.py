@@ -22,11 +22,11 @@ from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 
 GAP = "raise NotImplementedError"
-READING = "c checks your file, h gives a hint, e edits it here, o in your own editor."
+READING = "c checks your file, h gives a hint. e edits the file here, o in your own editor."
 EDITING = "You are editing the file. Ctrl+S saves and checks it, Esc saves it and stops editing."
 
 AT_ONCE: dict[str, Callable[[TextArea], None]] = {
-    "backspace": lambda editor: editor.action_delete_left(),  # the editor's own
+    "backspace": lambda editor: editor.action_delete_left(),  # that of `Editor`
     "delete": TextArea.action_delete_right,
     "left": TextArea.action_cursor_left,
     "right": TextArea.action_cursor_right,
@@ -67,7 +67,7 @@ class Editor(TextArea):
         self.replace("\n" + " " * indent, start, end, maintain_selection_offset=False)
 
     def action_delete_left(self) -> None:
-        """Delete the selection or a character; in a line's indentation, back to the previous indentation step."""
+        """Delete the selection or a character; within the indentation, delete back to the previous indentation step."""
         row, column = self.cursor_location
         if self.selection.is_empty and column and not self.document.get_line(row)[:column].strip(" "):
             previous_step = (column - 1) // self.indent_width * self.indent_width
@@ -77,14 +77,14 @@ class Editor(TextArea):
 
 
 class ExerciseView(Vertical):
-    """The file above, the verdict, a hint or the solution below."""
+    """The learner's file, and below it a verdict, a hint or the solution."""
 
     def __init__(self, lesson: Lesson, workspace: Workspace) -> None:
         super().__init__(id="exercise")
         self._lesson = lesson
         self._workspace = workspace
-        self._known = ""  # what the file held when it was last read
-        self._has_said = False  # whether the box shows anything but the keys
+        self._known = ""  # the text of the file when it was last read
+        self._has_said = False  # whether the lower box shows anything but the keys
 
     def compose(self) -> ComposeResult:
         """The file or its editor, and the box below."""
@@ -142,7 +142,7 @@ class ExerciseView(Vertical):
             return False
         self._known = text
         if kept is not None:
-            self.app.notify(f"The file was changed by another program. That version is kept: {kept}", timeout=15)
+            self.app.notify(f"The file was changed by another program. Its version is kept: {kept}", timeout=15)
         return True
 
     def done_editing(self) -> None:
@@ -184,7 +184,7 @@ class ExerciseView(Vertical):
             self._show(_statics([Said(EDITING if self.is_editing else READING, "dim")]), "")
 
     def write(self, lines: list[Said], title: str = "") -> None:
-        """Show lines in the lower box; a long line is wrapped under its own beginning."""
+        """Show lines in the lower box; wrapped lines keep their indentation."""
         self._has_said = True
         self._show(_statics(lines), title)
 
@@ -202,9 +202,9 @@ class ExerciseView(Vertical):
 
 
 def _first_gap(code: str, shipped: str) -> Selection:
-    """The first placeholder, selected, so that typing replaces it.
+    """Select the first placeholder, so that typing replaces it.
 
-    If none is left, the end of the first line that differs from the shipped file: there the learner has begun.
+    If none is left, place the cursor at the end of the first line that the learner has changed.
     """
     lines = code.splitlines()
     for number, line in enumerate(lines):
@@ -218,7 +218,7 @@ def _first_gap(code: str, shipped: str) -> Selection:
 
 
 def _statics(lines: list[Said]) -> list[Static]:
-    """A widget for each line, so that a long line is wrapped under its own beginning."""
+    """A widget for each line, so that wrapped lines keep their indentation."""
     statics = []
     for line in lines:
         text = line.text.lstrip(" ")

@@ -27,24 +27,24 @@ from tui.widgets.footer import Footer
 from tui.widgets.help import HelpScreen
 
 SMALLEST = (60, 18)
-ROOM_FOR_TWO = {"program": 116, "exercise": 144}  # columns, so that neither pictures nor lines of code are cut
+ROOM_FOR_TWO = {"program": 116, "exercise": 144}  # columns: enough to cut neither pictures nor lines of code
 VIEWS = ("text", "program", "exercise")
 FIRST_FOCUS = {"text": "#text", "program": "#lesson-tape", "exercise": "#file"}
 
 KEYS = (
-    ("1 2 3", "the text, the program, the exercise; Tab shows the next"),
-    ("→ ←", "step through the program, and back"),
-    ("Home End", "in the program: the beginning and the end of backward"),
-    ("s", "the program in the full stepper; q comes back"),
+    ("1 2 3", "show the text, the program or the exercise; Tab shows the next one"),
+    ("→ ←", "step forward or back through the program"),
+    ("Home End", "in the program: go to the beginning or the end of backward"),
+    ("s", "open the program in the full stepper; q returns"),
     ("c", "check your file"),
-    ("h", "a hint, then another"),
+    ("h", "show a hint; again: the next hint"),
     ("e", "edit your file here; Esc saves and stops, Ctrl+S saves and checks"),
     ("o", "open your file in your own editor ($EDITOR)"),
-    ("d", "after a failed check: the stepper on your file, where it goes wrong"),
-    ("v", "the solution, piece by piece; you are asked first"),
-    ("w", "the lesson's wrong engine, if it has one: find the first wrong step"),
-    ("r", "start the exercise over; you are asked first, your file is kept"),
-    ("n b", "the next lesson, the previous one"),
+    ("d", "after a failed check: open the stepper at the step where your file goes wrong"),
+    ("v", "show the solution piece by piece, after a confirmation"),
+    ("w", "open the lesson's wrong engine, if it has one: find the first wrong step"),
+    ("r", "start the exercise over, after a confirmation; your file is kept"),
+    ("n b", "go to the next or the previous lesson"),
     ("↑ ↓", "scroll the focused view; PgUp and PgDn by pages"),
     ("Esc", "back to the list of lessons"),
     ("q", "quit"),
@@ -109,12 +109,12 @@ class LessonScreen(LessonActionsScreen):
         self.set_class(too_small, "-too-small")
         self.query_one("#lesson-too-small", Static).update(
             f"This terminal has {event.size.width}×{event.size.height} characters.\n"
-            f"A lesson needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake it larger: nothing is lost. q quits."
+            f"A lesson needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake the terminal larger; nothing is lost. q quits."
         )
         self._arrange()
 
     def on_screen_resume(self) -> None:
-        """Read the file again, which may have changed meanwhile."""
+        """Read the file again: it may have changed."""
         if self.is_mounted:
             self._exercise.read()
 
@@ -134,7 +134,7 @@ class LessonScreen(LessonActionsScreen):
         self.query_one(FIRST_FOCUS[name], Widget).focus()
 
     def _arrange(self) -> None:
-        # By `display`, because a class on the screen would make Textual style every line of the text again.
+        # Sets `display`: changing a class of the screen would make Textual style every line of the text again.
         if self._view != "text":
             self._beside = self._view
         width, beside = self.app.size.width, self._beside
@@ -146,7 +146,7 @@ class LessonScreen(LessonActionsScreen):
         self._show_title()
 
     def action_turn_view(self, by: int) -> None:
-        """Show the next view, or after the last the first."""
+        """Show the next view; the first one comes after the last."""
         self.action_view(VIEWS[(VIEWS.index(self._view) + by) % len(VIEWS)])
 
     def on_descendant_focus(self) -> None:
@@ -217,7 +217,7 @@ class LessonScreen(LessonActionsScreen):
         """Go to the next or previous lesson."""
         index = self._course.lessons.index(self.lesson) + by
         if not 0 <= index < len(self._course):
-            self.app.notify("That was the last lesson." if by > 0 else "This is the first lesson.")
+            self.app.notify("This is the last lesson." if by > 0 else "This is the first lesson.")
             return
         if not self.save():
             return

@@ -100,9 +100,11 @@ class LessonActionsScreen(Screen[None]):
         attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
         self.call_later(self._remember, attempted)
         said = report(verdict, ascii=self._ascii)
-        first = "Esc, then " if self._exercise.is_editing else ""  # while keys are typed into the file
+        first = (
+            "Esc, then " if self._exercise.is_editing else ""
+        )  # in the editor, these keys would be typed into the file
         if verdict.passed:
-            written = "v shows how others have written it, " if self._solutions else ""
+            written = "v shows other ways to write it, " if self._solutions else ""
             said += [Said(""), Said(f"{first}{written}n goes to the next lesson.", "dim")]
         self.call_later(self._exercise.read)
         self._say(*said, title="check")
@@ -116,7 +118,7 @@ class LessonActionsScreen(Screen[None]):
         """Open the stepper on the learner's file where it differs from the solution."""
         self.action_view("exercise")
         if self._verdict is None or not failed_checks(self._verdict):
-            self._exercise.write([Said("c checks your file first. If a check fails, d shows its steps.", "dim")])
+            self._exercise.write([Said("Check your file first, with c. If a check fails, d shows its steps.", "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
         self._where(self._verdict)
@@ -165,7 +167,7 @@ class LessonActionsScreen(Screen[None]):
         shown = [line for hint in hints[: self._hints] for line in (Said(flowing(hint)), Said(""))]
         more = len(hints) - self._hints
         last = (
-            f"h gives the next hint, {more} more."
+            f"h gives the next hint ({more} left)."
             if more
             else "That was the last hint. v shows a piece of the solution."
         )
@@ -199,7 +201,7 @@ class LessonActionsScreen(Screen[None]):
             return
         self._remember(partial(self._workspace.progress.saw_pieces, self.lesson.name, count))
         more = len(all_pieces) - count
-        last = f"v shows the next piece, {more} more." if more else "v shows the whole solution."
+        last = f"v shows the next piece ({more} left)." if more else "v shows the whole solution."
         self._exercise.write_code(all_pieces[count - 1], f"piece {count} of {len(all_pieces)}", [Said(last, "dim")])
         self._exercise.make_room()
 

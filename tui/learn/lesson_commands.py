@@ -21,7 +21,7 @@ from viz.basics.characters import to_ascii
 
 
 @dataclass(frozen=True)
-class Desk:
+class CommandContext:
     """The context of a command: the course, the learner's files, and how to print."""
 
     course: Course
@@ -35,7 +35,7 @@ class Desk:
         return self.course.find(name) if name else self.course.after_solved(self.workspace.progress.solved())
 
     def open(self, lesson: Lesson | None, then: Literal["", "where", "wrong_engine"] = "") -> int:
-        """Open the full screen, at a lesson and one of its actions."""
+        """Open the course in full screen, at a lesson, and run an action of the lesson's screen."""
         from tui.learn.app import LearnApp
 
         app = LearnApp(
@@ -46,7 +46,7 @@ class Desk:
         return app.return_code or Exit.OK
 
     def command(self, *words: str) -> str:
-        """The command line for another command of this course."""
+        """The command line of another command on the same course."""
         path = self.arguments.path
         own = () if path is None else ("--path", path)
         return shlex.join(["microtape", "learn", *words, *own])
@@ -65,10 +65,10 @@ class Desk:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def text(desk: Desk, lesson: Lesson) -> int:
+def text(context: CommandContext, lesson: Lesson) -> int:
     """Print the text and the next commands. On a terminal the text is coloured."""
     prose = lesson.prose
-    if desk.ascii:
+    if context.ascii:
         prose = "\n".join(to_ascii(line) for line in prose.split("\n"))
     if has_terminal():
         from rich.console import Console
@@ -81,136 +81,138 @@ def text(desk: Desk, lesson: Lesson) -> int:
     passes = f" --pass {lesson.passes}" if lesson.passes else ""
     print(f"\nStep through the program   microtape step {shlex.quote(str(lesson.program))}{passes}")
     if lesson.wrong_engine is not None:
-        print(f"Find the engine's fault    {desk.command('engine', lesson.name)}")
-    print(f"Your file                  {desk.workspace.exercise(lesson)}")
-    print(f"Check it                   {desk.command('check', lesson.name)}")
+        print(f"Find the engine's fault    {context.command('engine', lesson.name)}")
+    print(f"Your file                  {context.workspace.exercise(lesson)}")
+    print(f"Check it                   {context.command('check', lesson.name)}")
     return Exit.OK
 
 
-def check_file(desk: Desk, lesson: Lesson) -> int:
+def check_file(context: CommandContext, lesson: Lesson) -> int:
     """Check the learner's file and report."""
-    verdict = tried(desk, lesson)
+    verdict = tried(context, lesson)
     if verdict.passed:
-        following = desk.course.after(lesson)
+        following = context.course.after(lesson)
         if following is not None:
-            desk.print(f"\n{desk.command(following.name)}  is the next lesson")
+            context.print(f"\n{context.command(following.name)}  is the next lesson")
         return Exit.OK
-    if (found := find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
-        shows = f"{desk.command('step', lesson.name)}  shows it in the stepper"
-        tell(desk, [Said(""), Said(found.told()), Said(shows)])
+    if (found := find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))) is not None:
+        shows = f"{context.command('step', lesson.name)}  opens it in the stepper"
+        tell(context, [Said(""), Said(found.told()), Said(shows)])
     else:
-        desk.print(f"\n{desk.command('hint', lesson.name)}  helps")
+        context.print(f"\n{context.command('hint', lesson.name)}  prints a hint")
     return Exit.NOT_SOLVED
 
 
-def tried(desk: Desk, lesson: Lesson) -> Verdict:
+def tried(context: CommandContext, lesson: Lesson) -> Verdict:
     """Check the learner's file, store the attempt, and print the report."""
-    path = desk.workspace.exercise(lesson)
+    path = context.workspace.exercise(lesson)
     verdict = check(lesson.exercise, path)
-    desk.workspace.progress.attempted(lesson.name, passed=verdict.passed)
-    desk.print(f"lesson {lesson.number}: {lesson.title}")
+    context.workspace.progress.attempted(lesson.name, passed=verdict.passed)
+    context.print(f"lesson {lesson.number}: {lesson.title}")
     print(f"{path}\n")
-    tell(desk, report(verdict, ascii=desk.ascii))
+    tell(context, report(verdict, ascii=context.ascii))
     return verdict
 
 
-def tell(desk: Desk, lines: list[Said]) -> None:
-    """Print a report, with lines wrapped under their own beginning."""
+def tell(context: CommandContext, lines: list[Said]) -> None:
+    """Print a report; wrapped lines keep their indentation."""
     width = shutil.get_terminal_size((100, 24)).columns
     for said in lines:
         indent = " " * (len(said.text) - len(said.text.lstrip()))
         for line in textwrap.wrap(said.text, width, subsequent_indent=indent, break_on_hyphens=False) or [said.text]:
-            desk.print(line)
+            context.print(line)
 
 
-def hint(desk: Desk, lesson: Lesson) -> int:
+def hint(context: CommandContext, lesson: Lesson) -> int:
     """Print the next hint; once all have been seen, all of them."""
-    hints, seen = lesson.exercise.hints, desk.workspace.progress.of(lesson.name).hints
+    hints, seen = lesson.exercise.hints, context.workspace.progress.of(lesson.name).hints
     shown = range(len(hints)) if seen >= len(hints) else (seen,)
     for number in shown:
         print(f"lesson {lesson.number}, hint {number + 1} of {len(hints)}\n")
         for line in (*hints[number].split("\n"), ""):
-            desk.print(line)
-    desk.workspace.progress.hinted(lesson.name, min(seen + 1, len(hints)))
+            context.print(line)
+    context.workspace.progress.hinted(lesson.name, min(seen + 1, len(hints)))
     return Exit.OK
 
 
-def solution(desk: Desk, lesson: Lesson) -> int:
+def solution(context: CommandContext, lesson: Lesson) -> int:
     """Print the next piece of the solution; with --all, or once the exercise is solved, all of it."""
-    if desk.arguments.no_solutions:
+    if context.arguments.no_solutions:
         raise CommandError("solutions are not shown (--no-solutions)")
-    progress, exercise = desk.workspace.progress, lesson.exercise
+    progress, exercise = context.workspace.progress, lesson.exercise
     record = progress.of(lesson.name)
     if not (record.solved or record.solution_seen):
         every = solution_pieces(exercise)
-        if not desk.arguments.all and record.pieces < len(every):
-            if not record.pieces and not desk.sure(f"Show the first piece of the solution of lesson {lesson.number}?"):
+        if not context.arguments.all and record.pieces < len(every):
+            if not record.pieces and not context.sure(
+                f"Show the first piece of the solution of lesson {lesson.number}?"
+            ):
                 return Exit.OK
-            desk.print(every[record.pieces])
+            context.print(every[record.pieces])
             more = len(every) - record.pieces - 1
             following = "the next piece" if more else "all of it"
             say(f"piece {record.pieces + 1} of {len(every)}; the same command shows {following}")
             progress.saw_pieces(lesson.name, record.pieces + 1)
             return Exit.OK
-        if desk.arguments.all and not desk.sure(f"Show the solution of lesson {lesson.number}, {lesson.title}?"):
+        if context.arguments.all and not context.sure(f"Show the solution of lesson {lesson.number}, {lesson.title}?"):
             return Exit.OK
     progress.saw_solution(lesson.name)
     for line in exercise.solution.read_text(encoding="utf-8").splitlines():
-        desk.print(line)
+        context.print(line)
     if record.solved:
         for right in exercise.right_answers:
             say(f"another solution, {right.path}: {right.note}")
     return Exit.OK
 
 
-def reset(desk: Desk, lesson: Lesson) -> int:
+def reset(context: CommandContext, lesson: Lesson) -> int:
     """Start an exercise over, after confirmation."""
-    if not desk.sure(f"Start lesson {lesson.number}, {lesson.title}, over? (Your file is kept.)"):
+    if not context.sure(f"Start lesson {lesson.number}, {lesson.title}, over? (Your file is kept.)"):
         return Exit.OK
-    kept = desk.workspace.reset(lesson)
+    kept = context.workspace.reset(lesson)
     say(f"your file is kept as {kept}" if kept else "your file had no changes")
     return Exit.OK
 
 
-def step(desk: Desk, lesson: Lesson) -> int:
+def step(context: CommandContext, lesson: Lesson) -> int:
     """Open the stepper on the learner's file where it differs from the solution; without a terminal, print the step."""
-    path = desk.workspace.exercise(lesson)
+    path = context.workspace.exercise(lesson)
     found = find_divergence(lesson.exercise, check(lesson.exercise, path), path)
     if found is None:
         say("there are no steps to show: your file does not call backward in a check that fails")
         return Exit.NOT_SOLVED
     if has_terminal():
-        show(desk, found)
+        show(context, found)
         return Exit.OK
     moment = found.step
-    desk.print(found.check.title)
-    desk.print(found.told())
-    _print_step(desk, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
+    context.print(found.check.title)
+    context.print(found.told())
+    _print_step(context, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
     return Exit.OK
 
 
-def show(desk: Desk, found: Divergence) -> None:
-    """Open the stepper at the moment that was found."""
+def show(context: CommandContext, found: Divergence) -> None:
+    """Open the stepper where the learner's file differs from the solution."""
     from tui.learn.lesson_actions import DivergenceStepper, cursor_at
     from tui.stepper.app import MicrotapeApp
 
     class DivergenceApp(MicrotapeApp):
         def on_mount(self) -> None:
-            self.push_screen(DivergenceStepper(cursor_at(found), ascii=desk.ascii), lambda _: self.exit())
+            self.push_screen(DivergenceStepper(cursor_at(found), ascii=context.ascii), lambda _: self.exit())
 
-    DivergenceApp(desk.theme).run()
+    DivergenceApp(context.theme).run()
 
 
-def _print_step(desk: Desk, recording: Recording, moment: tuple[int, int]) -> None:
+def _print_step(context: CommandContext, recording: Recording, moment: tuple[int, int]) -> None:
     from tui.words.trace import trace_step
 
     width = shutil.get_terminal_size((100, 24)).columns
-    for line in trace_step(recording, moment[1], moment[0], width=width, ascii=desk.ascii):
-        desk.print(line)
+    for line in trace_step(recording, moment[1], moment[0], width=width, ascii=context.ascii):
+        context.print(line)
 
 
-def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
-    """A lesson's wrong engine: print its steps, or judge if a step (`2`, or `2.1` in pass 2) is the first wrong one.
+def engine(context: CommandContext, lesson: Lesson, answered: str | None) -> int:
+    """Print the steps of a lesson's wrong engine, or judge an answer: the first wrong step (`2`, or `2.1` in pass 2).
 
     Raises:
         CommandError: the lesson has no wrong engine, or there is no such step.
@@ -218,17 +220,18 @@ def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
     from tui.learn.wrong_engine import TASK, record_both_engines
 
     if answered is None and has_terminal():
-        return desk.open(lesson, "wrong_engine")
+        return context.open(lesson, "wrong_engine")
     case = record_both_engines(lesson)
     if case is None:
-        with_one = ", ".join(one.name for one in desk.course if one.wrong_engine is not None)
+        with_one = ", ".join(one.name for one in context.course if one.wrong_engine is not None)
         raise CommandError(f"lesson {lesson.number} has no wrong engine; these have: {with_one}")
     if answered is None:
         from tui.words.trace import trace
 
-        for line in trace(case.faulty, width=100, ascii=desk.ascii):
-            desk.print(line)
-        print(f"\nWhich step is the first wrong one? {desk.command('engine', lesson.name, 'STEP')}, or PASS.STEP")
+        for line in trace(case.faulty, width=100, ascii=context.ascii):
+            context.print(line)
+        answer = context.command("engine", lesson.name, "STEP")
+        print(f"\nWhich step is the first wrong one? Answer: {answer} (or PASS.STEP)")
         return Exit.OK
     first, _, second = answered.rpartition(".")
     index, number = int(first or 1) - 1, int(second or 0) - 1
@@ -236,7 +239,7 @@ def engine(desk: Desk, lesson: Lesson, answered: str | None) -> int:
     if not 0 <= index < len(passes) or not 0 <= number < len(passes[index].steps):
         raise CommandError(f"there is no step {answered}. {TASK.partition('. ')[0]}.")
     right, said = case.judge(index, number)
-    tell(desk, [Said(line) for line in said.replace("`", "").split("\n")])
+    tell(context, [Said(line) for line in said.replace("`", "").split("\n")])
     if right:
-        desk.workspace.progress.found_fault(lesson.name)
+        context.workspace.progress.found_fault(lesson.name)
     return Exit.OK if right else Exit.NOT_SOLVED

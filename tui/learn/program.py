@@ -1,4 +1,4 @@
-"""A lesson's program beside its text: the tape, the source and what this step did; and the full stepper on it."""
+"""A lesson's program beside its text: tape, source and the sentence about a step; and the full stepper on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tui.widgets.tape import TapeView
 
 
 class LessonMovement(Movement):
-    """Moves as the stepper does, and from the end of a pass to the next one."""
+    """Moves like the stepper, and also from the end of a pass to the next one."""
 
     def moved(self, moments: int) -> StepCursor:
         """The moment that a step leads to."""
@@ -31,7 +31,7 @@ class LessonMovement(Movement):
 
 
 class ProgramView(Vertical):
-    """A small stepper. It asks a lesson's questions, and goes on from one pass to the next."""
+    """A small stepper. It asks a lesson's questions, and continues from one pass to the next."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("home", "home", "start", show=False),
@@ -48,7 +48,7 @@ class ProgramView(Vertical):
         attach(self, self.movement)
 
     def compose(self) -> ComposeResult:
-        """The tape, the source and the sentence; until there is a recording, a text that says so."""
+        """The tape, the source and the sentence; before the program is recorded, a notice."""
         cursor, ascii = ProgramView.cursor, self._ascii
         yield Static("Recording the program ...", id="recording")
         yield TimeBar(ascii=ascii).data_bind(cursor)
@@ -57,49 +57,49 @@ class ProgramView(Vertical):
         yield SentencePane("lesson-sentence", ascii=ascii).data_bind(cursor)
 
     def show_recording(self, recording: Recording) -> None:
-        """Begin where backward is called."""
+        """Show a recording, at the call of backward."""
         self.cursor = StepCursor.open(recording)
         self.query_one(TapeView).styles.max_height = len(self.cursor.timeline.rows) + 3
         self.add_class("-recorded")
 
     def say(self, text: str) -> None:
-        """Show a text in place of a recording."""
+        """Show a text instead of a recording."""
         self.query_one("#recording", Static).update(text)
 
     def move(self, moments: int) -> None:
-        """Step on or back; before some steps, after a question."""
+        """Step forward or back. Questions about the next step come first."""
         if self.cursor is not None:
             self.movement.move(moments)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys of time wait for a recording."""
+        """Home and End do nothing until there is a recording."""
         return self.cursor is not None or action not in ("home", "end")
 
     def stop_playing(self) -> None:
         """Do nothing: this stepper does not play."""
 
     def validate_cursor(self, cursor: StepCursor | None) -> StepCursor | None:
-        """No answer is shown before its question."""
+        """Hide the answers to questions that have not been asked yet."""
         return None if cursor is None else self.questions.without_answers(cursor)
 
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
-        """A row was clicked."""
+        """Go to the node of the clicked row."""
         self.movement.go_to_node(message.node)
 
 
 def onward(cursor: StepCursor) -> StepCursor:
-    """A step on; from the end of a pass to the next one."""
+    """One step forward; from the end of a pass, the next pass."""
     return cursor.forward() if cursor.next_node is not None else cursor.to_pass(cursor.timeline.pass_index + 1)
 
 
 def backward(cursor: StepCursor) -> StepCursor:
-    """A step back; from the beginning of a pass to the end of the one before."""
+    """One step back; from the beginning of a pass, the end of the previous pass."""
     earlier, index = cursor.back(), cursor.timeline.pass_index
     return cursor.to_pass(index - 1).end() if earlier == cursor and index else earlier
 
 
 class LessonStepper(StepperScreen):
-    """The full stepper on a lesson's program, at the place where the small one is."""
+    """The full stepper on a lesson's program, at the moment that the small one shows."""
 
     def __init__(self, cursor: StepCursor, questions: Questions, *, ascii: bool = False) -> None:
         super().__init__(cursor.recording, ascii=ascii, questions=questions)
@@ -107,6 +107,6 @@ class LessonStepper(StepperScreen):
         self._questions = questions
 
     def validate_cursor(self, cursor: StepCursor | None) -> StepCursor | None:
-        """No answer is shown before its question."""
+        """Hide the answers to questions that have not been asked yet."""
         is_predicting = self.prediction.score is not None
         return cursor if cursor is None or is_predicting else self._questions.without_answers(cursor)

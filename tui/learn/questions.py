@@ -1,4 +1,4 @@
-"""The questions of a lesson, asked before a step of its program is shown."""
+"""The questions of a lesson, each asked before a step of its program is shown."""
 
 from __future__ import annotations
 

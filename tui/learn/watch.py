@@ -1,4 +1,4 @@
-"""`microtape learn watch`: the file is checked whenever it is saved; `n` goes to the next lesson."""
+"""`microtape learn watch`: checks the file whenever it is saved; `n` goes to the next lesson."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from collections.abc import Iterator
 from lessons import Lesson
 from lessons.checking.divergence import find_divergence
 from tui.learn import lesson_commands
-from tui.learn.lesson_commands import Desk
+from tui.learn.lesson_commands import CommandContext
 from tui.shell.exits import Exit
 
-PAUSE = 0.3  # seconds between two looks at the file
+PAUSE = 0.3  # seconds between two checks for a change of the file
 KEYS = "n next   h hint   s steps   c check   q quit"
 
 
-def watch(desk: Desk, lesson: Lesson) -> int:
+def watch(context: CommandContext, lesson: Lesson) -> int:
     """Check the learner's file now and whenever it is saved, until `q` or the end of input."""
     known: bytes | None = None
     while True:
-        now = desk.workspace.exercise(lesson).read_bytes()
+        now = context.workspace.exercise(lesson).read_bytes()
         if now != known:
             known = now
-            _check(desk, lesson)
+            _check(context, lesson)
         with single_keys():
             key = read_key(PAUSE)
         if key in ("q", ""):
             return Exit.OK
         if key == "n":
-            following = desk.course.after(lesson)
+            following = context.course.after(lesson)
             if following is None:
-                desk.print("That was the last lesson.")
+                context.print("This is the last lesson.")
                 continue
             lesson, known = following, None
         elif key == "c":
             known = None
         elif key == "h":
-            lesson_commands.hint(desk, lesson)
+            lesson_commands.hint(context, lesson)
         elif key == "s":
-            lesson_commands.step(desk, lesson)
+            lesson_commands.step(context, lesson)
 
 
-def _check(desk: Desk, lesson: Lesson) -> None:
-    verdict = lesson_commands.tried(desk, lesson)
+def _check(context: CommandContext, lesson: Lesson) -> None:
+    verdict = lesson_commands.tried(context, lesson)
     if not verdict.passed:
-        found = find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))
+        found = find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))
         if found is not None:
-            desk.print(f"\n{found.told()}")
-    desk.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")
+            context.print(f"\n{found.told()}")
+    context.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")
 
 
 def read_key(seconds: float) -> str | None:
-    """A key; None if none is pressed in time, an empty text at the end of input."""
+    """The key pressed within `seconds`; None if there was none, an empty text at the end of input."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -20,11 +20,11 @@ from tui.learn.course_text import terminal_text
 from tui.shell.backticks import colour_names
 from tui.stepper.stepper import StepperScreen
 
-TASK = "This engine has a fault. Go to the first step that is wrong, and press m."
+TASK = "This engine has a fault. Go to the first wrong step and press m."
 
 
 class EngineComparison(NamedTuple):
-    """A wrong engine, and the recordings of the same program by it and by the real engine."""
+    """A wrong engine, and two recordings of one program: on the wrong engine and on the real one."""
 
     wrong: WrongEngine
     faulty: Recording
@@ -39,7 +39,9 @@ class EngineComparison(NamedTuple):
 
 
 def record_both_engines(lesson: Lesson) -> EngineComparison | None:
-    """Record the lesson's program on its wrong engine and on the real one, in about a second; None if it has none.
+    """Record the lesson's program on its wrong engine and on the real one, in about a second.
+
+    Returns None if the lesson has no wrong engine.
 
     Raises:
         LessonError: the program cannot be recorded.
@@ -104,7 +106,7 @@ class ReplyScreen(ModalScreen[None]):
         yield box
 
     def on_key(self, event: Key) -> None:
-        """Close. The key has no other effect."""
+        """Close on any key, which has no other effect."""
         event.stop()
         event.prevent_default()
         self.dismiss()

@@ -1,4 +1,4 @@
-"""What surrounds a command: exit codes, progress lines, the clipboard, the editor, keys, opening a FILE, styled text.
+"""Used by commands and screens: exit codes, progress lines, clipboard, editor, user keys, opening a FILE, styled text.
 
 Imports `microtape` and `viz`; no other room of `tui`.
 """

@@ -14,7 +14,7 @@ MOST = 74_994  # bytes: in base64, with its escape sequence, just under the 100,
 
 
 def copy(app: App[Any], text: str, what: str) -> str:
-    """Put a text on the clipboard by OSC 52, and into a file. Returns a sentence that says where the text is now.
+    """Put a text on the clipboard by OSC 52, and into a file. Returns a sentence for the user that names both.
 
     A terminal does not report whether it understood OSC 52, and tmux forwards it only if configured to. Therefore the
     file is always written, and the sentence names it.
@@ -31,7 +31,7 @@ def copy(app: App[Any], text: str, what: str) -> str:
 
 
 def _write(path: Path, text: str) -> str:
-    """Write the file. Returns one line about the problem, if there was one."""
+    """Write the file. Returns an error message of one line, or an empty text."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as unfinished:

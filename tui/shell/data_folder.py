@@ -1,4 +1,4 @@
-"""The folder with a user's data, and writing a file whole or not at all.
+"""The folder with a user's data, and atomic writing of files.
 
 The course keeps its files in the same folder; `lessons` is not imported here because that takes a tenth of a second.
 """
@@ -22,10 +22,10 @@ def data_folder() -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield another path with the same suffix; what the block writes there replaces `path` at its end.
+    """Yield a temporary path with the same suffix. At the end of the block, the file written there replaces `path`.
 
     Raises:
-        OSError: the file could not be replaced. As after an exception in the block, the old file is unchanged.
+        OSError: the file could not be replaced. The old file is unchanged then, as after an exception in the block.
     """
     unfinished = path.absolute().with_name(f".unfinished-{secrets.token_hex(6)}{path.suffix.lower()}")
     try:

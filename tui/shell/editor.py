@@ -14,9 +14,9 @@ GOTO = "code code-insiders codium cursor windsurf"  # --goto file:12
 
 
 def editor_command(path: Path, line: int | None = None) -> list[str]:
-    """The command that opens a file in $VISUAL, else $EDITOR, else an installed editor, and ends when it is closed.
+    """The command that opens a file in $VISUAL, else $EDITOR, else an installed editor; it ends when the editor closes.
 
-    For editors whose syntax is known, the command names the line too. Empty if no editor is found.
+    For editors whose syntax is known, the command also contains the line. Empty if no editor is found.
     """
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _some_editor()
     command = shlex.split(chosen, posix=os.name != "nt")
@@ -35,7 +35,7 @@ def editor_command(path: Path, line: int | None = None) -> list[str]:
 
 
 def run_in_terminal(command: list[str]) -> str:
-    """Run a program in the terminal to its end. Returns one line about the problem, if there was one."""
+    """Run a program in the terminal to its end. Returns an error message of one line, or an empty text."""
     try:
         status = subprocess.run(command, check=False).returncode
     except OSError as error:

@@ -23,7 +23,7 @@ class Exit(IntEnum):
 
 MEANING = {
     Exit.OK: "success",
-    Exit.SCRIPT_FAILED: "the script raised an exception; its traceback is shown, and what was recorded",
+    Exit.SCRIPT_FAILED: "the script raised an exception; its traceback and the recording so far are shown",
     Exit.BAD_INPUT: "a mistake in the command line, or a file that is missing, damaged or cannot be written",
     Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or the --until condition never held",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
@@ -43,7 +43,7 @@ class CommandError(Exception):
 
 
 def say(message: str) -> None:
-    """Tell the user something, on standard error."""
+    """Print a message for the user on standard error."""
     print(f"microtape: {message}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The names of keys, and texts that name the key of an action, which may be a key of the user's own."""
+"""The names of keys, and texts that name the key of an action, which the user may have changed."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class KeyNames:
     ascii: bool = False
 
     def of(self, action: str) -> list[str]:
-        """All keys of an action; none if the user took its keys away."""
+        """All keys of an action; none if the user removed them."""
         return [key_name(key, ascii=self.ascii) for key in self.keys.get(action, ())]
 
     def first(self, action: str) -> str:
-        """The key to press; for an action without a key, that of the command palette."""
+        """The key to press; for an action without a key, the key of the command palette."""
         return next(iter(self.of(action)), "^p")
 
     def spell(self, text: str) -> str:

@@ -28,21 +28,21 @@ from tui.shell.progress import status_line
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a recording is made from, so that it can be made again."""
+    """The source of a recording: a file and the options for recording it."""
 
     file: str  # a script, or a `.tape` file
     script_args: tuple[str, ...] = ()
     passes: str | None = None
-    keep: int | None = None  # of a larger array only a summary is kept
+    keep: int | None = None  # the largest number of elements of an array that is kept whole
     check: bool = False  # by finite differences
-    until: str | None = None  # instead of `passes`: record up to the first pass where this happens
+    until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace) -> Origin:
-        """What the command line asks for.
+        """The origin that the command line asks for.
 
         Raises:
-            CommandError: its options contradict each other.
+            CommandError: the options contradict each other.
         """
         if arguments.until is not None and arguments.passes is not None:
             raise CommandError("--pass and --until both choose a pass: give only one of them")
@@ -80,7 +80,7 @@ class Origin:
 
 
 def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:
-    """The recording, and the exit code of the command if nothing else goes wrong.
+    """The recording, and the exit code that the command returns if it succeeds.
 
     With `quiet`, the script's output goes to standard error, because standard output is for our data.
 
@@ -111,13 +111,13 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
 
 
 def load_all(path: str) -> Recording:
-    """Load a recording that is kept until the process ends."""
+    """Load a whole recording, which is never garbage-collected."""
     with permanent():
         return load(path)
 
 
 def report_end(ended: ScriptRun) -> None:
-    """Tell the user how the script ended, if there is anything to tell.
+    """Print the message about the end of the script, if there is one.
 
     Raises:
         CommandError: the script left no recording.
@@ -147,7 +147,7 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
             never = f"{recording.title} {looked_for.never(recording.passes[-1].index + 1)}"
             if recording.error is None and recording.passes[-1].error is None:
                 raise CommandError(never, Exit.NOTHING_RECORDED)
-            say(f"{never}, but failed: this is its last pass")
+            say(f"{never}, but failed; showing its last pass")
         return [found if found is not None else len(recording.passes) - 1]
     if passes is None:
         return list(range(len(recording.passes)))

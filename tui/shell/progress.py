@@ -1,4 +1,4 @@
-"""Progress on the terminal, for whatever takes more than half a second. Silent if standard error is no terminal."""
+"""Progress of long work, shown on the terminal after half a second. Silent if standard error is no terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPORT_EVERY = 500  # lines or steps between two updates
 
 
 class ProgressBar:
-    """A progress bar, wiped out at the end."""
+    """A progress bar, erased at the end."""
 
     def __enter__(self) -> ProgressBar:
         self.drawn = False
@@ -36,8 +36,8 @@ class ProgressBar:
 def status_line(text: str, *, stays: bool = False) -> Iterator[Callable[[str], None]]:
     """Show a text if the block takes longer than `PATIENCE`. Yields a function that replaces the text.
 
-    The text is wiped out at the end. With `stays` it is an ordinary line that remains, for a block whose program may
-    print something itself.
+    The text is erased at the end. With `stays` it is an ordinary line that remains, because the block runs a program
+    that may print.
     """
     if not _is_terminal():
         yield lambda text: None
@@ -70,7 +70,7 @@ def status_line(text: str, *, stays: bool = False) -> Iterator[Callable[[str], N
 
 
 def counted_lines(lines: Iterable[str]) -> Iterator[str]:
-    """The same lines, counted in a status line until the first appears, or throughout if output is no terminal."""
+    """The same lines, with a status line until the first one appears. If output is no terminal, it counts all lines."""
     coming = iter(lines)
     with status_line("computing ...   Ctrl-C stops") as say:
         first = list(islice(coming, 1))  # computing it may take long

@@ -1,7 +1,6 @@
 """What the stepper remembers: the theme, the layout, and the last moment shown of each recording.
 
-The file is a convenience: one that is missing, damaged or not writable counts as empty. `--fresh` and
-MICROTAPE_REMEMBER=0 ignore it.
+A file that is missing, damaged or not writable counts as empty. `--fresh` and MICROTAPE_REMEMBER=0 ignore it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ FORMAT = 1
 
 
 def is_wanted() -> bool:
-    """Whether the user wants anything to be remembered."""
+    """Whether the user allows the stepper to remember anything."""
     return os.environ.get("MICROTAPE_REMEMBER", "1").lower() not in ("0", "no", "off", "false")
 
 
@@ -57,7 +56,7 @@ class Remembered:
             return cls()
 
     def save(self, path: Path | None = None) -> None:
-        """Write the file, whole or not at all. A failure is not reported: the user asked for something else."""
+        """Write the file, whole or not at all. A failure is not reported: the user did not ask for this file."""
         recent = list(self.places.items())[-MOST_PLACES:]
         places = {key: [moment.pass_index, moment.position] for key, moment in recent}
         data: dict[str, Any] = {
@@ -70,12 +69,12 @@ class Remembered:
                 unfinished.write_bytes((json.dumps(data, indent=2) + "\n").encode())
 
     def with_place(self, key: str, moment: SavedMoment) -> dict[str, SavedMoment]:
-        """The places with a new one, which is the newest."""
+        """The places with one added as the newest."""
         return {**{known: old for known, old in self.places.items() if known != key}, key: moment}
 
 
 def key_of(recording: Recording) -> str:
-    """A recording's identity: a hash of its title, its program's text and its length. A changed program is new."""
+    """A recording's identity: a hash of its title, the program's text and the numbers of nodes and steps."""
     steps = [len(pass_.steps) for pass_ in recording.passes]
     text = json.dumps([recording.title, sorted(recording.sources.items()), len(recording.nodes), steps])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]

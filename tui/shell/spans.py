@@ -1,7 +1,7 @@
-"""Text with roles instead of colours: the panes colour it, the trace prints it as it is.
+"""Text with roles instead of colours: the panes colour it, the trace prints it without colours.
 
-A `Line` is a tuple of spans, and a span's role says what its text *is*. The widget that shows a span chooses the colour
-of its role, which depends on the theme.
+A `Line` is a tuple of spans, and a span's role says what its text means. The widget that shows a span chooses the
+colour of its role, which depends on the theme.
 """
 
 from __future__ import annotations

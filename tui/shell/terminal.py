@@ -1,4 +1,4 @@
-"""The terminal: whether a person can see the output and answer, and which theme suits its background."""
+"""The terminal: whether there is one to read from and write to, and which theme suits its background."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def has_terminal() -> bool:
 
 
 def default_theme() -> str:
-    """Light if the terminal says that its background is: COLORFGBG ends in the number of the background colour."""
+    """`light` if COLORFGBG, which ends in the number of the background colour, says so; else `dark`."""
     return "light" if os.environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15") else "dark"

@@ -1,4 +1,4 @@
-"""The full-screen apps: what they share, and the stepper's own. What they show is in their screens."""
+"""The base of the full-screen apps, and the stepper's app. Their contents are in the screens."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from textual.theme import ThemeProvider
 
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import key_name
-from tui.shell.keys import Keymap, rebind
 from tui.shell.remembered import Remembered, SavedMoment, key_of
 from tui.shell.spans import shown
+from tui.shell.user_keys import Keymap, rebind
 from tui.stepper.parts.background import AT_ONCE
 from tui.stepper.stepper import StepperOptions, StepperScreen
-from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of, without
+from tui.widgets.themes import THEMES
 
 
 class PlainScrollBar(ScrollBarRender):
-    """A scrollbar of whole cells, without the blocks that show parts of one."""
+    """A scrollbar of whole cells, without the block characters that fill parts of a cell."""
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
@@ -64,29 +64,32 @@ class MicrotapeApp(App[None]):
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
-        self.animation_level = "none"  # nothing moves unless it says something
+        self.animation_level = "none"  # motion should always carry information
 
     def get_key_display(self, binding: Binding) -> str:
-        """What a key is called in the footer."""
+        """The name of a key in the footer."""
         return binding.key_display or key_name(binding.key, ascii=self._ascii)
 
     def action_command_palette(self) -> None:
-        """Every command by its words."""
+        """Open the command palette."""
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="search the commands", id="--command-palette"))
 
     def search_themes(self) -> None:
-        """The list of themes."""
+        """Open the list of themes."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="the name of a theme"))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
-        """The commands of all keys, then Textual's own. Its list of keys is left out: there is a help page."""
+        """The commands of all keys, then Textual's own, without its list of keys: the stepper has a help page."""
         yield from commands_of(screen, ascii=self._ascii)
         yield from without(super().get_system_commands(screen), "Keys", "Screenshot", "Maximize", "Minimize")
 
 
 class StepperApp(MicrotapeApp):
-    """The stepper on one recording. With `remembers` it opens as it was left; a `notice` is shown after that."""
+    """The stepper on one recording.
+
+    `remembers` restores the layout and place of the last session; `notice` is shown afterwards.
+    """
 
     def __init__(
         self,
@@ -104,13 +107,13 @@ class StepperApp(MicrotapeApp):
             self.theme = known.theme
         self._known, self._remembers, self._notice = known, remembers, notice
         self._opened_with = self.theme
-        options.setdefault("guides", remembers and not known.places)  # the first time
+        options.setdefault("guides", remembers and not known.places)  # in the first session
         self._is_long, self._title = len(recording.nodes) > AT_ONCE, shown(recording.title)
         self._stepper = StepperScreen(recording, **options)
         rebind(self._stepper, keymap or {})
 
     def on_mount(self) -> None:
-        """Open the stepper; closing it ends the program. While a long recording opens, the screen would be empty."""
+        """Open the stepper; closing it ends the program. While a long recording opens, show a text."""
         if self._is_long and self._driver is not None:
             self._driver.write(f"\x1b[2;3Hopening {self._title} ...")
         self.push_screen(self._stepper, lambda _: self.exit())
@@ -124,7 +127,7 @@ class StepperApp(MicrotapeApp):
         if self._remembers and cursor is not None:
             place = SavedMoment(cursor.timeline.pass_index, cursor.position)
             places = self._known.with_place(key_of(cursor.recording), place)
-            # Only what was chosen: what fitted this terminal need not fit the next one.
+            # Store only choices of the user: a layout that fitted this terminal may not fit the next one.
             theme = self.theme if self.theme != self._opened_with else self._known.theme
             view = self._stepper.arrangement.chosen or self._known.view
             Remembered(theme, view, self._stepper.panes.chosen, places).save()

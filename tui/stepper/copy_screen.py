@@ -18,7 +18,7 @@ from tui.words.copying import Copyable
 
 
 class CopyScreen(Dialog[Copyable | None]):
-    """Closes with the piece to copy, or None."""
+    """Lists what can be copied. Closes with the chosen piece, or None."""
 
     FITTED = True
 
@@ -55,27 +55,27 @@ class CopyScreen(Dialog[Copyable | None]):
             box.border_subtitle = keys_below(("enter", "Enter or y copies"), ("escape", "Esc"))
             yield OptionList(*(Option(self._row(piece, width)) for piece in self._pieces))
             if self._left_out:
-                yield Static(f"{self._left_out:,} more leaves: go to one (g), and copy it there", classes="rest")
+                yield Static(f"{self._left_out:,} more leaves: go to a leaf (g) to copy it", classes="rest")
 
     def on_mount(self) -> None:
         """Give the list the focus."""
         self.query_one(OptionList).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter, or a click."""
+        """Copy the piece on Enter or a click."""
         event.stop()
         self.dismiss(self._pieces[event.option_index])
 
     def action_copy(self) -> None:
-        """Copy the highlighted piece; `y` twice copies the first one."""
+        """Copy the highlighted piece. Pressing `y` twice in the stepper copies the first one."""
         self.query_one(OptionList).action_select()
 
     def action_down(self) -> None:
-        """The next piece."""
+        """Highlight the next piece."""
         self.query_one(OptionList).action_cursor_down()
 
     def action_up(self) -> None:
-        """The piece before."""
+        """Highlight the previous piece."""
         self.query_one(OptionList).action_cursor_up()
 
     def _row(self, piece: Copyable, width: int) -> Content:

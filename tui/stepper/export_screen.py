@@ -1,4 +1,4 @@
-"""The page that asks what to write under which name, writes it, and shows its progress."""
+"""The page that asks for a kind of file and its name, writes the file, and shows the progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Stopped(Exception):  # noqa: N818 - not an error
 
 
 class ExportScreen(Dialog[str | None]):
-    """Closes with a sentence about what was written, or None."""
+    """Writes a file. Closes with a sentence that names the file, or None."""
 
     DEFAULT_CSS = """
     ExportScreen { align: center middle; }
@@ -49,8 +49,8 @@ class ExportScreen(Dialog[str | None]):
     def __init__(self, export: Export) -> None:
         super().__init__()
         self._export = export
-        self._given = ""  # the name that was proposed last
-        self._confirmed: Path | None = None  # may be overwritten
+        self._proposed = ""  # the last proposed name
+        self._confirmed: Path | None = None  # the file that the user agreed to overwrite
         self._stop: threading.Event | None = None  # set it to cancel the work in progress
 
     def compose(self) -> ComposeResult:
@@ -63,7 +63,7 @@ class ExportScreen(Dialog[str | None]):
             yield Static(id="said")
 
     def on_mount(self) -> None:
-        """The arrow keys choose a kind; all other keys are typed into the name."""
+        """Arrow keys choose a kind of file; all other keys are typed into the name."""
         kinds = self.query_one(OptionList)
         kinds.can_focus = False
         kinds.highlighted = 0
@@ -80,35 +80,35 @@ class ExportScreen(Dialog[str | None]):
             kinds.highlighted = ((kinds.highlighted or 0) + by) % len(KINDS)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Propose a name. Of a name that the user has typed, change only the suffix."""
+        """Propose a name. If the user has typed a name, change only its suffix."""
         event.stop()
         name, kind = self.query_one(Input), self._kind
-        if name.value in ("", self._given):
-            name.value = self._given = self._export.default_name(kind)
+        if name.value in ("", self._proposed):
+            name.value = self._proposed = self._export.default_name(kind)
         elif Path(name.value).suffix.lower() not in kind.suffixes:
             name.value = str(Path(name.value).with_suffix(kind.suffixes[0]))
         name.cursor_position = len(name.value)
         self._say(f"{', '.join(kind.suffixes)}   in {home(Path.cwd())}")
 
     def on_input_changed(self) -> None:
-        """A changed name is no longer confirmed."""
+        """Changing the name withdraws the consent to overwrite."""
         self._confirmed = None
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Write the file. Ask first if that overwrites another one."""
+        """Write the file. Ask first before overwriting an existing file."""
         event.stop()
         if self._stop is not None:
             return
         text = event.value.strip()
         if not text:
-            self._say("it needs a name", "bad")
+            self._say("the file needs a name", "bad")
             return
         path = Path(text).expanduser()
         if not path.suffix:
             path = path.with_suffix(self._kind.suffixes[0])
         if path.is_file() and self._confirmed != path:
             self._confirmed = path
-            self._say(f"{path} is there already. Enter again overwrites it; or type another name.", "warning")
+            self._say(f"{path} exists already. Press Enter again to overwrite it, or type another name.", "warning")
             return
         self._stop = threading.Event()
         self._say("working ...   Esc stops")
@@ -139,7 +139,7 @@ class ExportScreen(Dialog[str | None]):
         return f"wrote {home(path.absolute())} ({path.stat().st_size / 1000:,.0f} kB)", "good"
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Close once the file is written; otherwise say why it is not."""
+        """Close once the file is written; if it was not, show the reason."""
         if event.state is WorkerState.SUCCESS and event.worker.result is not None:
             text, role = event.worker.result
             self._stop = None

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from microtape import Tensor
     from microtape.recording.model.model import Recording
 
-# -P and the explicit path: a learner's directory may hold a tui.py or a viz.py of its own.
+# -P and the explicit path: the learner's directory may contain files called tui.py or viz.py.
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.commands.cli import main; sys.exit(main())"
 
 
 def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
     """Open the stepper, and return when it is closed. Without a terminal, print the trace.
 
-    The stepper runs in a process of its own, so it also works from a notebook's terminal or under a running event loop.
+    The stepper runs in its own process, so it also works from a notebook's terminal or under a running event loop.
 
     Args:
         x: a Tensor (its `backward()` is called, recorded and shown, which adds to `.grad` of its leaves as usual),
@@ -30,7 +30,7 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
 
     Raises:
         RecordingError: the file is not a recording.
-        TypeError: it is none of these.
+        TypeError: `x` is none of these.
     """
     recording = _recording(x)
     if not has_terminal():
@@ -48,7 +48,7 @@ def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
 
 
 def _run_command(*arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
-    """Run a `microtape` command in a process of its own, in this terminal or with its output captured."""
+    """Run a `microtape` command in its own process, in this terminal or with its output captured."""
     stdin = subprocess.DEVNULL if capture else None
     return subprocess.run(command_line(*arguments), check=False, text=True, stdin=stdin, capture_output=capture)
 

@@ -1,4 +1,4 @@
-"""The pages that list the passes, and that show two of them side by side."""
+"""Two pages: the list of passes, and two passes side by side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from microtape.recording.model.model import Recording
 from tui.shell.spans import plain
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.look import content
+from tui.widgets.role_styles import content
 from tui.words.passes import Pair, headings, pass_lines, row
 
 STYLE = """
@@ -37,8 +37,8 @@ STYLE = """
 """
 
 
-class OnSight(Visual):
-    """A line of a list that is computed when it comes into view: passes may have thousands of lines."""
+class LazyLine(Visual):
+    """A line of a list, computed only when it comes into view: a pass may have thousands of lines."""
 
     def __init__(self, line: Callable[[], Content]) -> None:
         self._line = line
@@ -57,7 +57,7 @@ class OnSight(Visual):
 
 
 class PassChoice(NamedTuple):
-    """A pass that was chosen from the list, to go to or to compare with the current one."""
+    """A pass chosen from the list: to go to it, or to compare it with the current one."""
 
     position: int
     compares: bool
@@ -96,23 +96,23 @@ class PassesScreen(Dialog[PassChoice | None]):
             yield OptionList(*(Option(one) for one in rows))
 
     def on_mount(self) -> None:
-        """Begin at the pass that is shown."""
+        """Highlight the current pass."""
         passes = self.query_one(OptionList)
         passes.highlighted = self._current
         passes.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter, or a click."""
+        """Go to the pass on Enter or a click."""
         event.stop()
         self.dismiss(PassChoice(event.option_index, False))
 
     def action_compare(self) -> None:
-        """Side by side with the current one."""
+        """Compare the highlighted pass with the current one."""
         chosen = self.query_one(OptionList).highlighted
         if chosen is not None and chosen != self._current:
             self.dismiss(PassChoice(chosen, True))
         else:
-            self.notify("Choose another pass to compare this one with.", timeout=3)
+            self.notify("This is the current pass: choose another one to compare.", timeout=3)
 
 
 class CompareScreen(Dialog[tuple[int, int] | None]):
@@ -150,7 +150,7 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
             def line(pair: Pair) -> Content:
                 return content(row(pair, names, room, rest, ascii=self._ascii), ascii=self._ascii).truncate(width)
 
-            yield OptionList(*(Option(OnSight(partial(line, one))) for one in self._pairs))
+            yield OptionList(*(Option(LazyLine(partial(line, one))) for one in self._pairs))
 
     def on_mount(self) -> None:
         """Give the list the focus."""

@@ -25,20 +25,20 @@ from tui.widgets.dialog import Dialog, keys_below
 from tui.words.sentence import title
 from tui.words.worked_rule import worked_rule
 
-MANY = 4  # the most numbers to be computed in one's head
+MANY = 4  # the most numbers that a user can be asked to compute mentally
 
 
 class Question(NamedTuple):
-    """A question about a step to come."""
+    """A question about the next step."""
 
     ask: str  # with `names` in backticks
     right: str
     because: str
     kind: Literal["order", "shape", "number"] = "number"
-    also: tuple[str, ...] = ()  # other ways to say it
+    also: tuple[str, ...] = ()  # other right answers
 
     def accepts(self, answer: str) -> bool:
-        """Whether an answer says what the right one says."""
+        """Whether an answer is right, in any accepted spelling."""
         if self.kind != "shape":
             from lessons.model.predict import is_right  # imported late: most sessions never need it
 
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 def question_about(cursor: StepCursor) -> Question | None:
-    """A question about the step after this moment; None if there is nothing to ask. The kinds take turns."""
+    """A question about the step after this moment; None if there is nothing to ask. The kinds alternate."""
     if cursor.is_forward or cursor.next_node is None:
         return None
     found = list(_questions(cursor, cursor.to_moment(cursor.position + 1)))
@@ -66,7 +66,7 @@ def _questions(before: StepCursor, after: StepCursor) -> Iterator[Question]:
     if len(before.ready) > 1:
         candidates = ", ".join(f"`{plain(title(before, one))}`" for one in sorted(before.ready)[:6])
         why = ("Leaves that are ready go first." if node.variable is not None
-               else "Of all that are ready, the one recorded last goes first.")  # fmt: skip
+               else "Of all ready nodes, the last recorded goes first.")  # fmt: skip
         yield Question(
             f"Which runs next: {candidates}?", after.recording.label(node.id), why, "order", (f"%{node.id}", name)
         )
@@ -76,9 +76,9 @@ def _questions(before: StepCursor, after: StepCursor) -> Iterator[Question]:
         if _is_small(step.grad_after):
             had = "None" if step.grad_before is None else format_value(step.grad_before, 30)
             came = format_value(step.grad_outputs[0], 30)
-            why = ("It was None, so it becomes the gradient that arrived." if step.grad_before is None
+            why = ("It was None, so the gradient that arrives becomes .grad." if step.grad_before is None
                    else f"Backward adds: {had} + {came}.")  # fmt: skip
-            yield Question(f"`{name}`.grad is {had}, and {came} arrives. What is it then?",
+            yield Question(f"`{name}`.grad is {had}, and {came} arrives. What is `{name}`.grad then?",
                            format_value(step.grad_after, 60), why)  # fmt: skip
         return
     for one in step.deliveries[:2]:
@@ -92,7 +92,7 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
     given = next((value for value in step.grad_outputs if value is not None), None)
     has = f"`{name}` has the gradient {format_value(given, 40)}"
     if one.term.shape:
-        yield Question(f"{has}. What shape is the gradient that it sends to `{to}`?", format_shape(one.term.shape),
+        yield Question(f"{has}. What is the shape of the gradient it sends to `{to}`?", format_shape(one.term.shape),
                        f"A gradient always has the shape of its value, here of `{to}`.", "shape")  # fmt: skip
     if _is_small(one.term):
         rule = worked_rule(after, step, one.output)
@@ -105,9 +105,9 @@ def _is_small(value: Value | None) -> bool:
 
 
 class PredictScreen(Dialog[bool | None]):
-    """Asks one question and explains its answer. Closes with whether the answer was right, or None if it was skipped.
+    """Asks one question and explains its answer. Closes with whether the answer was right; None if it was skipped.
 
-    It is at the bottom, so that what it asks about stays visible. An empty answer shows the right one.
+    The dialog is at the bottom, so that the step it asks about stays visible. An empty answer shows the right one.
     """
 
     DEFAULT_CSS = """
@@ -141,7 +141,7 @@ class PredictScreen(Dialog[bool | None]):
             yield Static(id="verdict")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Show the right answer. After that, nothing more can be typed, and the keys go on."""
+        """Show the right answer. After that the input is disabled, and the keys show the step."""
         event.stop()
         if self._verdict is not None:
             return
@@ -155,7 +155,7 @@ class PredictScreen(Dialog[bool | None]):
             Content.assemble(said, f": {self._question.right}. ", colour_names(self._question.because))
         )
         event.input.disabled = True
-        self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows it"))
+        self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows the step"))
 
     def action_go_on(self) -> None:
         """Show the step, once the question is answered."""
@@ -163,5 +163,5 @@ class PredictScreen(Dialog[bool | None]):
             self.dismiss(self._verdict)
 
     def action_leave(self) -> None:
-        """Skip the question; an answer that has been given counts."""
+        """Close. A question without an answer is skipped; a given answer counts."""
         self.dismiss(self._verdict)

@@ -1,4 +1,4 @@
-"""The stepper's screen: it holds a cursor, hands it to every view, and has the parts that its keys run."""
+"""The stepper's screen: it holds the cursor, which all views show, and the parts, whose actions the keys run."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from textual.widgets import Static
 from microtape.basics import collector
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import KeyNames
-from tui.shell.keys import actions_of, give_way
 from tui.shell.opening import Origin
 from tui.shell.remembered import Remembered, key_of
+from tui.shell.user_keys import actions_of, unbind_screen_keys
 from tui.stepper.parts.arrangement import VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
-from tui.stepper.parts.first_steps import FirstSteps
 from tui.stepper.parts.folding import Folding
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
 from tui.stepper.parts.movement import Movement, Questions
+from tui.stepper.parts.newcomer_hints import NewcomerHints
 from tui.stepper.parts.not_finite import NotFinite
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
 from tui.stepper.parts.part import Part
@@ -63,15 +63,15 @@ KEYS = (
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
     Key("leave", "q", "quit", "quit", footer=9),
 )  # fmt: skip
-"""Every key, in the order of the help page. A part declares its own; here are those that belong to none."""
+"""Every key, in the order of the help page: the keys that parts declare, and those that belong to no part."""
 
 
 class StepperOptions(TypedDict, total=False):
-    """How a stepper opens."""
+    """The options of a stepper."""
 
     pass_index: int
     ascii: bool
-    hides_next: bool  # does not tell what runs next
+    hides_next: bool  # does not reveal the next node
     origin: Origin | None  # of the recording, to record it again
     watches: bool  # records again when the program changes
     until: str | None  # opens at the first moment of this: `nan`, `error` or a condition
@@ -79,7 +79,7 @@ class StepperOptions(TypedDict, total=False):
 
 
 class CoveredContainer(Container):
-    """Holds views that cover all of it. So it is not drawn beneath them at every step."""
+    """A container that its views cover completely, so it need not be drawn beneath them at every step."""
 
     BLANK = True
 
@@ -87,15 +87,15 @@ class CoveredContainer(Container):
 class StepperScreen(Screen[None]):
     """Steps through the backward passes of one recording, both ways."""
 
-    BLANK = True  # as of a CoveredContainer
+    BLANK = True  # as in CoveredContainer
 
-    CSS_PATH = Path(__file__).with_name("stepper.tcss")  # a subclass elsewhere has the same style
+    CSS_PATH = Path(__file__).with_name("stepper.tcss")  # absolute, for subclasses in other folders
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
-    focused = Reactive[Widget | None](None, repaint=False)  # Textual's own paints all of the screen
+    focused = Reactive[Widget | None](None, repaint=False)  # Textual's own repaints the whole screen
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class StepperScreen(Screen[None]):
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.not_finite,
             self.playback, self.search, self.rerecorder, self.panes, Explanations(self, self.movement),
             Folding(self, self.background), CopyExport(self), PassChooser(self, self.background),
-            HelpPages(self, KEYS), FirstSteps(self, wanted=guides),
+            HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
         for part in self.parts:
@@ -148,7 +148,7 @@ class StepperScreen(Screen[None]):
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
             with CoveredContainer(id="panes"):
                 tabs = Static(id="tabs")
-                tabs.auto_links = False  # they look like tabs
+                tabs.auto_links = False  # no link style: they look like tabs
                 yield tabs
                 for pane in PANES:
                     yield pane(ascii=ascii).data_bind(cursor)
@@ -159,8 +159,10 @@ class StepperScreen(Screen[None]):
         yield Static(id="too-small")
 
     def on_mount(self) -> None:
-        """Open where the user wants to begin. Until the screen has settled no garbage is collected, because collecting
-        would go through all of a long recording again and again, and steps would stutter.
+        """Open at the moment that the user asked for.
+
+        Until the screen has settled no garbage is collected: each collection would traverse all of a long recording,
+        and steps would stutter.
         """
         self._collector.enter_context(collector.permanent())
         self.panes.choose(self.panes.chosen)
@@ -168,7 +170,7 @@ class StepperScreen(Screen[None]):
         if self._until is not None:
             self.stops.run_until(self._until)
         self.arrangement.fit(self.app.size)  # before anything is laid out
-        give_way(self, self.query("TapeView, BoxView, Pane"))
+        unbind_screen_keys(self, self.query("TapeView, BoxView, Pane"))
         self.query_one(TapeView).focus()
         for part in self.parts:
             part.mounted()
@@ -181,13 +183,13 @@ class StepperScreen(Screen[None]):
             self._collector.enter_context(collector.often())
 
     def on_unmount(self) -> None:
-        """Leave the garbage collector as it was, however soon the screen is closed."""
+        """Restore the garbage collector, even if the screen closes before it has settled."""
         self._collector.close()
         for part in self.parts:
             part.unmounted()
 
     def return_to(self, known: Remembered) -> None:
-        """Open as it was left: the layout, and the place, unless another was asked for or there is a failure to see."""
+        """Restore the last layout and place; not the place if the user asked for another one, or if the pass failed."""
         if known.view in VIEWS:
             self.arrangement.choose(known.view)
         if known.pane in NAMES:
@@ -202,37 +204,37 @@ class StepperScreen(Screen[None]):
         there = cursor.to_pass(place.pass_index).to_moment(place.position)
         if there != cursor:
             self.cursor = there
-            self.notify(f"Back where you left. {self.key('home')} leads to the beginning.", timeout=4)
+            self.notify(f"Back where you left off. {self.key('home')} goes to the beginning.", timeout=4)
 
     # What the parts need
 
     @property
     def key_names(self) -> KeyNames:
-        """What the keys of all actions are called."""
+        """The names of the keys of all actions."""
         return KeyNames(actions_of(self), ascii=self.ascii)
 
     def key(self, action: str) -> str:
-        """What the key of an action is called."""
+        """The name of the key of an action."""
         return self.key_names.first(action)
 
     def stop_playing(self) -> None:
-        """Stand still, if the stepper plays."""
+        """Stop, if the stepper is playing."""
         self.playback.stop()
 
     def say_above(self, text: str, *, bad: bool = False) -> None:
-        """Show a banner below the heading until an empty one takes it away."""
+        """Show a banner below the heading; an empty text removes it."""
         self.query_one(Banner).say(text, bad=bad)
 
-    # What changes
+    # Changes of state
 
     def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
-        """Tell the parts. The views follow by themselves, as they are bound to the cursor."""
+        """Notify the parts. The views are bound to the cursor, so they update by themselves."""
         if new is not None:
             for part in self.parts:
                 part.follow(old, new)
 
     def changed(self) -> None:
-        """Hand the state of the parts to the widgets that show it."""
+        """Pass the state of the parts to the widgets that show it."""
         heading, bar = self.query_one(Heading), self.query_one(TimeBar)
         heading.speed, heading.score = self.playback.speed, self.prediction.score
         heading.found, heading.working = self.search.found, self.background.doing
@@ -247,46 +249,46 @@ class StepperScreen(Screen[None]):
         self.arrangement.fit(event.size)
 
     def on_tape_view_listed(self) -> None:
-        """The names in another pass have other lengths."""
+        """Fit the width of the tape to the names of another pass."""
         self.arrangement.fit_width(self.size.width)
 
-    # What the user does, besides what the parts' keys do
+    # Actions and events that belong to no part
 
     def action_ask(self, purpose: str) -> None:
         """Open the prompt."""
         self.prompts.ask(purpose)
 
     async def on_prompt_answered(self, message: Prompt.Answered) -> None:
-        """A text was typed into the prompt."""
+        """Answer the text typed into the prompt."""
         await self.prompts.answer(message.purpose, message.text)
 
     async def on_prompt_closed(self) -> None:
-        """The prompt was closed without an answer."""
+        """Cancel the prompt's search, and return the focus."""
         await self.prompts.closed()
 
     def on_tape_view_chosen(self, message: TapeView.Chosen) -> None:
-        """A row or a box was clicked."""
+        """Go to the node of the clicked row or box."""
         self.movement.go_to_node(message.node)
 
     def on_tape_view_marked(self, message: TapeView.Marked) -> None:
-        """The margin of a row was clicked: set a breakpoint there, or remove it."""
+        """Set or remove a breakpoint at the row whose margin was clicked."""
         self.stops.break_at(f"%{message.node}")
 
     def on_source_pane_marked(self, message: SourcePane.Marked) -> None:
-        """The margin of a line was clicked."""
+        """Set or remove a breakpoint at the line whose margin was clicked."""
         self.stops.break_at(message.text)
 
     @on(TimeBar.Chosen)
     @on(Pane.Chosen)
     def _go_to_moment(self, message: TimeBar.Chosen | Pane.Chosen) -> None:
-        """The time bar was clicked, or a node or step that a pane names."""
+        """Go to the moment that was clicked in the time bar or in a pane."""
         self.movement.go_to_moment(message.moment)
 
     def action_escape(self) -> None:
-        """Stop what runs in the background; else show all rows again; else stop the program that is being recorded."""
+        """Stop the background task; without one, end the filter; without a filter, stop recording the program."""
         if not self.background.stop() and not self.search.show_all():
             self.rerecorder.stop()
 
     def action_leave(self) -> None:
-        """Back to where the stepper was opened from."""
+        """Close the stepper."""
         self.dismiss()

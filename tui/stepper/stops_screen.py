@@ -1,4 +1,4 @@
-"""The page that lists breakpoints and watches, to go to one or to remove one."""
+"""The page that lists breakpoints and watches; the user goes to one or removes some."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tui.widgets.dialog import Dialog, keys_below
 
 
 class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
-    """Closes with the breakpoints that are left, and the one to go to, if any."""
+    """Closes with the remaining breakpoints, and the one to go to, or None."""
 
     DEFAULT_CSS = """
     StopsScreen { align: center middle; }
@@ -43,7 +43,7 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
-        """One row each."""
+        """The list: a row for each breakpoint or watch."""
         with Vertical() as box:
             box.border_title = "breakpoints and watches"
             box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d removes"), ("escape", "Esc"))
@@ -54,12 +54,12 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
         self.query_one(OptionList).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter, or a click."""
+        """Go to the breakpoint on Enter or a click."""
         event.stop()
         self.dismiss((self._left, self._left.every[event.option_index]))
 
     def action_remove(self) -> None:
-        """Remove the highlighted one. Removing the last one closes the page."""
+        """Remove the highlighted breakpoint. Removing the last one closes the page."""
         rows = self.query_one(OptionList)
         if rows.highlighted is None:
             return
@@ -72,17 +72,17 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
             self.action_close()
 
     def action_walk(self, by: int) -> None:
-        """The next row, or the one before."""
+        """Highlight the next or the previous row."""
         rows = self.query_one(OptionList)
         (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
 
     def action_close(self) -> None:
-        """Back to the stepper."""
+        """Close without going anywhere."""
         self.dismiss((self._left, None))
 
     def _row(self, one: Breakpoint) -> Content:
         kind = "watch" if one.kind == "watch" else "stop"
         count = len(one.moments)
-        stops = f"{count:,} {'moment' if count == 1 else 'moments'}" if one.is_known else "looking ..."
+        stops = f"{count:,} {'moment' if count == 1 else 'moments'}" if one.is_known else "evaluating ..."
         text = shown(one.text, ascii=self._ascii)
         return Content.assemble((kind.ljust(7), "$text-muted"), (text, "bold"), (f"   {stops}", "$text-muted"))

@@ -1,4 +1,4 @@
-"""The page that explains a gradient: its terms, each of which can be followed towards the seed, and the way back."""
+"""The page that explains a gradient: its terms, each of which can be followed towards the seed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tui.shell.key_names import key_name
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.look import content
-from tui.words.why import Subject, label, move, note, why
+from tui.widgets.role_styles import content
+from tui.words.why import Subject, label, move_element, not_a_leaf_note, why
 from tui.words.why_none import why_no_grad
 
-MOST_TERMS = 200  # a weight that is used at every time step has thousands, too many to read
+MOST_TERMS = 200  # more are unreadable: a weight that is used at every time step has thousands
 
 
 class WhyScreen(Dialog[int | None]):
@@ -58,10 +58,10 @@ class WhyScreen(Dialog[int | None]):
         self._tensor = about if isinstance(about, int) else None
         self._trail: list[Subject] = [] if isinstance(about, int) else [about]
         self._ascii = ascii
-        self._answer: tuple[Line, ...] = ()  # all of its text, to copy
+        self._answer: tuple[Line, ...] = ()  # the whole text, for copying
 
     def compose(self) -> ComposeResult:
-        """The way here, the gradient, its terms."""
+        """The trail of gradients, the current gradient, and its terms."""
         with Vertical() as box:
             box.border_title = "why"
             yield Static(id="crumbs")
@@ -73,7 +73,7 @@ class WhyScreen(Dialog[int | None]):
         self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Follow a term back towards the seed."""
+        """Explain the gradient that sent the chosen term."""
         event.stop()
         sender = why(self._cursor, self._trail[-1], MOST_TERMS).terms[event.option_index].sender
         if sender is not None:
@@ -81,7 +81,7 @@ class WhyScreen(Dialog[int | None]):
             self._show()
 
     def action_back(self) -> None:
-        """Go back to the gradient before; from the first one, close."""
+        """Return to the previous gradient; from the first one, close."""
         if len(self._trail) > 1:
             self._trail.pop()
             self._show()
@@ -91,7 +91,7 @@ class WhyScreen(Dialog[int | None]):
     def action_element(self, axis: int, by: int) -> None:
         """Explain another element of the same gradient."""
         if self._trail:
-            self._trail[-1] = move(self._cursor, self._trail[-1], axis, by)
+            self._trail[-1] = move_element(self._cursor, self._trail[-1], axis, by)
             self._show()
 
     def action_go(self) -> None:
@@ -113,7 +113,7 @@ class WhyScreen(Dialog[int | None]):
             heading = self._answer = tuple(why_no_grad(self._cursor, self._tensor))
         else:
             answer = why(self._cursor, self._trail[-1], MOST_TERMS)
-            heading = (*answer.heading, *(note(self._cursor, self._trail[-1].node) if answer.terms else ()))
+            heading = (*answer.heading, *(not_a_leaf_note(self._cursor, self._trail[-1].node) if answer.terms else ()))
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
             self._answer = (*heading, *(one for term in answer.terms for one in term.lines))
             if answer.left_out:

@@ -1,4 +1,4 @@
-"""Evaluating a formula that is written for people, such as `g · (1 - z²)`, on single numbers."""
+"""Evaluates formulas in mathematical notation, such as `g · (1 - z²)`, on single numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays of a node: for the array viewer, and as text with every number."""
+"""The arrays of a node, for the array viewer, and as text with all numbers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tui.shell.spans import Line, Span, line, plain, shown
 from tui.time.cursor import StepCursor
 
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
-SUMMARY_NOTE = "Only a summary of this large array was kept; record with --keep {size} to keep all of it."
+SUMMARY_NOTE = "Only a summary of this large array was kept; record with --keep {size} to keep the whole array."
 
 
 def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
-    """A node's gradient, value, saved tensors, and what it sent; each with a name."""
+    """A node's gradient, value, saved tensors, and the gradients it sent; each with a name."""
     recording, record = cursor.recording, cursor.timeline.node(node)
     found: list[tuple[str, Value | None]] = [("gradient", cursor.gradient(node)), ("value", cursor.value(node))]
     if record.variable is not None:
@@ -31,7 +31,7 @@ def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
 
 
 def exact_text(value: Value) -> str:
-    """A value with all its digits, as Python writes a number or nested lists; of a summary, its description."""
+    """A value with all its digits, as Python writes a number or nested lists; for a summary, its description."""
     if isinstance(value, Summary):
         return format_value(value, 200)
     return repr(value.tolist())

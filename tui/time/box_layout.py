@@ -1,8 +1,8 @@
-"""Laying out a small graph in character cells: boxes in layers, orthogonal lines that never overlap, one per value.
+"""Lays out a small graph in character cells: boxes in layers, and one orthogonal line per value; lines never overlap.
 
 Operands stand above their users, as on the tape. A node stands as low as possible, in the layer above its first user,
-so leaves are next to the operations that use them. The line of a value that is used further down runs through the
-layers between, where the ordering treats it as a box of width 1.
+so leaves are next to the operations that use them. The line of a value that is used several layers below runs through
+the layers in between, where the ordering treats it as a box of width 1.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tui.time.lanes import DOWN, LEFT, RIGHT, UP
 
 GAP = 3  # cells between two boxes
 HEIGHT = 4  # lines of a box: the frame and two lines of text
-SWEEPS = 6  # of ordering and of placing
+SWEEPS = 6  # passes over the layers, for ordering and for placing
 
 
 class LayerItem(NamedTuple):
-    """An item of a layer: a node's box, or the line of a value that is used further down."""
+    """An item of a layer: a node's box, or the line of a value that is used in a lower layer."""
 
     layer: int
     node: int
@@ -37,7 +37,7 @@ class PlacedBox(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell of a line: the directions in which it continues, and the node of the value (one of two at a crossing)."""
+    """A cell of a line: the directions in which it continues, and the node of the value (at a crossing, one of two)."""
 
     arms: int
     node: int
@@ -156,7 +156,7 @@ class _LayoutSearch:
                 position.update((item, float(i)) for i, item in enumerate(row))
 
     def _place(self) -> None:
-        """Choose columns as close to the neighbours as order and gaps allow; lines weigh most."""
+        """Choose columns as close to the neighbours as order and gaps allow. Lines have the largest weight."""
         for row in self.rows:
             x = 0.0
             for item in row:
@@ -207,7 +207,7 @@ class _LayoutSearch:
         return height
 
     def _ports(self, item: LayerItem, column: Mapping[LayerItem, int], nets: Mapping[int, _Net]) -> dict[int, int]:
-        """The columns in which a item's operands arrive: below their sources where that is on the box's edge."""
+        """The columns at which an item's operands arrive: right below their sources if the box extends that far."""
         if item.is_line:
             return {item.node: column[item]}
         used = sorted(dict.fromkeys(self.operands[item.node]), key=lambda node: nets[node].source)

@@ -1,4 +1,4 @@
-"""The graph as boxes, in text with styles: drawn by the box view and printed by `microtape trace --boxes`."""
+"""The graph as boxes, in styled text: shown by the box view and printed by `microtape trace --boxes`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tui.time.lanes import CONNECTORS, TO_ASCII
 from tui.time.row_texts import RowTexts, fit
 from tui.time.timeline import Timeline
 
-WHOLE = 40  # nodes; a larger graph is drawn only near the current node
+WHOLE = 40  # nodes: of a larger graph, only the neighbourhood of the current node is drawn
 NEAR = 14  # nodes in a neighbourhood
 FAN = 4  # users of one value in a neighbourhood
 WIDEST, NARROWEST = 24, 16  # characters inside of a box
@@ -26,7 +26,7 @@ class PictureSpan(NamedTuple):
 
 
 class BoxPicture:
-    """The boxes of a timeline's graph: all of a small graph, of a large one those around the current node."""
+    """The boxes of a timeline's graph: the whole of a small graph, else the neighbourhood of the current node."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
         self.rows = RowTexts(timeline, ascii=ascii)
@@ -34,7 +34,7 @@ class BoxPicture:
         self.layout = BoxLayout({}, {}, 0, 0)
 
     def follow(self, cursor: StepCursor) -> bool:
-        """Choose the nodes to draw at this moment. Returns whether they have changed, and so their places."""
+        """Choose the nodes to draw at this moment. Returns whether they, and so the layout, have changed."""
         timeline = self.rows.timeline
         shown = tuple(timeline.rows) if len(timeline.rows) <= WHOLE else neighbourhood(timeline, cursor.focus)
         if shown == self.shown:

@@ -1,4 +1,4 @@
-"""Breakpoints: a run stops at a node, operation, line or name, where a condition holds, or where a watch changes."""
+"""Breakpoints: a run stops at a node, operation, line or name, when a condition holds, or when a watch changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microtape.recording.model.model import BackwardStep, NodeRecord, Summary, V
 from microtape.recording.script.condition import Condition, Facts
 from microtape.recording.script.until import has_nan
 from tui.time.cursor import StepCursor
-from tui.time.naming import LINE
+from tui.time.node_names import LINE
 from tui.time.timeline import Timeline
 
 StopKind: TypeAlias = Literal["break", "watch"]
@@ -40,7 +40,7 @@ class Breakpoints:
     every: tuple[Breakpoint, ...] = ()
 
     def toggle(self, cursor: StepCursor, text: str, kind: StopKind = "break", *, evaluate: bool = True) -> Breakpoints:
-        """Set a breakpoint, or remove it if it is set. Without `evaluate`, `known` adds a condition's moments later.
+        """Set or remove a breakpoint. Without `evaluate`, a condition gets its moments later, by `known`.
 
         Raises:
             LookupError: the text names nothing in this pass; the message is for the user.
@@ -69,7 +69,7 @@ class Breakpoints:
         return tuple(one.condition for one in self.every if one.condition is not None and not one.is_known)
 
     def on(self, cursor: StepCursor, *, evaluate: bool = True) -> Breakpoints:
-        """The same breakpoints on the cursor's timeline. One that names nothing there is kept for other passes."""
+        """The same breakpoints on the cursor's timeline. One that names nothing there stays, for other passes."""
         made = []
         for one in self.every:
             try:

@@ -1,4 +1,4 @@
-"""The widths of the tape's columns, chosen by their contents: whole names come before long numbers."""
+"""The widths of the tape's columns, chosen by their contents: whole names take precedence over long numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ColumnWidths:
 
 
 class Need(NamedTuple):
-    """The widths with which a column of numbers is of any use, is readable, lists small arrays, cuts nothing."""
+    """The widths at which a column of numbers is useful at all, is readable, lists small arrays, and cuts nothing."""
 
     least: int
     short: int
@@ -56,10 +56,10 @@ def least_heading(name: str) -> int:
 def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], *, scalars: bool) -> dict[str, int]:
     """Divide `room` characters among the columns after number and lanes, gaps included.
 
-    First each column gets the least useful width. Then names are shown whole, then operands, then long lists. If the
-    room is too small for the least widths, the least informative column is left out: the shape of single numbers
-    (`scalars`); in a narrow tape the operands, which the lanes, the source and the sentence show too. After that,
-    numbers are shortened.
+    First each column gets its least useful width. The rest goes to names, then to operands, then to long lists. If the
+    room is too small for the least widths, the least informative column is left out: the shape if all values are
+    single numbers (`scalars`); in a narrow tape the operands, which the lanes, the source and the sentence show too.
+    After that, numbers are shortened.
     """
     whole = {name: min(need, AT_MOST[name]) for name, need in texts.items()}
     least, short, listed, full = ({name: need[i] for name, need in numbers.items()} for i in range(4))
@@ -83,11 +83,11 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
         while growing := [name for name in wanted if name in given and given[name] < wanted[name]]:
             if spare() <= 0:
                 break
-            given[min(growing, key=lambda name: given[name] - wanted[name])] += 1  # the column that lacks most
+            given[min(growing, key=lambda name: given[name] - wanted[name])] += 1  # the column that lacks the most
     return given
 
 
 def wanted(texts: Mapping[str, int], numbers: Mapping[str, Need]) -> int:
-    """The width with which every text is whole and small arrays are listed."""
+    """The width at which every text is whole and small arrays are listed."""
     needed = [*(min(need, AT_MOST[name]) for name, need in texts.items()), *(need.listed for need in numbers.values())]
     return sum(needed) + GAP * (len(needed) - 1)

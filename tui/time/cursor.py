@@ -1,4 +1,4 @@
-"""A position in a recording. Moving it runs nothing; it answers what was true at that moment.
+"""A position in a recording, and the state at that moment. Moving it runs no code of the program.
 
 A `StepCursor` is immutable. A step returns another cursor on the same timeline, so a step back costs no more than a
 step forward, and a view can compare a cursor with the previous one.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
-from tui.time.naming import names, nodes_named
+from tui.time.node_names import names, nodes_named
 from tui.time.phases import Phase, PhaseKind, phases
 from tui.time.timeline import Arrivals, Timeline
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 State: TypeAlias = Literal["done", "current", "future", "made", "outside"]
-"""Of a node: it has run, has just run, will run, was recorded by this pass itself, or takes no part in it."""
+"""The state of a node: has run, has just run, will run, was recorded by this pass itself, or is not part of it."""
 
 
 LeafState: TypeAlias = Literal["no part", "none yet", "partial", "waiting", "complete"]
-"""Of a leaf's gradient. Waiting: every term has arrived, and AccumulateGrad has not run yet."""
+"""The state of a leaf's gradient. waiting: every term has arrived, and AccumulateGrad has not run yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class LeafStatus:
     state: LeafState
     arrived: int
     expected: int
-    total: Value | None  # of the terms that have arrived in this pass
+    total: Value | None  # the sum of the terms that have arrived in this pass
     grad: Value | None
     captured: bool  # requested by grad() or inputs=, so grad() returns it instead of accumulating it
 
@@ -58,7 +58,7 @@ class StepCursor:
 
     @classmethod
     def open(cls, recording: Recording, pass_index: int = 0) -> StepCursor:
-        """The moment to begin reading: the call of backward, or its failure."""
+        """The first moment to show: the call of backward or, if it failed, the failure."""
         return cls.on(Timeline(recording, pass_index))
 
     @classmethod
@@ -76,7 +76,7 @@ class StepCursor:
     # Moving
 
     def move(self, moments: int) -> StepCursor:
-        """Move forward, or back if negative, by that many moments. From inside a step the first leads to its end."""
+        """Move forward, or back if negative. From inside a step, the first moment forward is the end of the step."""
         if self.part is not None and moments > 0:
             moments -= 1
         return self._at(min(max(self.position + moments, 0), self.timeline.last))
@@ -117,7 +117,7 @@ class StepCursor:
         return self._at(self.timeline.last)
 
     def to_pass(self, index: int) -> StepCursor:
-        """Another pass of the recording, at its beginning. An index beyond the ends means the pass at that end."""
+        """Another pass of the recording, at the moment where `open` begins. The index is clamped."""
         index = min(max(index, 0), max(len(self.timeline.recording.passes) - 1, 0))
         if index == self.timeline.pass_index:
             return self
@@ -146,7 +146,7 @@ class StepCursor:
         return next((m for m in moments if m > self.position), moments[0]) if moments else None
 
     def to_moment(self, moment: int) -> StepCursor:
-        """The moment with that number; a number beyond the ends means the moment at that end."""
+        """The moment with that number, clamped to the first and the last."""
         return self._at(min(max(moment, 0), self.timeline.last))
 
     def find(self, target: str) -> frozenset[int]:
@@ -226,10 +226,10 @@ class StepCursor:
 
     @property
     def frontier(self) -> int:
-        """The row between past and future: in backward the past is this row and those below, in forward those above."""
+        """The row between past and future. In backward, it and the rows below are past; in forward, the rows above."""
         return self.timeline.forward_row[self.position] if self.is_forward else self.timeline.swept[self.steps_done]
 
-    # What is true at this moment
+    # The state at this moment
 
     def state(self, node: int) -> State:
         """The state of a node."""
@@ -275,7 +275,7 @@ class StepCursor:
 
     @property
     def waiting(self) -> tuple[int, ...]:
-        """The nodes whose buffers are not empty and that wait for more, in order of their first arrival."""
+        """The nodes that have received some terms and wait for more, in order of their first arrival."""
         if self.part is None:
             return self.timeline.waiting(self.steps_done)
         found = dict.fromkeys(self.timeline.waiting(self.steps_done - 1))
@@ -303,7 +303,7 @@ class StepCursor:
         return arrived[-1].dependencies_left if arrived else dependencies.get(node, 0)
 
     def buffer(self, node: int) -> dict[int, Value | None]:
-        """The sums in a node's input buffer by input number; once the node has run, those it received."""
+        """The sums in a node's input buffer, by input number; once the node has run, the sums that it received."""
         found: dict[int, Value | None] = {}
         inputs = max(len(self.timeline.node(node).outputs), 1)
         for one in reversed(self.arrived(node)):  # the last sum of each input; a weight may have thousands of terms

@@ -1,9 +1,9 @@
-"""The lines beside the tape: the values that are live at each row, and their users.
+"""The lanes beside the tape: lines for the values that are live at each row, and their uses.
 
-Every intermediate value that a later operation uses gets a *lane*: a column that it holds from the row that computes it
-to the row of its last use. Then the lane is free for another value. Compilers allocate registers the same way (linear
-scan). Leaves get no lane: parameters are live everywhere and would fill the screen with lines; the text names them.
-Any row can be drawn by itself.
+Every intermediate value that a later operation uses gets a *lane*: a column that it occupies from the row that computes
+it to the row of its last use. Then the lane is free for another value. Compilers allocate registers the same way
+(linear scan). Leaves get no lane: parameters are live everywhere and would fill the screen with lines; the operands
+column names them. Each row can be drawn by itself.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TO_ASCII = str.maketrans("│─╯╰╮╭┤├┴┬┼●○┊", "|-''..++
 class RowLanes(NamedTuple):
     """The lanes that one row touches."""
 
-    own: int  # the lane of the row's node; -1 if the row stands for none
+    own: int  # the lane of the row's node; -1 if the row stands for no node
     ends: tuple[int, ...]  # lanes of operands that are used here for the last time
     taps: tuple[int, ...]  # lanes of operands that are used again further down
     starts: tuple[int, ...]  # lanes of further outputs
@@ -60,7 +60,7 @@ NO_NODE = RowLanes(-1, (), (), (), False)
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """Which node uses which value: three columns of a table with one line per use, leaves left out.
+    """Which node uses which value, without leaves: three columns of a table with one line per use.
 
     It does not depend on how the tape is listed in rows.
     """
@@ -91,7 +91,7 @@ class Lanes:
     def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses | None = None) -> Lanes:
         """Allocate lanes for rows from top to bottom; each row stands for the nodes with these ids.
 
-        A caller that lists one tape in several ways passes the `uses` of all its nodes, to compute them only once.
+        A caller that lists the same tape several times passes the `uses` of all its nodes, to compute them only once.
         """
         return _Allocation(nodes, rows, uses or Uses.of(nodes, chain.from_iterable(rows))).run()
 
@@ -102,7 +102,7 @@ class Lanes:
     def draw(self, row: int, limit: int | None = None, *, ascii: bool = False) -> tuple[str, int]:
         """The drawing of one row and the column of its node's glyph (0 if the row stands for no node).
 
-        A lane that crosses a connection without taking part in it is not interrupted, so every junction drawn is a use.
+        A lane that crosses a connection of other lanes is not interrupted, so every junction in the drawing is a use.
         With more than `limit` lanes, the last column stands for all the others.
         """
         here, width = self.rows[row], min(self.count, limit or self.count)
@@ -132,7 +132,7 @@ class Lanes:
 
 
 def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int]) -> None:
-    """Draw the connection from a lane to the node, across the lanes that take no part in it."""
+    """Draw the connection from a lane to the node, across lanes that are not part of it."""
     if lane == own:
         return
     toward = 1 if own > lane else -1

@@ -1,8 +1,8 @@
-"""The rows of the tape view: every node, the nodes that a search found, or the tape with its repetitions folded.
+"""The rows of the tape view: every node, only the nodes that a search found, or the tape with repetitions folded.
 
 Repetitions are found as for pictures, by `viz.planning.folds`. A *run* is a range of a fold's repetitions, `cell[3:7]`,
-shown as one row until it is opened. The node in focus opens the repetition that contains it; those before and after it
-stay one row each, so a loop of five thousand repetitions takes three rows.
+shown as one row until it is opened. The repetition that contains the node in focus is open; all repetitions before it
+are one row, and all after it another, so a loop of five thousand repetitions takes few rows.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from viz.planning.folds import STRATEGIES, Fold, Item, folded, operations
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FEW = 40  # rows: the first way of folding with so few is taken, since the first ways say most about the program
-SINGLY = 24  # a run of at most so many repetitions opens into single repetitions
-SUBRUNS = 8  # a longer run opens into so many runs
+FEW = 40  # rows: the first strategy that leaves at most this many is chosen, since the first ones say most
+SINGLY = 24  # a run of at most this many repetitions opens into single repetitions
+SUBRUNS = 8  # a longer run opens into this many runs
 
 
 class Run(NamedTuple):
@@ -53,7 +53,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """The row of a run. `nodes` are the nodes inside, with the leaves that only they use."""
+    """The row of a run. `nodes` are the nodes inside, and the leaves that only these use."""
 
     run: Run
     nodes: tuple[int, ...]
@@ -73,18 +73,18 @@ class Listing:
 
     @cached_property
     def row_of(self) -> Mapping[int, int]:
-        """Node -> its row, or that of the closed run that contains it; nodes that are not shown are missing."""
+        """Node -> its row, or the row of the closed run that contains it; without nodes that are not shown."""
         if self.entries is self.timeline.rows:
             return self.timeline.row_of
         return {node: row for row, nodes in enumerate(self.groups) for node in nodes}
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes that each row stands for; none for the row above an open run."""
+        """The nodes that each row represents; none for the heading row of an open run."""
         return tuple((one,) if isinstance(one, int) else () if one.is_open else one.nodes for one in self.entries)
 
     def tape_rows(self, row: int) -> npt.NDArray[np.int64]:
-        """The rows of the whole tape in which the nodes of this row stand."""
+        """The rows in the whole tape of the nodes that this row represents."""
         if row not in self._tape_rows:
             entry, row_of = self.entries[row], self.timeline.row_of
             nodes = entry.nodes if isinstance(entry, RunRow) else (entry,)
@@ -126,7 +126,7 @@ class FoldedTape:
                 self._inside.update((node, place) for one in inside for node in operations(one))
         self._above: dict[int, list[int]] = {}  # operation -> leaves shown right above it
         self._stands_above: dict[int, int] = {}  # leaf -> operation
-        self._before: dict[int, list[int]] = {}  # item -> leaves shown above it, which several repetitions share
+        self._before: dict[int, list[int]] = {}  # item -> the leaves shown above it, which several repetitions share
         self._place_leaves()
         self._nodes_of: dict[Fold, tuple[tuple[int, ...], list[int]]] = {}  # and the start of each repetition
 
@@ -136,11 +136,11 @@ class FoldedTape:
         return any(isinstance(item, Fold) for item in self._items)
 
     def listing(self, opened: Collection[Run], focus: int | None) -> Listing:
-        """The rows when these runs are open, and those that contain the node in focus."""
+        """The rows when these runs are open, as well as the runs that contain the node in focus."""
         return Listing(self.timeline, tuple(self._entries(opened, focus)))
 
     def around(self, node: int | None) -> tuple[tuple[Fold, int], ...]:
-        """The folds that contain a node, outermost first, each with the repetition. The rows depend on these."""
+        """The folds that contain a node, outermost first, each with its repetition. The listed rows depend on them."""
         node = self._stands_above.get(node, node) if node is not None else None
         if node not in self._inside:
             return ()
@@ -214,7 +214,7 @@ class FoldedTape:
 
 
 class PassTape:
-    """What is computed once per pass to show its tape: the texts of its rows, and its listings."""
+    """The tape of one pass: the texts of its rows, and its listings; computed once per pass."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
         self.rows = RowTexts(timeline, ascii=ascii)
@@ -236,10 +236,10 @@ def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:
 
 
 def _items(timeline: Timeline) -> tuple[Item, ...]:
-    """The folded tape: by the first way that leaves few rows, else by the way that leaves fewest."""
+    """The folded tape, by the first strategy that leaves few rows, else by the strategy that leaves the fewest."""
     best: tuple[Item, ...] = ()
-    for way in STRATEGIES:
-        items = folded(timeline.recording, timeline.rows, way)
+    for strategy in STRATEGIES:
+        items = folded(timeline.recording, timeline.rows, strategy)
         if not best or len(items) < len(best):
             best = items
         if len(items) <= FEW:

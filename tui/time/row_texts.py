@@ -18,7 +18,7 @@ from tui.time.lanes import Lanes
 from tui.time.timeline import Timeline
 
 NOTHING = "·"
-TEXTS, NUMBERS = 1_000, 60  # rows that are measured to choose the widths
+TEXTS, NUMBERS = 1_000, 60  # rows that are measured to choose the column widths
 LISTED = 20  # characters: enough for `[-0.35, 0.71, -0.29]`
 BRIEF = 16  # characters: enough for `-8.4e-11 ± 0.017`
 BRIEFER = range(6, BRIEF, 2)
@@ -82,7 +82,7 @@ class RowTexts:
                     yield one.total, len(_count_of_terms(count, count))
 
     def _need(self, name: str, numbers: Iterable[tuple[Value | None, int]]) -> Need:
-        """What a column needs for these numbers, each followed by so many more characters."""
+        """The widths that a column needs for these numbers, each with the number of characters that follow it."""
         need = Need(*[least_heading(name)] * len(Need._fields))
         for value, more in numbers:
             texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, LISTED, BRIEF, *BRIEFER)]
@@ -95,7 +95,7 @@ class RowTexts:
 
     @cached_property
     def _only_scalars(self) -> bool:
-        """Whether every row is about a single number, so that shapes tell nothing."""
+        """Whether the value of every row is a single number, so that shapes carry no information."""
         return all(self._tensor_shape(self.timeline.node(node)) == () for node in _sample(self.timeline.rows, TEXTS))
 
     def op(self, node: NodeRecord) -> str:
@@ -146,7 +146,7 @@ class RowTexts:
         return self._nothing if value is None else format_value(value, width, ascii=self.ascii)
 
     def gradient(self, cursor: StepCursor, node: int, width: int) -> str:
-        """The gradient so far; while terms are missing, with the count of those that arrived: `6 (1/2)`."""
+        """The gradient so far; while terms are missing, with the number that have arrived: `6 (1/2)`."""
         arrived = cursor.arrived(node)
         if not arrived:
             return self._nothing
@@ -165,7 +165,7 @@ def _count_of_terms(arrived: int, count: int) -> str:
 
 
 def _sample(every: Sequence[T], about: int) -> Sequence[T]:
-    """All items, or of a long sequence about that many, the last included."""
+    """All items of a short sequence; of a long one about that many, including the last."""
     return every[:: -(len(every) // about + 1)]
 
 

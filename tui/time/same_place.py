@@ -1,4 +1,4 @@
-"""The same place in another recording of the same program, which may have changed in between."""
+"""Finds the same place in a new recording of a program, which may have changed in between."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from microtape.recording.model.model import NodeRecord, Recording
 from tui.time.cursor import StepCursor
 from tui.time.source import expression, source_lines
 
-GONE = "the previous place no longer exists: this is the nearest"
+GONE = "the previous place no longer exists; this is the nearest"
 
 
 def same_place(old: StepCursor, recording: Recording) -> tuple[StepCursor, str]:
-    """A cursor on the new recording at the old one's place, and a remark, empty if the place is the same.
+    """A cursor on the new recording at the old cursor's place, and a remark, which is empty if the place is the same.
 
-    A node counts as the same if two of its operation, its name and its line are unchanged. If several nodes do, as in a
-    loop, the one with the same index among them is taken. If the new pass fails and the old one did not, the cursor is
-    at the failure.
+    A node counts as the same if at least two of its operation, name and line are unchanged. If several nodes do, as in
+    a loop, the node with the same index among them is chosen. If the new pass fails and the old one did not, the cursor
+    is at the failure.
     """
     number = old.timeline.pass_.index if old.timeline.pass_ is not None else 0
     same = [i for i, one in enumerate(recording.passes) if one.index == number]
@@ -68,7 +68,7 @@ class _Search:
         ), False
 
     def _likeness(self, node: NodeRecord) -> tuple[bool, int]:
-        """Whether it counts as the wanted node, and how much of it is unchanged."""
+        """Whether a node counts as the wanted node, and a score of its unchanged properties."""
         named = bool(set(self._names(self.old, self.wanted)) & set(self._names(self.new, node)))
         there = self.was_at is not None and node.place is not None and (node.place.file, node.place.line) == self.was_at
         does = node.op == self.wanted.op and (node.variable is None) == (self.wanted.variable is None)

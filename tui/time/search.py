@@ -1,4 +1,4 @@
-"""Searching the tape for a text: in operations, names, operands, shapes and lines."""
+"""Searches the tape for a text, in operations, names, operands, shapes and lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from microtape.recording.model.formatting import format_shape
 from tui.time.cursor import StepCursor
-from tui.time.naming import names
+from tui.time.node_names import names
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 
@@ -44,7 +44,7 @@ def _found(timeline: Timeline, text: str) -> frozenset[int]:
             return place is not None and place.line <= int(line[1]) <= place.end_line
         if is_shape:
             return rows.shape(record) == wanted
-        # Not AccumulateGrad: a search for "mul" would find every leaf by it.
+        # Without the name AccumulateGrad, in which a search for "mul" would find every leaf.
         kind = record.name if record.variable is None else ""
         texts = (rows.op(record), kind, *names(timeline, node))
         return any(wanted in one.casefold() for one in texts) or wanted in rows.operands(record).casefold()

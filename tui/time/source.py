@@ -1,4 +1,4 @@
-"""The user's source text."""
+"""The user's source text: lines, expressions, and the place of a moment in the program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tui.time.cursor import StepCursor
 
 
 def source_lines(recording: Recording, file: str) -> list[str]:
-    """The lines of a file as it was recorded; none if it was not."""
+    """The lines of a file as it was recorded; none if it was not recorded."""
     return recording.sources.get(file, "").splitlines()
 
 

@@ -1,4 +1,4 @@
-"""One pass over time, indexed once so that every question about a moment is answered quickly.
+"""One pass over time, with indices that make the state at any moment quick to find.
 
 A timeline counts moments. Moment 0 is before the user's first operation; then each operation is one moment, then each
 evaluated node of the backward pass. At the moment `len(forward)`, backward has been called and nothing has been
@@ -23,7 +23,7 @@ from tui.time.lanes import Lanes, Uses
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-KEPT = 60_000  # rows of all timelines that are kept
+KEPT = 60_000  # the most rows of all timelines that are kept
 SNAPSHOT_EVERY = 64  # steps between two stored sets of waiting nodes; the steps between are replayed
 
 
@@ -52,7 +52,7 @@ class Arrivals(Sequence[Arrival]):
         self._count = count
 
     def first(self, count: int) -> Arrivals:
-        """At most the first `count` of them."""
+        """At most the first `count` of these gradients."""
         return Arrivals(self._timeline, self._node, min(count, self._count))
 
     def __len__(self) -> int:
@@ -79,18 +79,18 @@ class Arrivals(Sequence[Arrival]):
 class Timeline(moment.PassTimeline):
     """One pass of a recording with its tape: `rows` are node ids in tape order, and everything else is indexed by node.
 
-    A recording without passes still has a timeline, of forward moments alone; its `pass_` is None. The base class has
-    what pictures need as well.
+    A recording without passes still has a timeline, with forward moments only; its `pass_` is None. The base class has
+    the indices that pictures use too.
     """
 
     recent: dict[int, Timeline] = field(default_factory=dict, repr=False)
-    """Pass index -> timeline, for the passes of the recording that were shown last. Their timelines share it."""
+    """Pass index -> timeline, for recently shown passes of the recording. Their timelines share this dict."""
 
     def __post_init__(self) -> None:
         self.recent[self.pass_index] = self
 
     def of_pass(self, index: int) -> Timeline:
-        """The timeline of another pass; a recently shown one still has its indices."""
+        """The timeline of another pass; that of a recently shown pass still has its indices."""
         recent = self.recent
         found = recent.pop(index, None) or Timeline(self.recording, index, recent)
         recent[index] = found  # the most recent is last
@@ -120,7 +120,7 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def forward(self) -> tuple[int, ...]:
-        """The operations before this pass began, in execution order."""
+        """The operations recorded before this pass began, in execution order."""
         return tuple(n for n in self.rows if self.node(n).kind != "accumulate" and n not in self.made_at)
 
     @cached_property

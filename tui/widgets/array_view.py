@@ -1,4 +1,4 @@
-"""The array viewer: every number of a value or gradient, coloured by sign and size, one slice at a time."""
+"""The array viewer: every number of a value or gradient, coloured by sign and magnitude, one slice at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from microtape.recording.model.summary import summarize
 from tui.shell.clipboard import copy
 from tui.time.arrays import about_lines, exact_text
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.look import content
+from tui.widgets.role_styles import content
 from tui.words.formula import index_text
 
 AROUND = 9  # lines of the page around the numbers
@@ -50,7 +50,7 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         self.numbers = True
 
     def show(self, matrix: npt.NDArray[Any], at: tuple[int, int], largest: float, *, numbers: bool) -> None:
-        """Draw this matrix with its chosen cell; `largest` has the strongest colour."""
+        """Draw this matrix with its chosen cell; the magnitude `largest` gets the strongest colour."""
         self.matrix, self.at, self.largest, self.numbers = matrix, at, largest, numbers
         rows, columns = matrix.shape
         self.virtual_size = Size(self.gutter_width + columns * self.cell_width, rows + 1)
@@ -89,7 +89,7 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         return len(str(max(self.matrix.shape[0] - 1, 0))) + 1
 
     def render_line(self, y: int) -> Strip:
-        """The column numbers, or a row."""
+        """The line of column numbers, or a row."""
         ground = self.rich_style
         width, left = self.cell_width, self.scroll_offset.x
         rows, columns = self.matrix.shape
@@ -110,7 +110,7 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(segments).crop_extend(0, self.size.width, ground)
 
     def _mark(self, x: Any) -> str:
-        """A cell of the map. It has text where the number is not finite, or where there are no colours."""
+        """The text of a cell in the map: for numbers that are not finite, and in terminals without colours."""
         if not math.isfinite(abs(x)):
             return "!!"
         return _shade(x, self.largest) if self.app.no_color or self.app.native_ansi_color else "  "
@@ -124,13 +124,13 @@ class Grid(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def short(x: Any, width: int) -> str:
-    """The number with as many digits as fit, at most four; it is never cut."""
+    """The number with as many digits as fit, at most four; `…` if not even one digit fits."""
     texts = (format_number(x, digits) for digits in (4, 3, 2, 1))
     return next((text for text in texts if len(text) <= width), "…"[:width])
 
 
 def _shade(x: Any, largest: float) -> str:
-    """The number in two characters: its sign, and its size in tenths of the largest, `+9`; a dot for zero."""
+    """The number in two characters: its sign and its magnitude in tenths of the largest, `+9`; a dot for zero."""
     if not x:
         return " ."
     size = min(int(10 * abs(x) / largest), 9) if largest else 0
@@ -138,7 +138,7 @@ def _shade(x: Any, largest: float) -> str:
 
 
 def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
-    """Blue below zero, red above, stronger away from zero. NaN and infinity have a colour of their own."""
+    """Blue for negative numbers, red for positive ones, stronger for larger magnitudes; NaN and Inf are purple."""
     size = abs(x)
     if not math.isfinite(size):
         return Style(bgcolor=Color.from_rgb(*NOT_FINITE), bold=True)
@@ -148,7 +148,7 @@ def heat(x: Any, largest: float, ground: tuple[int, int, int]) -> Style:
 
 
 def _heat_of_sixteen(x: Any, largest: float, *, dark: bool) -> Style:
-    """The same in the terminal's own colours, which cannot be mixed: coloured digits, bold in the upper half."""
+    """`heat` in the terminal's sixteen colours, which cannot be mixed: coloured digits, bold above `largest` / 2."""
     size = abs(x)
     if not math.isfinite(size):
         return Style(color="magenta", bold=True, reverse=True)
@@ -215,7 +215,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         self.query_one(Grid).focus()
 
     def action_turn(self, by: int) -> None:
-        """Another array."""
+        """Show another array."""
         self._turn_to((self._which + by) % len(self._arrays))
 
     def action_numbers(self) -> None:
@@ -231,7 +231,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
             self._show()
 
     def action_slice(self, by: int) -> None:
-        """Show another slice of the last two axes, in the order of the axes before them."""
+        """Show the next or previous slice along the leading axes."""
         leading = self._arrays[self._which][1].shape[:-2]
         if leading and 0 not in leading:
             flat = int(np.ravel_multi_index(self._index[:-2], leading)) + by
@@ -250,7 +250,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         self._turn_to(which)
 
     def action_explain(self) -> None:
-        """Close, and ask why of this element of the gradient."""
+        """Close, and explain this element of the gradient."""
         name, value = self._arrays[self._which]
         self.dismiss(tuple(self._index) if name == "gradient" and not isinstance(value, Summary) else None)
 
@@ -264,7 +264,7 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
             self.notify(copy(self.app, repr(value[index].item()), name + index_text(index)), markup=False)
 
     def action_close(self) -> None:
-        """Back to the stepper."""
+        """Close without explaining an element."""
         self.dismiss(None)
 
     def _turn_to(self, which: int) -> None:

@@ -1,4 +1,4 @@
-"""A line or two below the heading, which stay until they are taken away."""
+"""A message of a line or two below the heading, which stays until it is removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tui.shell.spans import shown
 
 
 class Banner(Static):
-    """Shows a text; hidden while it has none."""
+    """Shows a text; hidden without one."""
 
     DEFAULT_CSS = """
     Banner { display: none; height: auto; padding: 0 1; background: $primary-muted; color: $text; }
@@ -21,7 +21,7 @@ class Banner(Static):
         self._ascii = ascii
 
     def say(self, text: str, *, bad: bool = False) -> None:
-        """Show a text, which may be bad news; an empty one hides the banner."""
+        """Show a text, styled as an error if `bad`; an empty text hides the banner."""
         self.display = bool(text)
         self.set_class(bad, "-bad")
         self.update(Content(shown(text, ascii=self._ascii)))

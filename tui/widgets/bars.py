@@ -1,4 +1,4 @@
-"""The two lines at the top: which recording and pass this is, and which moment of it is shown."""
+"""The two lines at the top: the heading with recording and pass, and the time bar with the current moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from microtape.recording.model.model import Pass, Recording
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
-from tui.widgets.brush import Brush
+from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, TextSegment
 from tui.words.trace import never_called, pass_number, pass_title, place_text
 
@@ -32,46 +32,48 @@ class Heading(Widget):
     DEFAULT_CSS = "Heading { height: 1; }"
 
     cursor: reactive[StepCursor | None] = reactive(None)
-    speed: reactive[float] = reactive(0.0)  # steps a second while playing, 0: not playing
-    score: reactive[tuple[int, int] | None] = reactive(None)  # while predicting: how many were right, of how many
-    working: reactive[str] = reactive("")  # at which work
-    found: reactive[str] = reactive("")  # while searching: which match this is, of how many
-    warning: reactive[str] = reactive("")  # of NaN and infinities
+    speed: reactive[float] = reactive(0.0)  # steps per second; 0: not playing
+    score: reactive[tuple[int, int] | None] = reactive(
+        None
+    )  # while predicting: the number of right answers, and of all answers
+    working: reactive[str] = reactive("")  # the background task, in words
+    found: reactive[str] = reactive("")  # while searching: `mul: 2 of 7`
+    warning: reactive[str] = reactive("")  # about NaN and infinity
 
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
         self._ascii = ascii
-        self._brush = Brush(self)
+        self._renderer = StripRenderer(self)
 
     def notify_style_update(self) -> None:
-        """Colours have changed."""
-        self._brush.clear()
+        """Clear the cache of styles: colours have changed."""
+        self._renderer.clear()
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        """The line, with the count on the right. It is drawn here because it changes at every step."""
-        width, brush = self.size.width, self._brush
+        """The heading, with the count of steps on the right. Drawn as a strip, because it changes at every step."""
+        width, renderer = self.size.width, self._renderer
         if self.cursor is None or y:
-            return brush.line((), width)
-        playing = f"playing, {self.speed:g} a second   " if self.speed else ""
+            return renderer.line((), width)
+        playing = f"playing, {self.speed:g} per second   " if self.speed else ""
         right, asked = self.score or (0, 0)
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
         more = [shown(one, ascii=self._ascii) for one in (self.found, self.working) if one]
         says = playing + predicts + "".join(f"{one}   " for one in more)
         what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor))
-        left = brush.strip((TextSegment(" "), *what))
+        left = renderer.strip((TextSegment(" "), *what))
         warns = (TextSegment(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
         counts = TextSegment(says, "$text-accent"), TextSegment(_count(self.cursor), "bold"), TextSegment(" ")
-        count = brush.strip((*warns, *counts))
+        count = renderer.strip((*warns, *counts))
         room = width - count.cell_length - 1
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"
-            left = Strip.join([left.crop(0, room - len(cut)), brush.strip((TextSegment(cut),))])
-        return Strip.join([left.adjust_cell_length(room + 1, brush.style("")), count]).crop(0, width)
+            left = Strip.join([left.crop(0, room - len(cut)), renderer.strip((TextSegment(cut),))])
+        return Strip.join([left.adjust_cell_length(room + 1, renderer.style("")), count]).crop(0, width)
 
 
 class TimeBar(Widget):
-    """A line for the whole pass: the program's operations, then the steps of backward, filled up to this moment.
+    """A bar for the whole pass: the program's operations, then the steps of backward, filled up to this moment.
 
     Marks show leaves, NaN, stops and failures. A click goes to the moment under the mouse.
     """
@@ -85,7 +87,7 @@ class TimeBar(Widget):
 
     @dataclass
     class Chosen(Message):
-        """A moment was clicked."""
+        """Posted when a moment is clicked."""
 
         moment: int
 
@@ -96,12 +98,12 @@ class TimeBar(Widget):
         self._known: tuple[object, tuple[Mapping[int, str], Mapping[int, str]]] | None = None
 
     def watch_cursor(self) -> None:
-        """Repaint if a cell has changed: in a long pass, most steps change none."""
+        """Repaint if a cell has changed: in a long pass, most steps change no cell."""
         if self._line != self._drawn:
             self.refresh()
 
     def render(self) -> Content:
-        """Two bars side by side, each with its share of the width."""
+        """The bars of forward and backward side by side."""
         self._drawn = self._line
         return Content.assemble(*self._drawn)
 
@@ -130,7 +132,7 @@ class TimeBar(Widget):
         return self.size.width - len(FORWARD) - len(BACKWARD) - 1
 
     def _share(self, cursor: StepCursor) -> int:
-        """The cells of the forward part."""
+        """The number of cells of the forward bar."""
         operations, steps = len(cursor.timeline.forward), len(cursor.timeline.steps)
         share = round(self._room * operations / (operations + steps)) if operations + steps else self._room // 2
         return min(max(share, 4), self._room - 4)
@@ -160,7 +162,7 @@ class TimeBar(Widget):
         return before, bar(cursor.steps_done, steps, self._room - share, "$text-accent", backward)
 
     def _marks(self, cursor: StepCursor, share: int) -> tuple[Mapping[int, str], Mapping[int, str]]:
-        """The mark of each marked cell of both bars. They are remembered, because finding them visits every step."""
+        """The marks of both bars, by cell. They are cached, because finding them visits every step."""
         key = (id(cursor.timeline), self.stops, self.not_finite, self.size.width)
         if self._known is not None and self._known[0] == key:
             return self._known[1]
@@ -176,7 +178,7 @@ class TimeBar(Widget):
             ("stop", self.stops),
             ("failed", failed),
         ):
-            for moment in moments:  # the most important mark of a cell comes last
+            for moment in moments:  # several marks may share a cell: the most important one, written last, wins
                 late = moment > operations
                 first, count, width = (operations, steps, self._room - share) if late else (0, operations, share)
                 bars[late][min(max(round(width * (moment - first) / max(count, 1)) - 1, 0), width - 1)] = name

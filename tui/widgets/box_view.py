@@ -1,4 +1,4 @@
-"""The graph as boxes: all of a small one, the neighbourhood of the current node in a large one."""
+"""The view of the graph as boxes: the whole of a small graph, else the neighbourhood of the current node."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tui.widgets.tape import TapeView
 
 
 class BoxView(LineView, can_focus=True):
-    """Boxes and lines; the current node in the middle of the view."""
+    """Shows boxes and lines, and keeps the current node in view."""
 
     EXPLAINED = (
-        "The graph. A box is a node, a line is a value on its way from the operation that computed it to one that uses "
-        "it; gradients go the other way, up. ∂ is the gradient so far, = the value. Of a large graph you see the "
-        "neighbourhood of the current node. Click a box to go to its step; < and > scroll."
+        "The graph. Each box is a node. A line leads from the operation that computed a value down to one that uses "
+        "it; gradients travel the opposite way, up. ∂ is the gradient so far, = is the value. Of a large graph, "
+        "only the neighbourhood of the current node is shown. Click a box to go to its step; < and > scroll."
     )
 
     DEFAULT_CSS = """
@@ -61,7 +61,7 @@ class BoxView(LineView, can_focus=True):
         self._lines: Mapping[int, Sequence[PictureSpan]] = {}
 
     def notify_style_update(self) -> None:
-        """Colours have changed."""
+        """Clear the cache of styles: colours have changed."""
         self._styles.clear()
         super().notify_style_update()
 
@@ -70,7 +70,7 @@ class BoxView(LineView, can_focus=True):
         self.show()
 
     def show(self) -> None:
-        """Draw the present moment, unless the view is hidden."""
+        """Draw the current moment, unless the view is hidden."""
         new = self.cursor
         if new is None or not self.size.width:
             return
@@ -84,7 +84,7 @@ class BoxView(LineView, can_focus=True):
         self.refresh()
 
     def on_resize(self, event: Resize) -> None:
-        """Draw again: the view was hidden, or has another size."""
+        """Draw again: the view has appeared, or has another size."""
         self.show()
 
     def on_click(self, event: Click) -> None:
@@ -115,7 +115,7 @@ class BoxView(LineView, can_focus=True):
         if right - left > page.width:
             left, right = box.x, box.x + box.width
         x = at.x if at.x <= left and right <= at.x + page.width else (left + right - page.width) // 2
-        # Backward goes up, so most of the room is left above.
+        # Backward goes up, so leave most of the room above the box.
         seen = at.y <= top and box.y + HEIGHT <= at.y + page.height
         y = at.y if seen else min(top, box.y + HEIGHT - 2 * page.height // 3)
         if (x, y) != (at.x, at.y):

@@ -1,4 +1,4 @@
-"""The base of the pages over the stepper. All of them can be used, and left, with the mouse alone."""
+"""The base of the pages over the stepper. Each page can be used and closed with the mouse alone."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result]):
-    """A modal page. A click beside it is Esc; the keys that its lower border names can be clicked, see `keys_below`."""
+    """A modal page. A click beside it acts as Esc; the keys in its lower border can be clicked, see `keys_below`."""
 
-    FITTED: ClassVar[bool] = False  # whether its texts are cut to the width of the terminal
+    FITTED: ClassVar[bool] = False  # whether the page cuts its texts to the width of the terminal
 
     LONGEST: ClassVar[int] = 1_000  # lines of a list
 
     _width = 0  # of the terminal when the page was laid out
 
     def fit_lists(self) -> None:
-        """End each list where its box ends: Textual leaves out the height of what is above the list."""
+        """End each list where its box ends: Textual ignores the height of the widgets above the list."""
         for rows in self.query(OptionList):
             box = rows.parent
             if rows.display and isinstance(box, Widget) and box.children[-1] is rows:
@@ -31,7 +31,7 @@ class Dialog(ModalScreen[Result]):
                 self.call_after_refresh(rows.scroll_to_highlight)
 
     async def on_resize(self, event: Resize) -> None:
-        """Cut the texts to the new width, and choose the same row again."""
+        """Cut the texts to the new width, and highlight the same row again."""
         self.call_after_refresh(self.fit_lists)
         known, self._width = self._width, event.size.width
         if not self.FITTED or known in (0, event.size.width):
@@ -43,13 +43,13 @@ class Dialog(ModalScreen[Result]):
             rows.focus()
 
     def on_click(self, event: Click) -> None:
-        """Leave by a click beside the page."""
+        """Close on a click beside the page."""
         if event.widget is self:
             event.stop()
             self.action_press("escape")
 
     def action_press(self, key: str) -> None:
-        """Press a key. The app sends it, because a key that this page sends reaches only the page itself."""
+        """Press a key, in the name of the app: a key from this page would reach only the page itself."""
         self.app.post_message(Key(key, None).set_sender(self.app))
 
 
@@ -57,6 +57,6 @@ def keys_below(*keys: tuple[str, str]) -> str:
     """`Enter goes there, Esc`, for the lower border. A click on the words presses the key.
 
     Args:
-        keys: each key as Textual calls it, or an empty text for no key, and the words.
+        keys: pairs of a key in Textual's notation (empty: no key) and its words.
     """
     return ", ".join(f"[@click=screen.press('{key}')]{words}[/]" if key else words for key, words in keys)

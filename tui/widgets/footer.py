@@ -10,24 +10,24 @@ from textual.widget import Widget
 
 
 class Footer(Widget):
-    """The keys that are bound with `show`, and what they do. A click on a key presses it.
+    """The keys that are bound with `show`, and their descriptions. A click on a key presses it.
 
-    Textual's own footer has a widget for each key and replaces them all at every change of focus, which lays the whole
-    screen out three times.
+    Textual's own footer has a widget for each key and replaces all of them at every change of focus, which lays out
+    the whole screen three times.
     """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Footer { dock: bottom; height: 1; background: $footer-background; }"
 
-    keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())  # key, how it is shown, what it does
+    keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())  # key, its name, its description
 
     def on_mount(self) -> None:
-        """Follow the bindings of the screen."""
-        self.auto_links = False  # they do not look like links
+        """Subscribe to changes of the screen's bindings."""
+        self.auto_links = False  # keys do not look like links
         self.screen.bindings_updated_signal.subscribe(self, self._follow)
 
     def render(self) -> Content:
-        """One line. Where room is short, there is less space between the keys; then keys in the middle are left out."""
+        """One line. If it is too long, the space between keys shrinks first; then keys in the middle are left out."""
         keys = list(self.keys)
         while len(keys) > 2 and sum(len(shown) + len(does) + 2 for _, shown, does in keys) > self.size.width:
             del keys[len(keys) // 2]

@@ -1,4 +1,4 @@
-"""The page of keys, and of what the marks mean."""
+"""The help page: the keys, and the meanings of the marks."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from tui.shell.spans import shown
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.tape_rows import ASCII_GLYPHS, GLYPHS
 
-WIDTH, KEY = 96, 11  # most characters of a line, and those of its left column
+WIDTH, KEY = 96, 11  # the most characters of a line, and the width of its left column
 Row: TypeAlias = tuple[tuple[str, ...], str]
-"""Actions, and what their keys do; `{action}` in the text is the key of another one."""
+"""Actions, and a description of their keys; `{action}` in the text stands for the key of an action."""
 FIXED = (
-    ("↑ ↓", "scroll the pane that has the focus; PgUp and PgDn by pages"),
-    ("click", "on a row, box, leaf, line, name or the time bar: go there; left of a number: a breakpoint"),
+    ("↑ ↓", "scroll the focused pane; PgUp and PgDn by pages"),
+    ("click", "go to a row, box, leaf, line, name or moment on the time bar; left of a number: set a breakpoint"),
 )
 MARKS = (
-    ("▶", "current", "the node that ran just now"),
+    ("▶", "current", "the node that has just run"),
     ("▷", "next", "the node that will run first"),
     ("+", "delivered", "has just received a gradient"),
     ("✗", "failed", "backward failed here"),
-    ("◆", "stop", "a breakpoint, beside its row and on the time bar; on the bar, ! marks a NaN and ┷ a leaf"),
-    ("●", "", "an operation; the line below it is its value, down to where it is used"),
+    ("◆", "stop", "a breakpoint, beside its row and on the time bar, where ! marks a NaN and ┷ a leaf"),
+    ("●", "", "an operation; the line below it is its value, down to its last use"),
     ("○", "", "a leaf: a tensor of yours that collects .grad"),
-    ("0.1 ± 0.9", "", "an array too long to list: the mean of its numbers, and their standard deviation"),
+    ("0.1 ± 0.9", "", "an array too long to list: the mean and standard deviation of its numbers"),
     ("all 0.5", "", "an array whose numbers are all the same"),
     ("6 (1/2)", "", "a gradient so far: one of two terms has arrived"),
     ("·", "", "nothing yet, which is not zero"),
 )
 PREFACE = (
-    "You see one backward pass. Above, the tape: your operations in the order in which they ran. "
-    "Backward rewinds it, from the last operation up to your leaves, and passes gradients on. "
-    "Bright rows have run, dim ones have not."
+    "You see one backward pass. At the top is the tape: your operations, in the order in which they ran. "
+    "Backward visits them in reverse, from the last operation up to your leaves, and passes gradients on. "
+    "Bright rows have run, dim rows have not."
 )
 
 
@@ -63,14 +63,14 @@ class HelpScreen(Dialog[None]):
     def __init__(
         self, about: tuple[str, str] | None = None, *, rows: Sequence[Row] = (), names: KeyNames | None = None
     ) -> None:
-        """With `about`, a title and a text in place of the keys."""
+        """`about` is a title and a text that replace the keys and marks."""
         super().__init__()
         self._about = about
         self._rows = rows
         self._names = names or KeyNames({})
 
     def compose(self) -> ComposeResult:
-        """The preface, the keys and the marks; or one text."""
+        """The preface, the keys and the marks; or the text of `about`."""
         with VerticalScroll() as page:
             page.border_title = "help"
             page.border_subtitle = keys_below(("escape", "Esc closes"))

@@ -1,4 +1,4 @@
-"""The commands of the palette: all that the screen's keys do, found by words."""
+"""The commands of the palette: every action of the screen's keys, found by its description."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT_OUT = ("app.command_palette", "command_palette", "help_quit")
 
 
 def commands_of(screen: Screen[object], *, ascii: bool = False) -> Iterator[SystemCommand]:
-    """A command for each action of the screen's keys, with its key."""
+    """A command for each action of the screen, with its keys."""
     found: dict[str, tuple[str, list[str]]] = {}
     for key, active in screen.active_bindings.items():
         binding = active.binding

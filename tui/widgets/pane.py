@@ -1,4 +1,4 @@
-"""A pane of text, drawn line by line: a step repaints the rows that changed and lays nothing out again."""
+"""A pane of text, drawn line by line: a step repaints only the rows that changed, without a new layout."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from tui.time.cursor import StepCursor
-from tui.widgets.brush import Brush
+from tui.widgets.click_targets import moment_at
 from tui.widgets.line_view import LineView
-from tui.widgets.pointing import moment_at
+from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, plain, wrap
 
 
 class Pane(LineView):
-    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. Its share of the height is in a subclass's style."""
+    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. The subclass's style sets its share of the height."""
 
     DEFAULT_CSS = "Pane { padding: 0 1; }"
 
-    NAME: ClassVar[str]  # its id, its title and its tab
-    EXPLAINED: ClassVar[str]  # what F1 says about it; `{action}` is the key of an action
-    HANGING: ClassVar[int] = 0  # by how much the rest of a wrapped line is indented
+    NAME: ClassVar[str]  # the pane's id, its title and its tab
+    EXPLAINED: ClassVar[str]  # the text of F1; `{action}` stands for the key of an action
+    HANGING: ClassVar[int] = 0  # the indentation of the further rows of a wrapped line
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
 
     @dataclass
     class Chosen(Message):
-        """Something that belongs to a moment was clicked."""
+        """Posted when something that belongs to a moment is clicked."""
 
         moment: int
 
@@ -43,8 +43,8 @@ class Pane(LineView):
         self._wrapped: list[tuple[StyledLine, list[StyledLine]]] = []  # each line with its rows
         self._rows: list[StyledLine] = []
         self._starts: list[int] = []
-        self._strips: dict[int, tuple[StyledLine, Strip]] = {}  # what was drawn for a row, and from what
-        self._brush = Brush(self)
+        self._strips: dict[int, tuple[StyledLine, Strip]] = {}  # by row: its text, and the strip drawn for it
+        self._renderer = StripRenderer(self)
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """The pane's text at a moment."""
@@ -52,31 +52,31 @@ class Pane(LineView):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has nothing to show, and gives its room to the other panes."""
+        """Whether the pane has nothing to show; it then leaves its room to the other panes."""
         return False
 
-    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
-        """The message for a click on a column of a row, which belongs to the line with that index."""
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+        """The message to post for a click: on a column of a row, which belongs to the line with this index."""
         moment = moment_at(cursor, row, column)
         return None if moment is None else self.Chosen(moment)
 
     def on_click(self, event: Click) -> None:
-        """Go to the moment of what was clicked, if it has one."""
+        """Post the message for the clicked place, if there is one."""
         row = event.y - self.gutter.top + self.scroll_offset.y
         if self.cursor is None or not self.gutter.top <= event.y or not 0 <= row < len(self._rows):
             return
         line = bisect_right(self._starts, row) - 1
-        message = self.pointed(self.cursor, line, self._rows[row], event.x - self.gutter.left)
+        message = self.click_message(self.cursor, line, self._rows[row], event.x - self.gutter.left)
         if message is not None:
             self.post_message(message)
 
     def settle(self) -> None:
-        """Scroll to what matters in the new text: here, to its top."""
+        """Scroll to the relevant part of a new text; by default, to its top."""
         if self.scroll_offset.y:
             self.scroll_to(y=0, animate=False, force=True)
 
     def row_of(self, line: int) -> int:
-        """The row in which a line of `lines` begins."""
+        """The row in which the line with this index begins."""
         return self._starts[line] if line < len(self._starts) else 0
 
     def watch_cursor(self) -> None:
@@ -90,13 +90,13 @@ class Pane(LineView):
         self.show()
 
     def notify_style_update(self) -> None:
-        """Colours have changed."""
-        self._brush.clear()
+        """Clear the caches: colours have changed."""
+        self._renderer.clear()
         self._strips.clear()
         super().notify_style_update()
 
     def show(self, *, settle: bool = True) -> None:
-        """Get the lines again, and repaint the rows that have changed."""
+        """Compute the lines again, and repaint the rows that have changed."""
         (width, height), top = self.size, self.scroll_offset.y
         if self.cursor is None or not self.is_mounted or not width:
             return
@@ -110,7 +110,7 @@ class Pane(LineView):
             self.settle()
 
     def _wrap(self, lines: list[StyledLine]) -> None:
-        """Break the lines into rows. A line that has not changed, as most of a program's, keeps its rows."""
+        """Break the lines into rows. A line that has not changed keeps its rows, as most lines of a program do."""
         before = self._wrapped
         width = self.text_width
         self._wrapped = [
@@ -124,21 +124,21 @@ class Pane(LineView):
 
     @property
     def text(self) -> str:
-        """All of its text at this moment, unwrapped."""
+        """The whole text at this moment, unwrapped."""
         return "\n".join(plain(line).rstrip() for line in self.lines(self.cursor)) if self.cursor is not None else ""
 
     @property
     def text_width(self) -> int:
-        """Characters of a line, without the scrollbar."""
+        """The width of a line in characters, without the scrollbar."""
         return max(self.size.width - 1, 1)
 
     def render_line(self, y: int) -> Strip:
-        """One row, from the cache where it has been drawn before."""
+        """One row, from the cache if its text has not changed."""
         row = y + self.scroll_offset.y
         text = self._rows[row] if row < len(self._rows) else ()
         known = self._strips.get(row)
         if known is not None and known[0] == text:
             return known[1]
-        strip = self._brush.line(text, self.size.width)
+        strip = self._renderer.line(text, self.size.width)
         self._strips[row] = text, strip
         return strip

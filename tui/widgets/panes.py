@@ -1,6 +1,6 @@
-"""The table of panes, three of them, and the sentence below them all.
+"""Three of the panes, the sentence below all panes, and `PANES`, the list of panes.
 
-To add a pane, write its class, with its name, its explanation and its share of the height, and put it into `PANES`.
+To add a pane, write its class, with its name, its explanation and its share of the height, and add it to `PANES`.
 """
 
 from __future__ import annotations
@@ -8,31 +8,31 @@ from __future__ import annotations
 from textual.message import Message
 
 from tui.time.cursor import StepCursor
-from tui.widgets.look import styled
 from tui.widgets.pane import Pane
+from tui.widgets.role_styles import styled
 from tui.widgets.source_pane import SourcePane
 from tui.widgets.styled_text import StyledLine
 from tui.widgets.watch_pane import WatchPane
-from tui.words.describe import LABEL, Describer
+from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import sentence
 
 
 class NodePane(Pane):
-    """The current node: its rule, the gradient it received, what it had kept, and what it sent to which node."""
+    """The current node: its rule, the gradient it received, the tensors it kept, and the gradients it sent."""
 
     DEFAULT_CSS = "NodePane { height: 19fr; }"
     NAME = "node"
     EXPLAINED = (
-        "The node that this step evaluates. rule: what it computes, and its derivatives. received: the gradient "
-        "from its buffer. kept: what forward saved for backward, with its version, which an in-place "
-        "write would change. sends: the rule with this step's numbers, the receiver, and its sum "
+        "The node that this step evaluates. rule: its formula, and the derivatives. received: the gradient from its "
+        "input buffer. kept: the tensors that forward saved for backward, with their versions, which an in-place "
+        "write would change. sends: the rule with this step's numbers, the receiver, and the receiver's sum "
         "so far. {array} shows the numbers as a table; click a node's name to go to its step."
     )
     HANGING = LABEL
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `Describer.node`."""
-        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).node()]
+        """See `PaneTexts.node`."""
+        return [styled(line, ascii=self.ascii) for line in PaneTexts(cursor, self.text_width).node()]
 
 
 class LeavesPane(Pane):
@@ -41,16 +41,16 @@ class LeavesPane(Pane):
     DEFAULT_CSS = "LeavesPane { height: 8fr; }"
     NAME = "leaves"
     EXPLAINED = (
-        "The tensors whose gradients backward computes. .grad changes only once every term has arrived and the leaf's "
-        "own step (AccumulateGrad) adds the sum to it; until then the row counts the terms, as in 1 of 3 terms. Click "
-        "a row to go to that step."
+        "The tensors whose gradients backward computes. .grad changes only in the leaf's own step (AccumulateGrad), "
+        "which runs once all terms have arrived; until then the row counts the terms: 1 of 3 terms. Click a row to go "
+        "to that step."
     )
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `Describer.leaves`."""
-        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width, limit=100).leaves()]
+        """See `PaneTexts.leaves`."""
+        return [styled(line, ascii=self.ascii) for line in PaneTexts(cursor, self.text_width, limit=100).leaves()]
 
-    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the step of the leaf that the line is about."""
         leaf = cursor.timeline.collectors[line : line + 1]
         nodes = [node for node in cursor.timeline.rows if cursor.timeline.node(node).variable in leaf]
@@ -64,21 +64,21 @@ class EnginePane(Pane):
     DEFAULT_CSS = "EnginePane { height: 6fr; }"
     NAME = "engine"
     EXPLAINED = (
-        "The state of the engine. ready: nodes whose terms have all arrived, the next one first; leaves first, then "
-        "the node that was recorded last. waiting: nodes with some terms in their buffer that need more."
+        "The state of the engine. ready: nodes whose terms have all arrived, in the order in which they will run: "
+        "leaves first, then the last recorded node. waiting: nodes that have received some of their terms."
     )
     HANGING = LABEL
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `Describer.engine`."""
-        return [styled(line, ascii=self.ascii) for line in Describer(cursor, self.text_width).engine()]
+        """See `PaneTexts.engine`."""
+        return [styled(line, ascii=self.ascii) for line in PaneTexts(cursor, self.text_width).engine()]
 
 
 class SentencePane(Pane):
-    """What this step did, and why. It is below the panes, and is none of them."""
+    """The sentence about this step, below the panes. It is not in `PANES`."""
 
     NAME = "sentence"
-    EXPLAINED = "What this step did and why, in words, with its numbers."
+    EXPLAINED = "This step in words: what it did and why, with its numbers."
 
     def __init__(self, id: str = "", *, ascii: bool = False) -> None:
         super().__init__(id, ascii=ascii)
@@ -90,9 +90,9 @@ class SentencePane(Pane):
 
     @property
     def overflows(self) -> bool:
-        """Whether there is more to read than there is room."""
+        """Whether the text is longer than the pane."""
         return self.virtual_size.height > self.size.height
 
 
 PANES: tuple[type[Pane], ...] = (NodePane, SourcePane, LeavesPane, EnginePane, WatchPane)
-"""In the order of the screen, of Tab and of the digits that show them."""
+"""The panes, in their order on the screen, for Tab and for the digits."""

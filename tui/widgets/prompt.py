@@ -11,19 +11,19 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
-TYPED = 38  # characters that the purpose and what was typed take beside a refusal
+TYPED = 38  # characters that the purpose and the typed text take beside a refusal
 
 
 class Purpose(NamedTuple):
-    """What the prompt asks for."""
+    """The purpose of a prompt: a name, an example, and whether an empty text is an answer."""
 
     name: str
     example: str  # shown while nothing has been typed
-    may_be_empty: bool = False  # whether Enter alone is an answer
+    may_be_empty: bool = False
 
 
 class Prompt(Horizontal):
-    """Hidden until it is opened. It posts the text that was typed, and stays open until it is told to close."""
+    """Hidden until it is opened. It posts the typed text, and stays open until `close` is called."""
 
     DEFAULT_CSS = """
     Prompt { layer: prompt; dock: bottom; height: 1; display: none; background: $panel; }
@@ -41,23 +41,23 @@ class Prompt(Horizontal):
 
     @dataclass
     class Answered(Message):
-        """The user has typed an answer."""
+        """Posted when the user has typed an answer."""
 
         purpose: str
         text: str
 
     @dataclass
     class Closed(Message):
-        """The user has closed the prompt without an answer."""
+        """Posted when the user has closed the prompt without an answer."""
 
     def compose(self) -> ComposeResult:
-        """A word, the field, and room for what went wrong."""
+        """The purpose, the input field, and room for an error message."""
         yield Label("", id="purpose")
         yield Input()
         yield Label("", id="problem")
 
     def open(self, purpose: Purpose) -> None:
-        """Show the prompt, empty."""
+        """Show the prompt with an empty field."""
         self._purpose = purpose
         self.display = True
         self.refuse("")
@@ -76,8 +76,8 @@ class Prompt(Horizontal):
         self.post_message(self.Closed())
 
     def refuse(self, why: str) -> None:
-        """Say what is wrong with the text, which stays; in a notice as well where this line has no room."""
-        if why or self.has_class("-refused"):  # typing need not lay the line out again
+        """Show what is wrong with the text, which stays. A long message is also shown as a notification."""
+        if why or self.has_class("-refused"):  # without a refusal, typing need not lay out the line again
             self.set_class(bool(why), "-refused")
             self.query_one("#problem", Label).update(why)
         if why and len(why) > self.app.size.width - TYPED:
@@ -85,15 +85,15 @@ class Prompt(Horizontal):
             self.notify(why, severity="warning", timeout=8, markup=False)
 
     def on_descendant_blur(self) -> None:
-        """Moving the focus elsewhere hides the prompt."""
+        """Hide the prompt when it loses the focus."""
         self.display = False
 
     def on_input_changed(self) -> None:
-        """Typing takes a refusal away."""
+        """Remove the error message when the user types."""
         self.refuse("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Pass the answer on; an empty text that is no answer closes the prompt."""
+        """Post the answer; if the text is empty and that is no answer, close."""
         event.stop()
         if event.value.strip() or self._purpose.may_be_empty:
             self.post_message(self.Answered(self._purpose.name, event.value))

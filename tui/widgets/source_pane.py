@@ -1,4 +1,4 @@
-"""The user's program with the current sub-expression marked."""
+"""The pane with the user's program, in which the current sub-expression is marked."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "compu
 
 
 class SourcePane(Pane):
-    """The file of the current operation, scrolled to it. If a step failed, all lines that explain it are marked."""
+    """The file of the current operation, scrolled to its line. If a step failed, all lines involved are marked."""
 
     DEFAULT_CSS = "SourcePane { height: 11fr; }"
     NAME = "source"
     EXPLAINED = (
-        "Your program. The expression that this node computed is marked; where a step failed, so are the lines that "
-        "saved and that overwrote a value. Click a line to go to its next step, or its number "
-        "to set a breakpoint, ◆. {edit} opens the line in your editor."
+        "Your program. The expression that this node computed is marked; if a step failed, also the lines that saved "
+        "and overwrote a value. Click a line to go to its next step, or its number to set a breakpoint, ◆. {edit} "
+        "opens the line in your editor."
     )
     HANGING = 8
 
@@ -39,13 +39,15 @@ class SourcePane(Pane):
 
     @dataclass
     class Marked(Message):
-        """The margin of a line was clicked, where breakpoints are marked."""
+        """Posted when the margin of a line, where breakpoints are marked, is clicked."""
 
         text: str  # names the line, with its file if there are several files
 
     def __init__(self, id: str = "", *, ascii: bool = False) -> None:
         super().__init__(id, ascii=ascii)
-        self._programs: dict[str, tuple[list[StyledLine], list[StyledLine]]] = {}  # by its text: coloured; and numbered
+        self._programs: dict[
+            str, tuple[list[StyledLine], list[StyledLine]]
+        ] = {}  # by program text: highlighted lines, and the same lines with numbers
         self._file = ""
         self._line = 1
 
@@ -53,7 +55,7 @@ class SourcePane(Pane):
         """Show the breakpoints, without scrolling away from the line that was clicked."""
         self.show(settle=False)
 
-    def pointed(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the next step of an operation on the line; set a breakpoint in its margin."""
         nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
         if nodes and column <= len(str(len(self._wrapped))) + 1:
@@ -70,7 +72,7 @@ class SourcePane(Pane):
         if not code:
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
             return [(TextSegment(where, "$text-muted"),)]
-        if file != self._file:  # not at every step: a new subtitle repaints all of the pane
+        if file != self._file:  # not at every step: a new subtitle repaints the whole pane
             self.border_subtitle = file
         self._file, self._line = file, place.line if place else self._line
         marks = [(place, CURRENT)] if place is not None else []
@@ -88,16 +90,16 @@ class SourcePane(Pane):
         return text
 
     def _program(self, code: str) -> tuple[list[StyledLine], list[StyledLine]]:
-        """A program's lines, highlighted; and the same lines with their numbers, for those without a mark."""
+        """A program's lines, highlighted; and the same lines with numbers, ready to show if they have no mark."""
         known = self._programs.get(code)
-        if known is None:  # the text can change, as the program can be recorded again
+        if known is None:  # the text changes if the program is edited and recorded again
             coloured = _highlighted("\n".join(code.splitlines()))
             numbered = [self._numbered(i, line, len(coloured), None, "") for i, line in enumerate(coloured, 1)]
             known = self._programs[code] = coloured, numbered
         return known
 
     def settle(self) -> None:
-        """Scroll so that the current line is in view, with a line above and below it."""
+        """Scroll until the current line is in view, with a line above and below it."""
         row = self.row_of(self._line - 1)
         if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
             self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
@@ -116,7 +118,7 @@ class SourcePane(Pane):
 
 
 def _lines_of(cursor: StepCursor, node: int, file: str) -> range:
-    """The lines of a file that a node's expression is on; none if it is in another file."""
+    """The lines of a node's expression in a file; none if it is in another file."""
     place = cursor.timeline.node(node).place
     return range(place.line, place.end_line + 1) if place is not None and place.file == file else range(0)
 

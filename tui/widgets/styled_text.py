@@ -1,6 +1,6 @@
-"""Lines of styled text, and how they wrap into rows: this is what panes draw.
+"""Lines of styled text and their wrapping into rows, for panes that draw their own lines.
 
-It is far cheaper than laying out Rich or Textual text anew at every step.
+This is far cheaper than laying out Rich or Textual text at every step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WORD = re.compile(r"\S+\s*|\s+")
 
 
 class TextSegment(NamedTuple):
-    """A stretch of text in one style, written as Textual writes styles: `bold $text-accent on $panel`."""
+    """A piece of text in one style, in Textual's notation: `bold $text-accent on $panel`."""
 
     text: str
     style: str = ""
@@ -25,7 +25,7 @@ StyledLine: TypeAlias = tuple[TextSegment, ...]
 
 
 def plain(text: StyledLine) -> str:
-    """The text without its looks."""
+    """The text without its styles."""
     return "".join(segment.text for segment in text)
 
 
@@ -42,7 +42,7 @@ def wrap(text: StyledLine, width: int, hanging: int = 0) -> list[StyledLine]:
 
 
 def _breaks(whole: str, width: int, rest: int) -> Iterator[tuple[int, int]]:
-    """Where the rows begin and end: the first has room for `width` cells, the others for `rest`."""
+    """The start and end of each row: the first has room for `width` cells, the others for `rest`."""
     start, used, room = 0, 0, width
     for match in WORD.finditer(whole):
         begin, word = match.start(), match[0].rstrip()

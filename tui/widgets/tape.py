@@ -1,7 +1,7 @@
-"""The tape, which is the main view: one row per node, in the order of recording, with lanes for live values.
+"""The main view, the tape: one row per node, in the order of recording, with lanes for live values.
 
-It draws single lines (Textual's line API) and remembers them. What a row looks like depends on that row alone, so a
-step repaints only the rows that it changes, and a tape of thirty thousand rows steps as fast as one of thirty.
+It draws single lines (Textual's line API) and caches them. A step repaints only the rows that it changes, so a step in
+a tape of thirty thousand rows is as fast as in a tape of thirty.
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ from tui.widgets.tape_rows import RowPainter, TapeState
 HEADER = 1  # the line of headings, or of the filter
 MARKER = 2  # columns of the marker
 SCROLLBAR, BORDERS = 1, 2
-REPAINT_ALL = 300  # rows that may change in one step before everything is repainted
+REPAINT_ALL = 300  # rows: if a step changes more, the whole view is repainted
 
 
 class TapeView(LineView, can_focus=True):
     """The tape of a cursor's pass, with the current row in view."""
 
     EXPLAINED = (
-        "The tape. One row per node, in the order in which your program ran; backward goes up. The lines on the "
-        "left are values that are still needed, each from the operation that computes it down to its last use. "
-        "Bright rows have run, dim ones have not. A value is shown once it is computed, a gradient as "
-        "soon as its first term has arrived: 6 (1/2) is the sum of one of two terms. An array that is too long for "
-        "its column is shown as its mean ± standard deviation. Click a row to go to its step, or left of it "
-        "to set a breakpoint, ◆."
+        "The tape: one row per node, in the order in which your program ran; backward goes up. Each line on the left "
+        "is a value, from the operation that computes it down to its last use. Bright rows have run, dim ones have "
+        "not. A value is shown once it is computed, a gradient once its first term has arrived: 6 (1/2) means one of "
+        "two terms. An array that is too long for its column is shown as its mean ± standard deviation. "
+        "Click a row to go to its step, or left of it to set a breakpoint, ◆."
     )
 
     DEFAULT_CSS = """
@@ -52,7 +51,7 @@ class TapeView(LineView, can_focus=True):
         & > .tape--future { color: $text-muted; }
         & > .tape--outside { color: $text-disabled; }
         & > .tape--current { background: $accent-muted; text-style: bold; }
-        &:ansi > .tape--current { color: $text; }  /* not every colour can be read on this one */
+        &:ansi > .tape--current { color: $text; }  /* not every colour is readable on this background */
         & > .tape--delivered { background: $primary-muted; }
         & > .tape--failed { background: $error-muted; text-style: bold; }
         & > .tape--marker { color: $text-accent; text-style: bold; }
@@ -76,16 +75,16 @@ class TapeView(LineView, can_focus=True):
 
     @dataclass
     class Chosen(Message):
-        """A row was clicked."""
+        """Posted when a row is clicked."""
 
         node: int
 
     class Listed(Message):
-        """The rows of another pass are shown."""
+        """Posted when the rows of another pass are shown."""
 
     @dataclass
     class Marked(Message):
-        """The margin of a row was clicked, where breakpoints are marked."""
+        """Posted when the margin of a row, where breakpoints are marked, is clicked."""
 
         node: int
 
@@ -95,12 +94,12 @@ class TapeView(LineView, can_focus=True):
         self._ascii = ascii
         self._painter = RowPainter(self._style, ascii=ascii)
         self._tape: PassTape | None = None
-        self._known: dict[Timeline, PassTape] = {}  # of the passes that were shown last
+        self._known: dict[Timeline, PassTape] = {}  # of recently shown passes
         self._listing: Listing | None = None
         self._folds = False
-        self._around: object = None  # the folds that are open because the current node is inside of them
-        self._opened: set[Run] = set()  # those that were opened by hand
-        self._only: frozenset[int] | None = None  # while rows are filtered
+        self._around: object = None  # the folds that are open because they contain the current node
+        self._opened: set[Run] = set()  # the runs that the user opened
+        self._only: frozenset[int] | None = None  # the rows that a filter shows; None without a filter
         self._banner = ""
         self._cells: RowCells | None = None
         self._strips: dict[int, Strip] = {}
@@ -108,17 +107,17 @@ class TapeView(LineView, can_focus=True):
         self._delivered: frozenset[int] = frozenset()
 
     def on_resize(self, event: Resize) -> None:
-        """Share the new width among the columns."""
+        """Fit the columns to the new width."""
         self._lay_out()
 
     def notify_style_update(self) -> None:
-        """Colours have changed. Styles are cached, because Textual computes them at every access."""
+        """Clear the caches of styles and lines: colours have changed."""
         self._styles.clear()
         self._strips.clear()
         super().notify_style_update()
 
     def watch_cursor(self, old: StepCursor | None, new: StepCursor | None) -> None:
-        """Repaint the rows that the move has changed, and scroll to the current one."""
+        """Repaint the rows that the move has changed, and scroll to the current row."""
         if new is None:
             return
         self._delivered = new.delivered_to
@@ -144,12 +143,12 @@ class TapeView(LineView, can_focus=True):
         self._follow()
 
     def watch_stops(self) -> None:
-        """A breakpoint was set or removed."""
+        """Repaint: a breakpoint was set or removed."""
         self._strips.clear()
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The headings, or a row."""
+        """The line of headings, or a row."""
         if y == 0 or self._cells is None or self.cursor is None:
             return self._headings()
         row = y - HEADER + self.scroll_offset.y
@@ -164,7 +163,7 @@ class TapeView(LineView, can_focus=True):
         return strip
 
     def on_click(self, event: Click) -> None:
-        """Choose the row that was clicked; open or close a fold."""
+        """Choose the clicked row; open or close a fold."""
         row = event.y - self.gutter.top - HEADER + self.scroll_offset.y
         if self._listing is None or event.y <= self.gutter.top or not 0 <= row < len(self._listing.entries):
             return
@@ -177,23 +176,23 @@ class TapeView(LineView, can_focus=True):
             self._list()
 
     def wanted_width(self, width: int) -> int:
-        """The columns that the view needs, its border included, to cut no text, on a screen of that width."""
+        """The width at which the view, with its border, would cut no text, on a screen of `width` columns."""
         return self._tape.rows.wanted(width) + MARKER + SCROLLBAR + BORDERS if self._tape is not None else 0
 
-    # Which rows there are
+    # The listed rows
 
     @property
     def folds(self) -> bool:
-        """Whether what repeats is folded."""
+        """Whether repetitions are folded."""
         return self._folds
 
     def prepare_folds(self) -> None:
-        """Look for what repeats. In a long tape that is slow; it may run in a thread."""
+        """Find the repetitions. In a long tape this is slow; it may run in a thread."""
         if self._tape is not None and self.cursor is not None:
             _ = self._tape.folded.listing((), self.cursor.focus).lanes
 
     def turn_folds(self) -> bool:
-        """Fold what repeats, or show every row again. Returns whether there is anything to fold."""
+        """Fold repetitions, or show every row again. Returns whether there is anything to fold."""
         if self._tape is None:
             return False
         found = self._folds or self._tape.folded.folds
@@ -203,7 +202,7 @@ class TapeView(LineView, can_focus=True):
         return found
 
     def open_fold(self) -> bool:
-        """Open the closed fold nearest to the current row, above it first; where none is closed, close all again."""
+        """Open the closed fold nearest to the current row, first above it; if none is closed, close all folds."""
         if self._listing is None or not self._folds or self.cursor is None or self.cursor.focus is None:
             return False
         here = self._listing.row_of.get(self.cursor.focus, 0)
@@ -214,7 +213,7 @@ class TapeView(LineView, can_focus=True):
         return True
 
     def filter(self, nodes: frozenset[int] | None, banner: str = "") -> None:
-        """Show only these nodes, with a line that says so; None: all again."""
+        """Show only these nodes, with a banner; None shows all nodes again."""
         self._only, self._banner = nodes, banner
         self._list()
 
@@ -224,7 +223,7 @@ class TapeView(LineView, can_focus=True):
         return self._only is not None
 
     def _list(self) -> None:
-        """Decide which rows there are."""
+        """Choose the rows to show."""
         tape = self._tape
         if tape is None or self.cursor is None:
             return
@@ -274,7 +273,7 @@ class TapeView(LineView, can_focus=True):
         return Strip([Segment(fit(text, self.size.width), style)], self.size.width)
 
     def _changed(self, old: StepCursor, new: StepCursor) -> set[int] | None:
-        """The rows that look different after a move of one moment; None if that may be any row."""
+        """The rows that a move of one moment changes; None if any row may have changed."""
         if self._listing is None or abs(old.position - new.position) > 1 or old.is_forward != new.is_forward:
             return None
         low, high = sorted((old.frontier, new.frontier))
@@ -290,7 +289,7 @@ class TapeView(LineView, can_focus=True):
         style = self._styles.get(names)
         if style is None:
             style = self.rich_style
-            for name in (*names, *names[:1]):  # the background's style has the last word
+            for name in (*names, *names[:1]):  # the first style again, so that its background wins
                 style += self.get_component_rich_style(name, partial=True)
             self._styles[names] = style
         return style

@@ -1,4 +1,4 @@
-"""Drawing the rows of the tape: the row of a node, and the row of a fold for all the nodes that it hides."""
+"""Draws the rows of the tape: the row of a node, and the row of a fold."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "s
 
 
 class TapeState(NamedTuple):
-    """What there is to draw."""
+    """The state that the rows of the tape show."""
 
-    listing: Listing  # which rows there are
-    cells: RowCells  # their texts
+    listing: Listing  # the rows
+    cells: RowCells  # the texts of the rows
     cursor: StepCursor
-    delivered: frozenset[int]  # nodes that the current step handed a gradient to
+    delivered: frozenset[int]  # nodes to which the current step has delivered a gradient
     stops: frozenset[int]  # nodes with a breakpoint
 
 
@@ -30,7 +30,7 @@ class RowPainter:
     """Draws one row at a time, from its marker to its gradient."""
 
     def __init__(self, style: Callable[..., Style], *, ascii: bool) -> None:
-        """`style` gives the style of the tape's component classes, the first of which has the last word."""
+        """`style` combines the styles of component classes of the tape; the first class overrides the others."""
         self._style = style
         self._ascii = ascii
         self._glyphs = ASCII_GLYPHS if ascii else GLYPHS
@@ -72,7 +72,7 @@ class RowPainter:
         ]
 
     def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
-        """The row of a closed fold, or the row above what an open one shows."""
+        """The row of a closed fold, or the row above the contents of an open fold."""
         cursor, columns = tape.cursor, tape.cells.columns
         row_of = tape.listing.row_of  # of the nodes that a closed fold hides
 

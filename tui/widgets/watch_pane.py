@@ -11,38 +11,38 @@ from microtape.recording.model.formatting import format_value
 from tui.shell.spans import Line, Span, line, sentence_list
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
-from tui.widgets.look import styled
 from tui.widgets.pane import Pane
+from tui.widgets.role_styles import styled
 from tui.widgets.styled_text import StyledLine
 from tui.words.sentence import title
 from tui.words.time_marks import moment_name
 
 LABEL = 9  # the width of the labels on the left, as in the other panes
-BEFORE, AFTER = 3, 5  # how many moments of change are listed
-MANY = 6  # how many nodes of one watch are listed
+BEFORE, AFTER = 3, 5  # the most moments listed before and after the current one
+MANY = 6  # the most nodes listed for one watch
 
 
 class WatchPane(Pane):
-    """The watches and breakpoints. It is there while something is set."""
+    """The watches and breakpoints. The pane is shown while there is at least one."""
 
     DEFAULT_CSS = "WatchPane { height: 9fr; }"
     NAME = "watch"
     EXPLAINED = (
-        "The tensors you watch, as they are now, and the steps at which they change; below, your breakpoints and "
-        "the steps at which they stop. {ask('watch')} and {ask('break at')} set them, or remove "
-        "them when repeated; {stops} lists them all."
+        "The watched tensors at this moment, and the steps at which they change; below them, your breakpoints and the "
+        "steps at which they stop. {ask('watch')} sets a watch and {ask('break at')} a breakpoint; repeated, they "
+        "remove it. {stops} lists them all."
     )
     HANGING = LABEL
 
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
 
     def watch_breakpoints(self) -> None:
-        """A breakpoint or a watch was set or removed."""
+        """Show the change: a breakpoint or a watch was set or removed."""
         self.show()
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is set."""
+        """Whether there is neither a watch nor a breakpoint."""
         return not self._every
 
     @property
@@ -90,9 +90,9 @@ def _node(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
 
 
 def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
-    """`step 2, now, step 5, step 7`: the moments around the present one, and their number if some are left out."""
+    """`step 2, now, step 5, step 7`: the moments around the current one, and their number if some are left out."""
     if not one.is_known:
-        return line(Span("looking ...", "dim"))
+        return line(Span("evaluating ...", "dim"))
     if not one.moments:
         return line(Span("nowhere in this pass", "dim"))
     at, here = bisect_left(one.moments, cursor.position), bisect_right(one.moments, cursor.position)

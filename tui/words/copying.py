@@ -1,4 +1,4 @@
-"""What can be copied at a moment: values, gradients, formulas, lines, sentences; each with a name."""
+"""The texts that can be copied at a moment: values, gradients, formulas, lines, sentences; each with a name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_LEAVES = 200  # in the list; other leaves can be copied as the current node
 
 
 class Copyable(NamedTuple):
-    """Something that can be copied: words, or a value whose digits are written out only when it is copied."""
+    """Something that can be copied: a text, or a value whose digits are written out only when it is copied."""
 
     what: str  # "the gradient of x"
     words: str = ""
@@ -36,7 +36,7 @@ class Copyable(NamedTuple):
 
 
 def copyables(cursor: StepCursor) -> Iterator[Copyable]:
-    """What can be copied of the current node, of its line, and of every leaf that has a `.grad`."""
+    """The copyable texts of the current node, of its line, and of every leaf that has a `.grad`."""
     yield Copyable("the sentence", plain(sentence(cursor)))
     if cursor.focus is not None:
         yield from _of_node(cursor, cursor.focus)
@@ -51,10 +51,10 @@ def _of_node(cursor: StepCursor, number: int) -> Iterator[Copyable]:
     label = cursor.recording.label(number)
     for name, value in arrays_of(cursor, number):
         if name == ".grad" and node.variable in cursor.timeline.collectors[:MOST_LEAVES]:
-            continue  # it is listed with the leaves
+            continue  # listed with the leaves
         known = {"gradient": f"gradient of {label}", "value": f"value of {label}", ".grad": f"{label}.grad"}
         yield Copyable(
-            known.get(name, f"what it sent {name}" if name.startswith("to ") else f"the {name}"), value=value
+            known.get(name, f"the gradient sent {name}" if name.startswith("to ") else f"the {name}"), value=value
         )
     if node.formula:
         yield Copyable("the formula", " ".join(node.formula.split()))

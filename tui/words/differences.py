@@ -1,4 +1,4 @@
-"""A gradient compared with finite differences: as checked while recording, else computed from the formula."""
+"""A gradient compared with finite differences: those computed while recording, else from the node's formula."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
 
 
 class _Index:
-    """The checks of the last recording, by pass, node and output; looked up on every key press."""
+    """The checks of the last recording, by pass, node and output. An index, because every key press looks them up."""
 
     checks: tuple[FiniteDifferences, ...] = ()
     by_place: Mapping[tuple[int, int, int], FiniteDifferences] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""Writing what the stepper shows to files: the picture, the film, the trace, a moment, the screen, the recording."""
+"""Writes files from the stepper: a picture, a film, the trace, a moment, the screen, the recording."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.shell.data_folder import replacing
 from tui.time.cursor import StepCursor
 
 Progress: TypeAlias = Callable[[str], None]
-"""Called from time to time with the progress. If it raises, the export ends and nothing is written."""
+"""Called repeatedly with the progress. If it raises, the export ends and no file is written."""
 
 REMOTE_FONT = re.compile(r"@font-face\s*\{[^}]*\}")
 
@@ -29,14 +29,14 @@ class ExportKind:
     name: str
     about: str
     suffixes: tuple[str, ...]
-    of_moment: bool  # whether it shows one moment, which its name tells
+    of_moment: bool  # whether it shows one moment, which the default name contains
 
 
 KINDS = (
     ExportKind("picture", "the graph as it is at this moment", (".svg", ".png", ".pdf", ".dot", ".txt"), True),
     ExportKind("film", "the whole pass, as a page that plays it", (".html", ".gif"), False),
-    ExportKind("trace", "every step of the pass in words, or as data", (".txt", ".json"), False),
-    ExportKind("moment", "this moment in words, or as data", (".txt", ".json"), True),
+    ExportKind("trace", "every step of the pass, as text or JSON", (".txt", ".json"), False),
+    ExportKind("moment", "this moment, as text or JSON", (".txt", ".json"), True),
     ExportKind("screenshot", "the screen behind this dialog", (".svg",), True),
     ExportKind("recording", "the whole recording, for the other commands", (".tape",), False),
 )
@@ -78,7 +78,7 @@ class Export:
         try:
             with replacing(path) as unfinished:
                 self._write(kind, unfinished, progress)
-                progress("all but its name")  # the last chance to stop
+                progress("renaming")  # the last point at which the export can be stopped
         except OSError as error:
             raise ExportError(f"{path} cannot be written: {error.strerror or error}") from None
 

@@ -1,7 +1,7 @@
-"""A node's formula: its parts, with the user's names for symbols, and with the numbers of a step.
+"""A node's formula: its parts, the user's names for its symbols, and the numbers of a step.
 
-Formulas are written for people, `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`. A rule is shown with numbers only if it can be
-read as arithmetic *and* gives the number that was recorded, so that nothing shown is a guess.
+Formulas are in mathematical notation: `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`. A rule is shown with numbers only if it can
+be evaluated as arithmetic *and* its result is the recorded number, so that nothing shown is a guess.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tui.time.arithmetic import evaluate
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")
-FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which is not to become `20`
+FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which must not become `20` for z = 0
 SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*[ˣʸᶻⁿ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*")
 LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ", "0123456789-+xyzn")
 
 
 @dataclass(frozen=True, slots=True)
 class GradientRule:
-    """The rule for one operand: its symbol, the right-hand side, and whether that is yet to be multiplied by g."""
+    """The rule for one operand: its symbol, the right-hand side, and whether g is still to be multiplied in."""
 
     symbol: str
     text: str
@@ -156,7 +156,7 @@ def _used(rule: str) -> frozenset[str]:
 
 def index_of_largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
     """The index of the element farthest from zero, or of a NaN if there is one."""
-    at = int(np.abs(array).argmax())  # argmax takes a NaN for the largest
+    at = int(np.abs(array).argmax())  # argmax treats NaN as the largest
     return tuple(int(i) for i in np.unravel_index(at, array.shape))
 
 

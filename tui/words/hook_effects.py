@@ -19,5 +19,5 @@ def on_leaving(step: BackwardStep) -> Line:
 
 
 def _changed(hook: HookCall) -> bool:
-    """Whether it changed the gradient. Compares texts, because only a summary of a large gradient may be kept."""
+    """Whether the hook changed the gradient. Compares texts, because of a large gradient only a summary may be kept."""
     return format_value(hook.before, 200, digits=9) != format_value(hook.after, 200, digits=9)

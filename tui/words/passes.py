@@ -1,4 +1,4 @@
-"""The passes of a recording: a list of them, and two side by side."""
+"""The passes of a recording: the list, and two passes side by side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NARROWEST = 12  # characters of a column that was cut
 
 @dataclass(frozen=True, slots=True)
 class PassRow:
-    """One pass in a list of them."""
+    """One pass in the list."""
 
     position: int  # in `Recording.passes`
     number: int  # in the program, from 1
@@ -70,9 +70,9 @@ def pass_lines(recording: Recording, room: int | None = None) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The gradients of one leaf or operation in two passes; None if it had none."""
+    """The gradients of one leaf or operation in two passes; None if there was no gradient."""
 
-    node: int  # in the second pass; if it is only in the first, there
+    node: int  # its node in the second pass, else in the first
     in_second: bool
     name: Line
     first: Value | None
@@ -174,7 +174,7 @@ def headings(recording: Recording, first: int, second: int) -> Iterator[Line]:
 
 
 def row(one: Pair, names: int, room: int, rest: int, *, ascii: bool = False) -> Line:
-    """A pair in columns: name, two values of `room` characters each, and the difference in what is left."""
+    """A pair in columns: name, two values of `room` characters each, and the difference in `rest` characters."""
     name, verdict = plain(one.name), one.verdict(rest, ascii=ascii)
     texts = (format_value(value, room, ascii=ascii) for value in (one.first, one.second))
     values = [Span(_fit(text, room) + "  ", "gradient") for text in texts]

@@ -1,4 +1,4 @@
-"""One or two sentences about a moment: what the step did, and why, with its numbers."""
+"""One or two sentences about a moment: what the step did and why, with its numbers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ WIDTH = 28  # of a number or array inside a sentence
 
 
 def sentence(cursor: StepCursor) -> Line:
-    """What happened at the cursor's moment, and why."""
+    """A sentence about the cursor's moment."""
     return _Writer(cursor).write()
 
 
 def computed(cursor: StepCursor, node: int) -> Line:
-    """What an operation has computed, from which operands, and what it keeps for backward."""
+    """A sentence about an operation: its result, its operands, and the tensors that it keeps for backward."""
     return _Writer(cursor).computed(cursor.timeline.node(node))
 
 
@@ -224,7 +224,7 @@ class _Writer:
                 error = f"{pass_.error.type}: {_first_line(pass_.error)}"
                 return line(f" Then {pass_.kind} failed: ", Span(error, "bad"))
             return line(f" That was the last step: {pass_.kind} is done.") if pass_ and pass_.is_complete else ()
-        if following not in ready[:1]:  # in an engine with a fault
+        if following not in ready[:1]:  # only in an engine with a fault
             return line(" Next: ", *title(self.cursor, following), ".")
         node = self.cursor.timeline.node(following)
         if len(ready) == 1:

@@ -1,4 +1,4 @@
-"""The marks of the time bar, in words: accumulations, NaN, failure, and the stops of a run."""
+"""The marks of the time bar as text: accumulations, NaN, failure, and the stops of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tui.time.breakpoints import Breakpoints, StopKind, not_finite
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
 
-WHERE, WHO = 16, 28  # the columns of the moment and of its node
+MOMENT_WIDTH, NODE_WIDTH = 16, 28  # of the columns
 
 
 class Mark(NamedTuple):
@@ -54,10 +54,14 @@ def mark_lines(cursor: StepCursor, marks: Iterable[Mark]) -> Iterator[Line]:
     found = sorted(marks)
     for one in found:
         name = title(cursor, one.node)
-        room = " " * max(WHO - sum(len(span.text) for span in name), 2)
+        room = " " * max(NODE_WIDTH - sum(len(span.text) for span in name), 2)
         about = Span(f": {one.about}") if one.about else ""
         yield line(
-            Span(moment_name(cursor, one.moment).ljust(WHERE), "label"), *name, room, Span(one.what, "strong"), about
+            Span(moment_name(cursor, one.moment).ljust(MOMENT_WIDTH), "label"),
+            *name,
+            room,
+            Span(one.what, "strong"),
+            about,
         )
     if not found:
         yield line(Span("nothing in this pass", "dim"))

@@ -1,4 +1,4 @@
-"""The stepper's plain-text twin: a recording, or one step of it, as lines; also for screen readers."""
+"""The views of the stepper as plain text, also for screen readers: a recording, or one step of it, as lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tui.time.listing import FoldedTape, Listing
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import expression, place_of, source_lines
 from tui.time.timeline import Timeline
-from tui.words.describe import LABEL, Describer
+from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence, title
 from tui.words.why import answer_lines
 
@@ -217,7 +217,7 @@ class _Printer:
             count = f"Step {cursor.steps_done} of {len(self.timeline.steps)}"
             yield self._rule(count, name, place_text(place), expression(self.recording, place))
             yield from self._wrapped(self._text(sentence(cursor)))
-            for spans in self._describer(cursor).node():
+            for spans in self._pane_texts(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
 
     def operation(self, cursor: StepCursor, index: int) -> Iterator[str]:
@@ -228,21 +228,21 @@ class _Printer:
         yield self._rule(count, name, place_text(node.place), expression(self.recording, node.place))
         moment = cursor.to_moment(index + 1)
         yield from self._wrapped(self._text(computed(moment, node.id)))
-        for spans in self._describer(moment).operation(node):
+        for spans in self._pane_texts(moment).operation(node):
             yield from self._wrapped(self._text(spans), hanging=LABEL)
 
     def leaves(self, cursor: StepCursor) -> Iterator[str]:
         yield self._rule("Leaves")
-        for spans in self._describer(cursor).leaves():
+        for spans in self._pane_texts(cursor).leaves():
             yield from self._wrapped(self._text(spans))
 
     def engine(self, cursor: StepCursor) -> Iterator[str]:
         yield self._rule("Engine")
-        for spans in self._describer(cursor).engine():
+        for spans in self._pane_texts(cursor).engine():
             yield from self._wrapped(self._text(spans), hanging=LABEL)
 
-    def _describer(self, cursor: StepCursor) -> Describer:
-        return Describer(cursor, self.width - len(INDENT), limit=None)
+    def _pane_texts(self, cursor: StepCursor) -> PaneTexts:
+        return PaneTexts(cursor, self.width - len(INDENT), limit=None)
 
     def _text(self, spans: Line) -> str:
         return plain(spans, ascii=self.ascii)

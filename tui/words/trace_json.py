@@ -1,4 +1,4 @@
-"""The trace for programs: a recording, or one step of it, as JSON.
+"""The trace as JSON, for programs: a recording, or one step of it.
 
 The data follows `microtape.recording.model.model`, field by field. An array is `{"shape", "dtype", "data"}` with nested
 lists; an array too large to keep is `{"summary": {...}}`. Numbers that JSON lacks are the strings "nan", "inf" and
@@ -24,11 +24,11 @@ from tui.time.box_picture import BoxPicture, operands_of
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape
 from tui.time.source import expression, place_of
-from tui.words.describe import Describer
+from tui.words.pane_texts import PaneTexts
 from tui.words.passes import compare, list_passes
 from tui.words.sentence import computed, sentence
 from tui.words.time_marks import Mark
-from tui.words.why import answer_lines, refer
+from tui.words.why import answer_lines, subject_or_tensor
 
 FORMAT = {"format": "microtape trace", "version": 1}
 
@@ -38,7 +38,7 @@ def as_json(
 ) -> dict[str, Any]:
     """The recording as JSON-ready data, with the passes at these indices (None: all).
 
-    `progress` is called from time to time with a text; an exception from it ends the work.
+    `progress` is called repeatedly with a text; an exception from it ends the work.
     """
     chosen = []
     for position in range(len(recording.passes)) if passes is None else passes:
@@ -65,7 +65,7 @@ def as_json(
 
 def step_as_json(cursor: StepCursor) -> dict[str, Any]:
     """One moment: the step or operation with its node, the engine's queues, every leaf, and the texts of the panes."""
-    words = Describer(cursor, 200, limit=None)
+    words = PaneTexts(cursor, 200, limit=None)
     leaves = [cursor.leaf(tensor) for tensor in cursor.timeline.collectors]
     return {
         **FORMAT,
@@ -174,7 +174,7 @@ def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
     Raises:
         LookupError: the text names nothing; the message is for the user.
     """
-    about = refer(cursor, text)
+    about = subject_or_tensor(cursor, text)
     words = [plain(spans) for spans in answer_lines(cursor, text)]
     if isinstance(about, int):
         return {**FORMAT, "tensor": about, "gradient": None, "terms": [], "words": words}
@@ -212,7 +212,7 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
 
 
 def _about(value: Value) -> dict[str, Any]:
-    """The statistics and the histogram of an array that is given whole."""
+    """The statistics and the histogram of an array whose elements were kept."""
     return {} if isinstance(value, Summary) else {"summary": _plain(summarize(value))["summary"]}
 
 
@@ -221,7 +221,7 @@ def _step(cursor: StepCursor) -> dict[str, Any]:
 
 
 def _plain(x: Any) -> Any:
-    """Convert named tuples to dicts, arrays to nested lists, and other values to what JSON has."""
+    """Convert named tuples to dicts, arrays to nested lists, and other values to JSON types."""
     if isinstance(x, Summary):
         return {"summary": {name: _plain(value) for name, value in zip(x._fields, x, strict=True)}}
     if isinstance(x, np.ndarray):

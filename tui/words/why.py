@@ -1,4 +1,4 @@
-"""Why does this gradient have its value? Its terms, down to one element, and the node that sent each."""
+"""Explains why a gradient has its value: its terms, for one element, and the node that sent each term."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Answer:
     left_out: int = 0  # the number of further terms
 
 
-def ask(cursor: StepCursor, text: str) -> Subject:
+def subject_named(cursor: StepCursor, text: str) -> Subject:
     """The subject that the user means: `W1`, `W1[0, 3]`, `%7`; an empty text means the current node.
 
     Raises:
@@ -63,7 +63,7 @@ def ask(cursor: StepCursor, text: str) -> Subject:
     nodes = cursor.find(name) if name else frozenset() if cursor.focus is None else frozenset({cursor.focus})
     if not nodes:
         raise LookupError(f"there is no {name!r} here" if name else "there is no current node")
-    node = max(nodes)  # the last of several with this name
+    node = max(nodes)  # the last of several nodes with this name
     value = cursor.gradient(node)
     if wanted is None:
         return subject(cursor, node)
@@ -88,8 +88,8 @@ def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subjec
     return Subject(node, index_of_largest(value))
 
 
-def move(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
-    """The next element along an axis counted from the last; it stops at the ends."""
+def move_element(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subject:
+    """The next or previous element along an axis (0 is the last axis), clamped at the ends."""
     value = cursor.gradient(about.node)
     if about.index is None or value is None or axis >= len(about.index):
         return about
@@ -138,7 +138,7 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
         yield line(".grad was not None, so backward added to it: ", Span(total, "gradient"))
 
 
-def note(cursor: StepCursor, node: int) -> Iterator[Line]:
+def not_a_leaf_note(cursor: StepCursor, node: int) -> Iterator[Line]:
     """A note that `.grad` of a tensor that is not a leaf stays None, although it has a gradient."""
     record = cursor.timeline.node(node)
     ref = next(iter(record.outputs), None)
@@ -155,7 +155,7 @@ def _so_far(left: int) -> Span:
 
 
 def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
-    """One term: its value and sender, the rule that gives it, what the sender kept, a check, and the source line."""
+    """One term: its value and sender, the sender's rule and kept tensors, a check, and the source line."""
     arrival = cursor.arrived(about.node)[which]
     if arrival.sender is None:
         return _seed(about, arrival)
@@ -270,15 +270,15 @@ def _at(value: Value | None, index: Index | None) -> str:
     return format_value(value, 40)
 
 
-def refer(cursor: StepCursor, text: str) -> Subject | int:
-    """What the user means, on the tape or off it: a subject, or the id of a tensor that has no node here.
+def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:
+    """The subject that the user means, or the id of a tensor that has no node on the tape.
 
     Raises:
-        LookupError: the text means neither; the message is for the user.
+        LookupError: the text names neither; the message is for the user.
     """
     name = text.partition("[")[0].strip()
     if not name or cursor.find(name):
-        return ask(cursor, text)
+        return subject_named(cursor, text)
     found = [one.id for one in cursor.recording.tensors if name in one.names]
     if not found:
         made = " ".join(plain(one) for one in made_at(cursor.recording, name))
@@ -294,7 +294,7 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
     Raises:
         LookupError: the text names nothing; the message is for the user.
     """
-    what = refer(cursor, text)
+    what = subject_or_tensor(cursor, text)
     if isinstance(what, int):
         yield from why_no_grad(cursor, what)
         return
@@ -305,7 +305,7 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
         answer = why(cursor, following)
         yield from answer.heading
         if following is what and answer.terms:
-            yield from note(cursor, what.node)
+            yield from not_a_leaf_note(cursor, what.node)
         for term in answer.terms:
             yield from (line("  ", *one) for one in term.lines)
         record = cursor.timeline.node(following.node)

@@ -1,4 +1,4 @@
-"""Why is this gradient None? The cause, and the source line to look at."""
+"""Explains why a gradient is None: the cause, and the source line to look at."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASONS: dict[BorderKind, str] = {
     "inference_mode": "This ran in inference mode: its result is not on the tape.",
     "not differentiable": "This has no derivative: backward treats its result as a constant.",
     "copied": "This takes the bare value, as a number, an array or a new tensor, without its history.",
-    "constant": "It is computed from a value that is off the tape already, because of:",
+    "constant": "It was computed from a value that was already off the tape, because of:",
 }
 
 
@@ -100,15 +100,15 @@ def _look(recording: Recording, place: Place) -> Line:
 
 
 def _ends(recording: Recording, border: BorderRecord) -> Iterator[Line]:
-    """Where the history of a value ends that is used nevertheless."""
-    yield line("A value computed from it is used, but without its history, which ends here:")
+    """The place where the history of a value ends, although its result is used."""
+    yield line("A value computed from it is used, but its history ends here:")
     if border.place is not None:
         yield _look(recording, border.place)
     yield line(REASONS[border.kind])
 
 
 def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
-    """Where a tensor lost its history, back to the operation that took it off the tape; else where it was created."""
+    """Where a tensor lost its history, and the operation that left the tape; else the line that created it."""
     by_output = borders_by_output(recording)
     border = next((one for ref, one in by_output.items() if ref.tensor == tensor), None)
     if border is None:

@@ -1,4 +1,4 @@
-"""The rule of a step with the names and numbers of its recording."""
+"""The rule of a step, with the names and numbers of its recording."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
     if filled == result:
         return ""
     name, _, computed = filled.partition(" = ")
-    return computed if name.startswith("%") else filled  # the node's number is shown anyway
+    return computed if name.startswith("%") else filled  # without `%4 =`: the node's number is shown elsewhere
 
 
 def worked_rule(

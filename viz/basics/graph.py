@@ -25,13 +25,13 @@ value: never a gradient; border: never a gradient, because the history was cut h
 
 SPACE = "\u00a0"  # no-break space: not dropped at the end of a line
 WIDE_SPACE = "\u2007"  # figure space: as wide as a digit in proportional fonts
-LINE_WIDTH = 110  # of a subtitle
+LINE_WIDTH = 110  # characters of a subtitle
 
 Tone: TypeAlias = Literal["plain", "muted", "gradient", "alarm"]
 
 
 class Cluster(NamedTuple):
-    """An open fold: a line around its boxes, which Graphviz calls a cluster."""
+    """An open fold: a frame around its boxes (a cluster, in Graphviz's terms)."""
 
     id: str
     name: str
@@ -85,8 +85,8 @@ class Arrow:
     text: str  # the gradient that travelled, or what was overwritten
     written: bool  # whether the picture shows the text beside the arrow
     tooltip: str
-    aside: bool = False  # it has no influence on the ranks of its boxes
-    upwards: bool = False  # a border whose head is above its tail: a fold uses a value that it detached itself
+    aside: bool = False  # it does not influence the ranks of its boxes
+    upwards: bool = False  # a border whose head is above its tail: the fold uses a value that it detached itself
 
 
 @dataclass(frozen=True, slots=True)

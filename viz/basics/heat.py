@@ -1,4 +1,4 @@
-"""An array as a small matrix for a heat map: the array itself if it is small, else averaged down to a few blocks."""
+"""An array as a small matrix for a heat map: its elements if it is small, else the means of a few blocks."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Heat(NamedTuple):
 def heat(value: Value) -> Heat:
     """The array as a matrix, with leading dimensions stacked; complex numbers are shown by their magnitude."""
     if isinstance(value, Summary):
-        return _made(value.thumbnail, False)
+        return _as_heat(value.thumbnail, False)
     columns = value.shape[-1] if value.ndim else 1
     if not value.size or columns > LARGEST_SIDE or value.size // columns > LARGEST_SIDE:
-        return _made(summarize(value).thumbnail, False)
+        return _as_heat(summarize(value).thumbnail, False)
     numbers = np.abs(value) if value.dtype.kind == "c" else value
-    return _made(tuple(map(tuple, numbers.reshape(-1, columns).tolist())), True)
+    return _as_heat(tuple(map(tuple, numbers.reshape(-1, columns).tolist())), True)
 
 
-def _made(rows: tuple[tuple[float | None, ...], ...], exact: bool) -> Heat:
+def _as_heat(rows: tuple[tuple[float | None, ...], ...], exact: bool) -> Heat:
     cells = tuple(tuple(None if number is None else _cell(float(number)) for number in row) for row in rows)
     finite = [abs(cell) for row in cells for cell in row if isinstance(cell, float)]
     return Heat(cells, exact, max(finite, default=0.0))

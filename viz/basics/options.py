@@ -1,4 +1,4 @@
-"""The options of a picture: checks them, and chooses by the size of the graph where the user did not."""
+"""Checks the options of a picture, and chooses defaults that suit the size of the graph."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ DETAILS: tuple[Detail, ...] = (
     "constants",
     "legend",
 )
-_UNASKED = frozenset({"heat"})
+_ONLY_ON_REQUEST = frozenset({"heat"})
 SMALL = 30  # boxes up to which every detail is shown
 MEDIUM = 100  # boxes up to which all details but formulas and source lines are shown
-MAX_BOXES = 300  # more are not readable in one picture
+MAX_BOXES = 300  # the most boxes that are readable in one picture
 FOLD_ABOVE = 50  # nodes above which repetitions are folded by default
-FEW = 30  # boxes that a folded graph should have at most; folds are opened while it has no more
+FEW = 30  # boxes that a folded graph should have at most; folds open by themselves up to this number
 
 
 def as_whole_number(name: str, value: object) -> int:
@@ -45,7 +45,7 @@ def as_whole_number(name: str, value: object) -> int:
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise DrawError(f"{name}={visible(repr(value), 30)} is not possible: it takes a whole number") from None
+        raise DrawError(f"{name}={visible(repr(value), 30)} is not valid: it takes a whole number") from None
 
 
 def as_words(name: str, value: object) -> list[str]:
@@ -53,24 +53,24 @@ def as_words(name: str, value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Collection) or not all(isinstance(word, str) for word in value):
-        raise DrawError(f"{name}={visible(repr(value), 30)} is not possible: it takes a word or a list of words")
+        raise DrawError(f"{name}={visible(repr(value), 30)} is not valid: it takes a word or a list of words")
     return list(value)
 
 
 def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
-    """What to show: the details in `show`, or by default those that stay readable with that many boxes.
+    """The details to show: those in `show`, or by default those that stay readable with that many boxes.
 
     Raises:
         DrawError: `show` contains an unknown word.
     """
     if show is None:
         if boxes <= SMALL:
-            return frozenset(DETAILS) - _UNASKED
+            return frozenset(DETAILS) - _ONLY_ON_REQUEST
         if boxes <= MEDIUM:
-            return frozenset(DETAILS) - _UNASKED - {"formulas", "source"}
+            return frozenset(DETAILS) - _ONLY_ON_REQUEST - {"formulas", "source"}
         return frozenset({"values", "gradients", "legend"})
     asked = as_words("show", show)
     unknown = sorted(visible(word, 20) for word in asked if word not in DETAILS)
     if unknown:
-        raise DrawError(f"show= does not know {', '.join(unknown)}: it takes any of {', '.join(DETAILS)}")
+        raise DrawError(f"there is no detail {', '.join(unknown)}: show= takes any of {', '.join(DETAILS)}")
     return frozenset(detail for detail in DETAILS if detail in asked)

@@ -106,5 +106,5 @@ THEMES = {theme.name: theme for theme in (LIGHT, DARK, COLOURBLIND)}
 def theme_called(name: str) -> Theme:
     """The theme of that name. Raises DrawError if there is none."""
     if name not in THEMES:
-        raise DrawError(f"theme= does not know {visible(str(name), 20)!r}: it takes {', '.join(THEMES)}")
+        raise DrawError(f"there is no theme {visible(str(name), 20)!r}: theme= takes {', '.join(THEMES)}")
     return THEMES[name]

@@ -34,7 +34,7 @@ from viz.scene.scene import make_scene
 from viz.scene.visual_graph import pictures
 
 MOST_STEPS = 1000
-PART = 200  # the steps of a long pass that the error message suggests to film
+PART = 200  # steps of a long pass that the error message suggests filming
 SUFFIXES = ".html or .gif"
 
 
@@ -107,7 +107,7 @@ class Film:
         return path
 
     def _repr_html_(self) -> str:
-        """What a notebook displays: the page in an iframe."""
+        """For notebooks: the page in an iframe."""
         page = escape(self.html, quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{escape(self.recording.title)}" '
@@ -118,7 +118,7 @@ class Film:
         return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
 
     def _filmed_passes(self, count: ProgressCounter, work_after: Callable[[int], int]) -> list[_FilmedPass]:
-        """The passes to show, each with its pictures. `work_after` gives the work that n pictures need afterwards."""
+        """The passes to show, each with its pictures. `work_after(n)` is the work that n pictures need afterwards."""
         recording = self.recording
         if not recording.passes:
             raise DrawError(
@@ -136,7 +136,7 @@ class Film:
                 else f"film a part with steps=(0, {min(PART, self.most_steps)})"
             )
             limit = f"the limit is most_steps={self.most_steps}"
-            raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise it")
+            raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise most_steps=")
         counts = [last - first + 1 for first, last in ranges]
         count.begin(sum(counts) + sum(map(work_after, counts)))
         with paused():
@@ -148,14 +148,12 @@ class Film:
         if self.steps is None:
             return 0, count
         if not isinstance(self.steps, Sequence) or len(self.steps) != 2:
-            raise DrawError(
-                f"steps={visible(repr(self.steps), 30)} is not possible: it takes two numbers, as in (0, 200)"
-            )
+            raise DrawError(f"steps={visible(repr(self.steps), 30)} is not valid: it takes two numbers, as in (0, 200)")
         first, last = (as_whole_number("steps", one) for one in self.steps)
         if passes > 1:
             raise DrawError("steps= needs a single pass: choose it with pass_index=")
         if not 0 <= first < last or first >= count:
-            raise DrawError(f"steps=({first}, {last}) is not possible: the pass has {count} steps, counted from 0")
+            raise DrawError(f"steps=({first}, {last}) is not valid: the pass has {count} steps, counted from 0")
         return first, min(last, count)
 
     def _filmed_pass(self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter) -> _FilmedPass:
@@ -174,7 +172,7 @@ class Film:
 
 
 def _page_work(pictures: int) -> int:
-    """The work of putting that many pictures on a page, in units of making one picture."""
+    """The work of putting this many pictures on a page; the unit is the work of making one picture."""
     return pictures // 2 + 1
 
 
@@ -197,7 +195,7 @@ def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> 
             displays itself in a notebook and can be saved.
         pass_index: which call of `backward` or `grad`, from 0, or several of them. None: all, one after another.
         show, fold, open, max_boxes, time_limit: as for `viz.draw`.
-        theme: one of `viz.THEMES`. None: what the reader's browser prefers (a GIF is light).
+        theme: one of `viz.THEMES`. None: light or dark, as the reader's browser prefers (a GIF is light).
         most_steps: the most steps to film.
         steps: the part of a long pass to film, as (steps done at its start, steps done at its end).
         seconds: how long a GIF shows each step.

@@ -1,4 +1,4 @@
-"""Gives the pictures of a film the same layout: the same boxes, rows and arrows, equally wide in each.
+"""Gives the pictures of a film the same layout: the same boxes, rows and arrows, each equally wide in all pictures.
 
 Graphviz then places everything identically, and nothing moves during the film. A box or arrow that does not exist at a
 moment is `absent`, which is invisible; texts are padded with no-break spaces.
@@ -51,7 +51,7 @@ def _fixed_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
 
 
 def _fixed_rows(versions: Sequence[tuple[Row, ...]]) -> list[tuple[Row, ...]]:
-    """The rows, equally many and equally wide in each version. A row that never has a key stays without."""
+    """The rows, equally many and equally wide in each version. A row that has no key in any version gets none."""
     slots = [[row for row in slot if row is not None] for slot in zip_longest(*versions)]
     keys = max((len(row.key) for slot in slots for row in slot), default=0)
     keyed = [any(row.key for row in slot) for slot in slots]

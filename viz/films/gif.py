@@ -11,17 +11,17 @@ COLOURS = 128  # enough for flat colours and the edges of letters
 
 
 def to_gif(pngs: Sequence[bytes], seconds: float) -> bytes:
-    """The pictures one after another in an endless loop, each for so many seconds and the last three times as long.
+    """The pictures in an endless loop: each is shown for `seconds`, the last one three times as long.
 
     Raises:
-        DrawError: Pillow is not installed, or `seconds` makes no sense.
+        DrawError: Pillow is not installed, or `seconds` is out of range.
     """
     try:
         from PIL import Image
     except ImportError:
         raise DrawError("a GIF needs Pillow: run `pip install pillow`, or write the film as .html") from None
     if not 0.02 <= seconds <= 60:
-        raise DrawError(f"seconds={seconds:g} is not possible: it takes 0.02 to 60")
+        raise DrawError(f"seconds={seconds:g} is not valid: it takes 0.02 to 60")
     images = [Image.open(io.BytesIO(png)).convert("RGB") for png in pngs]
     some = [images[0], images[len(images) // 2], images[-1]]
     together = Image.new("RGB", (some[0].width, sum(one.height for one in some)))

@@ -11,7 +11,7 @@ from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
 from viz.basics.heat import heat
-from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.scene.boxes import state_of
 
 GRADIENT_WIDTH = 22
@@ -121,7 +121,7 @@ def _gradient(now: Moment, node_id: int) -> str:
 
 
 def _detail(now: Moment, values: ArrayTable) -> dict[str, Any]:
-    """The details of the current step; before the first step, the first gradients."""
+    """The details of the current step; before the first step, the seeds."""
     step, pass_ = now.current, now.pass_
     if step is None:
         seeds = now.timeline.seeds

@@ -1,4 +1,4 @@
-"""A picture as SVG for a film's page, whose script can find everything that changes and whose style sets the looks.
+"""A picture as SVG for the page of a film: the page's script finds what changes, its style sheet sets the looks.
 
 Shapes and texts have classes instead of colours and fonts. In a group with the class `box`, the texts of row 3 have
 `data-k="3"` (its key) and `data-t="3"` (its text).
@@ -23,7 +23,7 @@ TEXT, SHAPES = f"{{{SVG}}}text", {f"{{{SVG}}}{name}" for name in ("polygon", "pa
 XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LOOKS = ("fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight",
           "text-anchor", XML_SPACE)  # fmt: skip
-TERM_HALF = TEXT_SIZE * 0.602 / 2  # half a character beside an arrow: Graphviz centres these texts, the page does not
+TERM_HALF = TEXT_SIZE * 0.602 / 2  # half a character: Graphviz centres the texts beside arrows, the page does not
 
 
 def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
@@ -53,7 +53,7 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
     root.attrib.update({"class": "graph", "data-width": root.attrib.pop("width").removesuffix("pt")})
     del root.attrib["height"]
     for group in [one for one in root.iter(GROUP) if one.get("class") in ("graph", "cluster")]:
-        for shape in [one for one in group if one.tag in SHAPES]:  # the page has its own background
+        for shape in [one for one in group if one.tag in SHAPES]:  # remove backgrounds: the page has its own
             group.remove(shape)
     return ElementTree.tostring(root, encoding="unicode")
 

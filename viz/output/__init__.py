@@ -1,4 +1,4 @@
-"""Turns the data of a picture into a file: DOT, labels, plain text, and Graphviz in a child process.
+"""Turns the data of a picture into DOT, labels and plain text, and runs Graphviz in a child process for other formats.
 
 Imports `viz.basics`, and `microtape.basics` for the names of signals.
 """

@@ -163,7 +163,7 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
 
 
 def _recorded_look(box: Box) -> tuple[str, str, str]:
-    """Operations that different passes recorded differ in outline."""
+    """The outline of an operation, which shows the pass that recorded it."""
     number = box.recorded_in if box.recorded_in is not None and box.kind == "operation" else 0
     return RECORDED_LOOKS[number % len(RECORDED_LOOKS)]
 

@@ -1,10 +1,11 @@
-"""The only file that uses the Graphviz libraries: it quotes for the DOT language and, run as a program, draws.
+"""The only file that uses the Graphviz libraries: it quotes texts for DOT and, run as a program, draws pictures.
 
 Note [Graphviz runs elsewhere]
 `pygraphviz` includes Graphviz in its wheel, so no system package is needed. But it holds the interpreter's lock, cannot
 be interrupted, and prints its warnings to the terminal. So `viz.output.render` runs this file in a child process that
-reads DOT and writes a picture. The file imports nothing else of microtape, and the libraries only where they are used:
-the child starts in a few hundredths of a second, and quoting works even if pygraphviz cannot be imported.
+reads DOT and writes a picture. The file imports nothing else of microtape, and imports the libraries only inside the
+functions that use them: the child starts in a few hundredths of a second, and quoting works even if pygraphviz cannot
+be imported.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _short(text: str) -> str:
 
 
 def main(format: str, dots_per_inch: str) -> int:
-    """DOT from standard input, the picture to standard output; the exit code says what went wrong."""
+    """Read DOT from standard input and write the picture to standard output; the exit code says what went wrong."""
     try:
         import pygraphviz  # type: ignore[import-untyped]
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Turns DOT text into a picture: Graphviz in a child process, with a time limit. See Note [Graphviz runs elsewhere].
 
 There is no shell, and neither the working directory nor the script's folder is on the child's path: a `pygraphviz.py`
-or a `dot` that happens to be there is never run.
+or a `dot` that lies in one of them is never run.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ TIME_LIMIT = 30.0
 TICK = 0.25  # seconds between two calls of `waiting`
 MAX_SCALE = 20.0
 INSTALL = (
-    "no Graphviz is installed: run `pip install pygraphviz`, which brings its own (on a bare Linux it needs the "
-    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text (.dot, .txt) work "
-    "without"
+    "Graphviz is not installed: run `pip install pygraphviz`, which includes it (on a bare Linux it needs the "
+    "system's glib, expat and libXrender), or install the system package graphviz; DOT and text (.dot, .txt) need "
+    "no Graphviz"
 )
 
 
@@ -48,11 +48,11 @@ def render(
     While Graphviz runs, `waiting` is called repeatedly with the seconds passed and the time limit.
 
     Raises:
-        GraphvizError: no Graphviz is installed, it failed, or it took longer than `time_limit` seconds.
+        GraphvizError: Graphviz is not installed, failed, or took longer than `time_limit` seconds.
     """
     if not (isinstance(scale, int | float) and 0 < scale <= MAX_SCALE):
         asked = f"{scale:g}" if isinstance(scale, int | float) else visible(repr(scale), 30)
-        raise GraphvizError(f"scale={asked} is not possible: give a number above 0, up to {MAX_SCALE:g}")
+        raise GraphvizError(f"scale={asked} is not valid: give a number above 0, up to {MAX_SCALE:g}")
     dots_per_inch = f"{96 * scale:g}" if format == "png" else "72"
     ways = []
     if sys.executable:

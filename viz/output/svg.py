@@ -1,4 +1,4 @@
-"""Makes Graphviz's SVG accessible: meaningful titles, and no links that lead nowhere.
+"""Makes Graphviz's SVG accessible: gives it meaningful titles, and removes the links that lead nowhere.
 
 Graphviz uses a node's name in the DOT text as its title, and puts the tooltip into a link around it. Here the tooltip
 becomes the title, which browsers show under the mouse and screen readers read out.

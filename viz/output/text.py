@@ -54,7 +54,7 @@ def _way(arrow: Arrow, names: Mapping[str, str]) -> str:
         "border": f"✂ {tail} (its history ends here)",
         "done": f"→ {tail}: {arrow.text}",
         "now": f"→ {tail}: {arrow.text}",
-        "undefined": f"→ {tail}: None, which adds nothing",
+        "undefined": f"→ {tail}: None (adds nothing)",
         "overwrote": f"✗ {tail} {arrow.text}",
         "note": f"← {tail}",
         "absent": "",

@@ -1,4 +1,4 @@
-"""Which nodes become boxes, and which boxes are connected: neighbourhoods, folds, uses, ranks, names.
+"""Which nodes become boxes, and which boxes are connected: neighbourhoods, folds (loops, functions, scopes), ranks.
 
 Imports `viz.basics` and `microtape.recording`.
 """

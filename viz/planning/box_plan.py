@@ -18,7 +18,7 @@ class InputGroup:
     """Many leaves or many constants that the same groups use, drawn as one box."""
 
     kind: Literal["leaves", "constants"]
-    of: tuple[Group, ...]
+    of: tuple[Group, ...]  # the groups of repetitions that use them
     members: tuple[int | TensorRef, ...]
 
     @property
@@ -29,7 +29,7 @@ class InputGroup:
         return f"{names[0]}to{names[1]}"
 
 
-MOST_ALIKE = 8  # inputs used by the same boxes that are drawn one by one
+MOST_ALIKE = 8  # the most inputs used by the same boxes that are still drawn one by one
 
 Key: TypeAlias = int | TensorRef | Group | InputGroup
 """What a box stands for: a node, a tensor that needs no gradient, a group of repetitions, a group of inputs."""
@@ -37,7 +37,7 @@ Key: TypeAlias = int | TensorRef | Group | InputGroup
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Link:
-    """One arrow: a use, or all uses between two boxes of which one is a group."""
+    """One arrow: a single use, or all uses between two boxes if one of them is a group."""
 
     tail: Key
     head: Key
@@ -74,8 +74,8 @@ def make_box_plan(
     for use in uses:
         users[use.of].append(use.by)
     inputs = dict.fromkeys([*(node for node in nodes if recording.nodes[node].variable is not None), *users])
-    for own in _own([one for one in inputs if one not in key_of], users, repetition, key_of):
-        key_of.update(dict.fromkeys(own.members, own))
+    for group in _input_groups([one for one in inputs if one not in key_of], users, repetition, key_of):
+        key_of.update(dict.fromkeys(group.members, group))
     clusters: dict[Key, tuple[Cluster, ...]] = {item: view.clusters.get(item, ()) for item in view.items}
     for one in inputs:
         key = key_of.setdefault(one, one)
@@ -96,7 +96,7 @@ def _node(use: Use) -> int:
     return use.of if isinstance(use.of, int) else -1
 
 
-def _own(
+def _input_groups(
     inputs: Sequence[int | TensorRef],
     users: Mapping[int | TensorRef, list[int]],
     repetition: Mapping[int, tuple[Group, int]],
@@ -127,7 +127,7 @@ def _kind(leaves: bool) -> Literal["leaves", "constants"]:
 
 
 def _common(clusters: Sequence[tuple[Cluster, ...]]) -> tuple[Cluster, ...]:
-    """The clusters that surround all of them."""
+    """The outer clusters that all of these have in common."""
     depth = 0
     while clusters and all(len(one) > depth and one[depth] == clusters[0][depth] for one in clusters):
         depth += 1

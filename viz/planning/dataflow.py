@@ -1,4 +1,4 @@
-"""Which node uses which value: along edges that gradients go back on, or as operands that receive no gradient."""
+"""Which node uses which value: along an edge that carries gradients back, or as an operand that receives none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microtape.recording.model.moment import Moment
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A node uses a value: along one of its edges (`edge`), or without a gradient going back (None)."""
+    """A node uses a value: along its edge number `edge`; None if no gradient goes back."""
 
     of: int | TensorRef  # the computing node (a leaf's AccumulateGrad), or a tensor that no drawn node computed
     output: int
@@ -31,9 +31,9 @@ class Cut:
 
 
 def find_uses(now: Moment, nodes: Sequence[int], constants: bool) -> list[Use]:
-    """The values that each node uses: those behind its edges, in order, then the operands that receive no gradient.
+    """The values that each node uses: those at the ends of its edges, in order, then operands that receive no gradient.
 
-    With `constants`, also tensors that need no gradient and that no drawn node computed.
+    `constants` includes tensors that need no gradient and that no drawn node computed.
     """
     drawn, found = set(nodes), []
     for node_id in nodes:
@@ -66,7 +66,7 @@ def _without_gradient(now: Moment, node: NodeRecord, drawn: Collection[int], con
 
 
 def _only_saved(node: NodeRecord, operands: Collection[TensorRef]) -> list[TensorRef]:
-    """Saved tensors that are neither operand nor result, as a Function's mask or an index."""
+    """Saved tensors that are neither operand nor result, such as a Function's mask or an index."""
     if node.in_place or node.kind == "copy_slices":
         return []  # an in-place operation saves the value that it overwrites
     known = {ref.tensor for ref in (*operands, *node.outputs) if ref is not None}

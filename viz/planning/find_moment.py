@@ -1,4 +1,4 @@
-"""Finds the moment that a picture shows, from the numbers that the user gave."""
+"""Finds the moment that a picture shows, from the numbers of the pass and the step."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def operations(item: Item) -> Iterator[int]:
 
 
 def folded(recording: Recording, nodes: Sequence[int], strategy: Strategy) -> tuple[Item, ...]:
-    """The operations among `nodes`, which are in tape order, with everything folded that `strategy` finds."""
+    """The operations among `nodes`, which are in tape order, with every fold that `strategy` finds."""
     finder = _FoldFinder(recording, [node for node in nodes if recording.nodes[node].variable is None])
     return tuple(entry.item for entry in strategy(finder, finder.nodes))
 
@@ -87,11 +87,11 @@ def by_returns(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
 
 
 STRATEGIES: tuple[Strategy, ...] = (by_loops, by_any_loops, by_returns, by_functions)
-"""From the one that says most about a program to the one that says least; the first that leaves few boxes wins."""
+"""In order of how much their folds say about a program, most first; the first strategy that leaves few boxes wins."""
 
 
 class _FoldFinder:
-    """Folds the nodes of one recording: tells which nodes are equal, and gives equal folds equal names."""
+    """Folds the nodes of one recording: decides which nodes are equal, and gives equal folds equal names."""
 
     def __init__(self, recording: Recording, nodes: list[int]) -> None:
         self.recording = recording
@@ -103,7 +103,7 @@ class _FoldFinder:
         self._names: dict[str, Hashable] = {}
 
     def scopes(self, nodes: Sequence[int], depth: int, inside: Callable[[list[_Entry]], list[_Entry]]) -> list[_Entry]:
-        """Folds scopes, joining adjacent scopes of the same name, and within them what `inside` finds."""
+        """Fold scopes, and within them whatever `inside` finds. Adjacent scopes of the same name become one fold."""
         entries: list[_Entry] = []
         for scope, group in groupby(nodes, lambda node: self._scope(node, depth)):
             run = list(group)
@@ -121,7 +121,7 @@ class _FoldFinder:
         return inside(entries)
 
     def loops(self, entries: Sequence[_Entry], copies: int) -> list[_Entry]:
-        """Folds whatever repeats at least `copies` times in a row."""
+        """Fold whatever repeats at least `copies` times in a row."""
         order = [self._line(entry.item) for entry in entries]
         found = find_repeats([entry.symbol for entry in entries], order, copies)
         return [self._loop(position, entries) for position in found]
@@ -138,7 +138,7 @@ class _FoldFinder:
         return _Entry(self._fold("loop", tuple(tuple(entry.item for entry in each) for each in times), symbol), symbol)
 
     def functions(self, entries: Sequence[_Entry]) -> list[_Entry]:
-        """Folds each uninterrupted stretch of one function."""
+        """Fold each uninterrupted stretch of operations of one function."""
         found: list[_Entry] = []
         if len({self._function_of(entry.item) for entry in entries}) == 1:
             return list(entries)
@@ -153,7 +153,7 @@ class _FoldFinder:
         return found
 
     def returns(self, entries: Sequence[_Entry]) -> list[_Entry]:
-        """Folds stretches in which the same operations keep returning, but in a different order or number each time.
+        """Fold stretches in which the same operations keep returning, but in a different order or number each time.
 
         A stretch reaches from the first to the last occurrence of an operation, extended to the last occurrence of
         every operation in between. Each repetition begins at the first operation that occurs often.
@@ -187,7 +187,7 @@ class _FoldFinder:
     # Equality
 
     def _symbol(self, node_id: int) -> Hashable:
-        """Equal for operations of one call site that the program recorded, or the backward of equal nodes."""
+        """A symbol, equal for operations of one call site and for those that the backward of equal nodes recorded."""
         known = self._symbols.get(node_id)
         if known is None:
             node = self.recording.nodes[node_id]
@@ -201,7 +201,7 @@ class _FoldFinder:
             yield self.recording.tensors[ref.tensor].shape if ref is not None else None
 
     def _scope(self, node: int, depth: int) -> int | None:
-        """The scope around the node at that depth, 0 being the outermost; None if there are fewer."""
+        """The scope at that depth around the node (0 is the outermost); None if fewer scopes surround it."""
         path: list[int] = []
         scope = self.recording.nodes[node].scope
         while scope is not None:
@@ -213,7 +213,7 @@ class _FoldFinder:
         return min((place.line for node in operations(item) if (place := self.recording.nodes[node].place)), default=0)
 
     def _function_of(self, item: Item) -> str:
-        """The function that contains all of the item's operations, `<module>` if there are several."""
+        """The function that contains all of the item's operations; `<module>` if they are in several functions."""
         functions = {_function(self.recording.nodes[node]) for node in operations(item)}
         return functions.pop() if len(functions) == 1 else "<module>"
 
@@ -223,7 +223,7 @@ class _FoldFinder:
         return Fold(self._unique(self._name(times), symbol), kind, times)
 
     def _name(self, times: tuple[tuple[Item, ...], ...]) -> str:
-        """A name for its code: the function, if all of its operations are here, else the lines."""
+        """The name of a fold: its function, if the fold contains all operations of it, else its lines."""
         ids = [node for each in times for item in each for node in operations(item)]
         made_by = [of for node in ids if (of := self.recording.nodes[node].made_by) is not None]
         name = f"backward of {self._code_name(made_by)}" if len(made_by) == len(ids) else self._code_name(ids)

@@ -1,4 +1,4 @@
-"""The nodes in boxes of groups, and the gradients along their arrows, worked out once for all moments of a film."""
+"""The nodes in the boxes of groups, and the gradients along their arrows, computed once for all moments of a film."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Members:
     steps: tuple[int, ...]  # the steps that evaluate them, in order
     since: int  # the step that recorded the first of them; -1: the program did
     recorded_in: int | None  # the pass that recorded all of them
-    place: Place | None  # of the last operation with the longest expression: the other expressions are parts of it
+    place: Place | None  # of the longest expression among the operations: the other expressions are parts of it
 
     def done(self, now: Moment) -> int:
         """How many nodes have been evaluated by this moment."""
@@ -52,11 +52,11 @@ class GradientFlow:
         return bisect_left(self.steps, now.steps_done)
 
     def came_now(self, now: Moment) -> bool:
-        """Whether one did in the current step."""
+        """Whether a gradient travelled along it in the current step."""
         return now.current is not None and bisect_left(self.steps, now.current.index) < self.came(now)
 
     def is_defined(self, now: Moment) -> bool:
-        """Whether any of them was not None."""
+        """Whether any gradient that has travelled along it by this moment was not None."""
         return bisect_left(self.defined, now.steps_done) > 0
 
 
@@ -66,7 +66,7 @@ class GroupContents:
     def __init__(self, timeline: PassTimeline, uses: Sequence[Use]) -> None:
         self._timeline, self._uses = timeline, uses
         self._members: dict[Group | InputGroup, Members] = {}
-        self._travels: dict[Link, GradientFlow] = {}
+        self._flows: dict[Link, GradientFlow] = {}
         self._results: dict[Group, list[int]] = {}
         self._sizes: dict[int, tuple[Value, float]] = {}  # by id; keeping the array alive keeps its id unique
 
@@ -99,14 +99,14 @@ class GroupContents:
 
     def flow(self, link: Link) -> GradientFlow:
         """When gradients travelled along that arrow."""
-        known = self._travels.get(link)
+        known = self._flows.get(link)
         if known is None:
             timeline = self._timeline
             edges = [(use.by, use.edge) for use in link.uses if use.edge is not None]
             gone = sorted(
                 (timeline.travelled[one] for one in edges if one in timeline.travelled), key=lambda one: one[0]
             )
-            known = self._travels[link] = GradientFlow(
+            known = self._flows[link] = GradientFlow(
                 edges=len(edges),
                 steps=tuple(step for step, _ in gone),
                 defined=tuple(step for step, delivery in gone if delivery.term is not None),
@@ -123,7 +123,7 @@ class GroupContents:
         return found
 
     def results(self, group: Group) -> list[int]:
-        """Of each repetition, the last operation whose result is used outside of it."""
+        """For each repetition, the last operation whose result is used outside the repetition."""
         if group not in self._results:
             self._results[group] = [self._result(each) for each in group.nodes]
         return self._results[group]

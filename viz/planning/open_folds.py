@@ -59,10 +59,10 @@ class FoldView:
 
 
 def opened(items: Sequence[Item], asked: Collection[str], focus: Collection[int]) -> OpenRepetitions:
-    """The repetitions that are asked for by name or contain a node in `focus`.
+    """The repetitions that the user asked for by name, and those that contain a node in `focus`.
 
     Raises:
-        DrawError: there is no fold of that name, or not that repetition of it.
+        DrawError: there is no fold of that name, or it has no such repetition.
     """
     found: OpenRepetitions = set()
     for node in focus:
@@ -78,7 +78,7 @@ def opened(items: Sequence[Item], asked: Collection[str], focus: Collection[int]
 
 
 def open_more(items: Sequence[Item], opened: OpenRepetitions, boxes: Callable[[FoldView], int], most: int) -> FoldView:
-    """Open the last repetition of one fold after another, the largest first, as long as `most` boxes suffice."""
+    """Open the last repetition of further folds, the largest first, as long as the picture has at most `most` boxes."""
     shown, tried = fold_view(items, opened), {fold for fold, _ in opened}
     while groups := [one for one in shown.items if isinstance(one, Group) and one.fold not in tried]:
         group = max(groups, key=lambda one: sum(1 for _ in operations(one.fold)))

@@ -29,7 +29,7 @@ def assign_ranks(order: Sequence[Key], uses: Mapping[Key, Iterable[Key]]) -> dic
             used[user].append(key)
 
     ranks: dict[Key, int] = {}
-    sinks: dict[Key, bool] = {}  # whether to place it as low as possible
+    sinks: dict[Key, bool] = {}  # whether to place the key as low as possible
     for key in order:
         ranks[key] = max((ranks[one] + 1 for one in used[key]), default=0)
         left_behind = [one for one in used[key] if used[one] and not (sinks[one] and len(users[one]) == 1)]

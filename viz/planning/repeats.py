@@ -1,8 +1,8 @@
 """Finds repetitions in a sequence of symbols, and repetitions inside repetitions.
 
-`a b a b a b c` becomes `(a b) ×3  c`. The shortest repetitions are folded first; from then on each counts as one
-symbol, however often it repeats. So `a a a b a a b` becomes `(a ×n  b) ×2`: the inner loop may run a different number
-of times in each repetition of the outer one.
+`a b a b a b c` becomes `(a b) ×3  c`. The shortest repetitions are folded first. A folded repetition then counts as one
+symbol, whatever its number of copies. So `a a a b a a b` becomes `(a ×n  b) ×2`: the inner loop may run a different
+number of times in each repetition of the outer loop.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Position: TypeAlias = int | Repeat
 
 
 def find_repeats(symbols: Sequence[Hashable], order: Sequence[int], copies: int) -> list[Position]:
-    """The sequence with everything folded that repeats at least `copies` times in a row.
+    """The sequence, with whatever repeats at least `copies` times in a row folded.
 
     Args:
         symbols: equal for equal operations.
@@ -88,6 +88,6 @@ def _periods(ids: _Ids, copies: int) -> list[int]:
 
 
 def _best_begin(start: int, stop: int, period: int, firsts: Sequence[int]) -> int:
-    """Where the first copy begins: starting up to `spare` positions later loses no copy."""
+    """The position at which the first copy begins: a start up to `spare` positions later loses no copy."""
     spare = max(stop - start, 0) % period
     return min(range(start, start + spare + 1), key=lambda at: (firsts[at], at))

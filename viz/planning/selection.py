@@ -1,4 +1,4 @@
-"""Which nodes of a recording belong in a picture: those of the pass, or the neighbourhood of one of them."""
+"""Which nodes of a recording a picture shows: those of the pass, or the neighbourhood of one node."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _names(recording: Recording, node_id: int) -> tuple[str, ...]:
 def _neighbourhood(
     recording: Recording, middle: int, radius: int, every: tuple[int, ...]
 ) -> tuple[tuple[int, ...], dict[int, int]]:
-    """The nodes within the radius, and how many more neighbours each has. A leaf's other users do not count as near."""
+    """The nodes within the radius, and the number of hidden neighbours of each. A leaf's other users are not near."""
     allowed = set(every)
     uses: dict[int, list[int]] = {}
     for node in every:
@@ -112,5 +112,5 @@ def _inputs(recording: Recording, node: int, allowed: set[int]) -> list[int]:
 
 
 def _nearest(nodes: Iterable[int], to: int) -> list[int]:
-    """The closest few on the tape, so that a node with many neighbours does not bring in the whole graph."""
+    """The few nodes closest on the tape, so that a node with many neighbours does not draw in the whole graph."""
     return sorted(dict.fromkeys(nodes), key=lambda node: (abs(node - to), node))[:MOST_PER_SIDE]

@@ -16,7 +16,7 @@ WIDTH = 24
 
 
 def root_mean_square(value: Value) -> float:
-    """The root mean square of the elements: their size, whatever the shape. NaN if any element is not finite."""
+    """The root mean square of the elements, a size that does not depend on the shape. NaN if any is not finite."""
     if isinstance(value, Summary):
         if value.nans or value.infs or value.mean is None or value.std is None:
             return math.nan

@@ -49,7 +49,7 @@ def make_arrows(
 
 
 def _travel(now: Moment, link: Link, travels: GradientFlow) -> tuple[ArrowKind, str]:
-    """The arrow's kind and text: whether a gradient has travelled along it, and which."""
+    """The arrow's kind and its text, which is the gradient that has travelled along it, if any."""
     if travels.since >= now.steps_done:
         return "absent", ""
     if travels.ended:
@@ -88,6 +88,6 @@ def _tooltip(link: Link, kind: ArrowKind, text: str, home: Box, head: Box) -> st
         "value": "no gradient goes back here",
         "border": "it was detached before, so no gradient goes back here",
         "future": "no gradient has travelled here yet",
-        "undefined": "an undefined gradient (None) travelled here: the wait for it is over, and it adds nothing",
+        "undefined": "an undefined gradient (None) travelled here: it counts as arrived, and adds nothing",
     }.get(kind, gradients)
     return f"{uses}: {away}"

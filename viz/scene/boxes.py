@@ -14,8 +14,8 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.heat import Heat, heat
 from viz.basics.options import Detail
-from viz.planning.naming import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
-from viz.scene.borders import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
+from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.scene.history_ends import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
 from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
 
 VALUE_WIDTH = 36
@@ -128,7 +128,7 @@ class BoxMaker:
         )
 
     def _about(self, node: NodeRecord) -> list[Row]:
-        """What the title does not say about the operation."""
+        """Rows about the operation that its title does not cover."""
         tensors, rows = self.now.recording.tensors, []
         if "formulas" in self.show and node.formula:
             rows += [Row("", line, "muted") for line in _formula_lines(node.formula)]
@@ -299,7 +299,7 @@ def _value_text(value: Value | None) -> str:
 
 
 def _is_finite(value: Value | None) -> bool:
-    """Whether it has no NaN and no Inf, which must not be overlooked."""
+    """Whether the value has no NaN and no Inf."""
     if isinstance(value, Summary):
         return not value.nans + value.infs
     return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())

@@ -10,7 +10,7 @@ from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Arrow, Box, Row
 from viz.planning.box_plan import BoxPlan, Key
-from viz.planning.naming import code_at, location, tensor_name
+from viz.planning.display_names import code_at, location, tensor_name
 
 MESSAGE_WIDTH = 58
 MOST_LINES = 8

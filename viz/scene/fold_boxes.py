@@ -13,13 +13,13 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, InputGroup
+from viz.planning.display_names import NAME_WIDTH, code_at, location, shape_words, tensor_name
 from viz.planning.folds import Item
 from viz.planning.group_contents import GroupContents, Members
-from viz.planning.naming import NAME_WIDTH, code_at, location, shape_words, tensor_name
 from viz.planning.open_folds import Group
 from viz.planning.sparkline import sparkline
-from viz.scene.borders import WORDS, history_end
 from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
+from viz.scene.history_ends import WORDS, history_end
 
 MOST_ROLES = 6
 
@@ -57,27 +57,27 @@ class FoldBoxMaker:
             clusters=self.plan.clusters.get(group, ()),
         )
 
-    def own(self, own: InputGroup, rank: int) -> Box:
+    def inputs(self, group: InputGroup, rank: int) -> Box:
         """The box of a group of leaves or of constants."""
-        leaves = self.contents.members(own)
-        roles = self._roles(own.members)
-        of = " and ".join(group.name for group in own.of[:2])
+        leaves = self.contents.members(group)
+        roles = self._roles(group.members)
+        of = " and ".join(user.name for user in group.of[:2])
         rows = [self._role(role) for role in roles[:MOST_ROLES]]
         if len(roles) > MOST_ROLES:
             rows.append(Row("", f"… and {len(roles) - MOST_ROLES} more kinds", "muted"))
         what = "leaves" if leaves.nodes else "tensors"
         return Box(
-            id=own.id,
+            id=group.id,
             kind="folded leaves" if leaves.nodes else "folded constants",
             state=self._state(leaves) if leaves.nodes else "",
-            title=f"{len(own.members)} {what}",
+            title=f"{len(group.members)} {what}",
             note=f"of {of}",
             rows=tuple(rows),
             ports=(),
-            tooltip=(f"{len(own.members)} {what} that {of} uses",),
+            tooltip=(f"{len(group.members)} {what} that {of} uses",),
             rank=rank,
             node=None,
-            clusters=self.plan.clusters.get(own, ()),
+            clusters=self.plan.clusters.get(group, ()),
         )
 
     def _state(self, members: Members) -> BoxState:
@@ -141,7 +141,7 @@ class FoldBoxMaker:
         return [Row(key, sparkline(sizes), "gradient" if tone == "gradient" else "plain")]
 
     def _roles(self, members: Sequence[int | TensorRef]) -> list[list[int | TensorRef]]:
-        """The members by name without its numbers: `layers[0].w` and `layers[1].w` have the same role."""
+        """The members grouped by name, numbers aside: `layers[0].w` and `layers[1].w` have the same role."""
         found: dict[tuple[str, int], list[int | TensorRef]] = {}
         for one in members:
             dimensions = len(self.now.recording.tensors[self._tensor(one)].shape)
@@ -177,8 +177,8 @@ class FoldBoxMaker:
         one = group.stop - 1
         return (
             f"{group.name}: {group.stop - group.first} of {len(fold.times)} repetitions, %{nodes[0]} to %{nodes[-1]}",
-            "|value| and |grad| are root mean squares of each repetition's result, first to last, by logarithm",
-            f'open="{fold.name}" draws all of them, open="{fold.name}[{one}]" one',
+            "|value| and |grad| are root mean squares of each repetition's result, first to last, on a log scale",
+            f'open="{fold.name}" opens all repetitions, open="{fold.name}[{one}]" opens one',
         )
 
 

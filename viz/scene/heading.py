@@ -1,4 +1,4 @@
-"""The text above a picture: the program, the pass, the current step, and what the picture does not show."""
+"""The text above a picture: the program, the pass, the current step, and notes about what is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microtape.recording.model.model import ErrorRecord
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH
-from viz.planning.naming import location
+from viz.planning.display_names import location
 
 TERM_WIDTH = 22
 
@@ -39,14 +39,14 @@ def subtitle(now: Moment) -> str:
             return f"after step {total}, where the recording of this pass ends"
         return visible(f"failed: {_first_line(now.pass_.error)}", LINE_WIDTH)
     if now.steps_done == 0:
-        return f"before step 1 of {total}" if total else "no step was taken"
+        return f"before step 1 of {total}" if total else "backward took no step"
     if now.current is None:
         return f"after all {total} steps" if total > 1 else "after its only step"
     return f"after step {now.steps_done} of {total}: {_node(now, now.current.node)}{_sent(now)}"
 
 
 def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
-    """What the recording lacks, and the error that ended the program, if any."""
+    """Notes about values that the recording lacks, and the error that ended the program, if any."""
     recording, found = now.recording, []
     if recording.error is not None:
         found.append(f"the program raised {_first_line(recording.error)}")

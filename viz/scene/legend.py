@@ -38,7 +38,7 @@ _ARROWS: dict[ArrowKind, str] = {
 
 
 def legend(boxes: Iterable[Box], arrows: Iterable[Arrow], *, watched: bool = True) -> tuple[LegendItem, ...]:
-    """The meanings of the signs in these boxes and arrows. Without `watched`, gradients were not recorded."""
+    """The meanings of the signs in these boxes and arrows. `watched`: whether gradients were recorded."""
     boxes = tuple(boxes)
     kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
     named = _ARROWS if watched else {**_ARROWS, "future": "value"}
@@ -56,6 +56,6 @@ def legend(boxes: Iterable[Box], arrows: Iterable[Arrow], *, watched: bool = Tru
 
 
 def _recorded(number: int) -> str:
-    """The passes take turns with the looks of their boxes."""
+    """The legend's line for operations that a pass recorded. Pass numbers cycle through `RECORDED_LOOKS`."""
     *_, look = RECORDED_LOOKS[number % len(RECORDED_LOOKS)]
     return f"recorded by backward, pass {number + 1}{f' ({look})' if look else ''}"

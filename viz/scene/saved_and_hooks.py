@@ -11,7 +11,7 @@ from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, T
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Row
-from viz.planning.naming import NAME_WIDTH, tensor_name
+from viz.planning.display_names import NAME_WIDTH, tensor_name
 
 LIST_WIDTH = 36
 MOST_SAVERS = 5  # named in a box
@@ -68,7 +68,7 @@ def hook_rows(now: Moment, node: NodeRecord, tensors: Iterable[int]) -> list[Row
 
 def _changes(calls: Sequence[HookCall]) -> list[Row]:
     return [
-        Row("", f"{_short(one.name)} made {format_value(one.after, 14)} of {format_value(one.before, 14)}", "muted")
+        Row("", f"{_short(one.name)} changed {format_value(one.before, 14)} to {format_value(one.after, 14)}", "muted")
         for one in calls
         if one.after is not None and one.kind != "retain_grad" and not _same(one.before, one.after)
     ]

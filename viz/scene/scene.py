@@ -1,6 +1,6 @@
-"""What a picture shows: which nodes, which of them are folded, and the rank of each box.
+"""Decides what a picture shows: which nodes, which of them are folded, and the rank of each box.
 
-Apart from what is in focus, a scene does not depend on the step, so all pictures of a film share one scene.
+Except for the folds that the focus opens, a scene does not depend on the step: all pictures of a film share one scene.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, as_whole_number, as_words, details
 from viz.planning.box_plan import BoxPlan, Key, make_box_plan
 from viz.planning.dataflow import Cut, Use, find_uses
+from viz.planning.display_names import usual_dtype
 from viz.planning.folds import STRATEGIES, Fold, Item, folded
 from viz.planning.group_contents import GroupContents
-from viz.planning.naming import usual_dtype
 from viz.planning.open_folds import FoldView, Group, fold_view, open_more, opened
 from viz.planning.ranks import assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
-from viz.scene.borders import find_cuts
 from viz.scene.failure import overwriters
 from viz.scene.heading import notes
+from viz.scene.history_ends import find_cuts
 
 FEW_USES = 4  # a leaf in focus opens the folds that use it only if it is used in at most this many places
 
@@ -55,7 +55,7 @@ def make_scene(
     """Decide what to draw. The arguments are those of `viz.draw`; `focus` keeps the nodes of the last step unfolded.
 
     Raises:
-        DrawError: an argument makes no sense here.
+        DrawError: an argument is not valid for this recording.
         TooLargeError: there would be more than `max_boxes` boxes.
     """
     asked = as_words("open", open)
@@ -70,7 +70,7 @@ def make_scene(
         items = _fold(planner)
         plan = planner.plan(_view(items, asked, _focus(now, selection, uses) if focus else (), planner))
         if len(plan.order) > max_boxes and not asked:
-            plan = planner.plan(fold_view(items, set()))  # opening what is in focus takes too many boxes
+            plan = planner.plan(fold_view(items, set()))  # the folds that the focus opened took too many boxes
     else:
         items = tuple(node for node in selection.nodes if now.recording.nodes[node].variable is None)
         plan = planner.plan(fold_view(items, set()))
@@ -123,7 +123,7 @@ class _Planner:
 
 
 def _inputs(now: Moment, selection: Selection, uses: Sequence[Use]) -> dict[int | TensorRef, None]:
-    """The leaves, and the tensors that need no gradient, as a set that keeps its order."""
+    """The leaves and the tensors that need no gradient, as an ordered set."""
     leaves = (node for node in selection.nodes if now.recording.nodes[node].variable is not None)
     return dict.fromkeys([*leaves, *(use.of for use in uses if isinstance(use.of, TensorRef))])
 
@@ -179,7 +179,7 @@ def _too_large(
 ) -> str:
     folds = [item for item in items if isinstance(item, Fold)]
     inside = f" in {len(plan.order)} boxes" if folds else ""
-    ways = [f'draw the neighbourhood of one with around="{some_root(now, selection.nodes)}", radius=3']
+    ways = [f'draw the neighbourhood of one node with around="{some_root(now, selection.nodes)}", radius=3']
     if asked and folds:
         ways.insert(0, f"open one repetition with open={_example(folds[0], 0)}")
     elif not folds:

@@ -12,8 +12,8 @@ from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import MAX_BOXES
 from viz.planning.box_plan import InputGroup, Key
+from viz.planning.display_names import location
 from viz.planning.find_moment import find_moment
-from viz.planning.naming import location
 from viz.planning.open_folds import Group
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker
@@ -85,7 +85,7 @@ def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
         if isinstance(key, Group):
             boxes[key] = folds.group(key, ranks[key])
         elif isinstance(key, InputGroup):
-            boxes[key] = folds.own(key, ranks[key])
+            boxes[key] = folds.inputs(key, ranks[key])
         else:
             made = (
                 maker.constant(key, ranks[key])

@@ -235,10 +235,10 @@ def test_watching_a_recording_is_refused(tape, capfd):
     [
         (
             ["trace", "x.py", "--step", "x"],
-            "argument --step: invalid int value: 'x'; `microtape trace --help` says more",
+            "argument --step: invalid int value: 'x'; see `microtape trace --help`",
         ),
         (["film", "x.py", "--steps", "5"], "argument --steps: '5' is not a range of steps, such as 0:200; "),
-        (["keys", "--bogus"], "unrecognized arguments: --bogus; `microtape --help` says more"),
+        (["keys", "--bogus"], "unrecognized arguments: --bogus; see `microtape --help`"),
         (["frobnicate"], "argument COMMAND: invalid choice: 'frobnicate' (choose from 'step', "),
     ],
 )

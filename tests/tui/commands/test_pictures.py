@@ -29,7 +29,7 @@ def dot(*arguments: str) -> str:
     return Path("out.dot").read_text(encoding="utf-8")
 
 
-def test_what_is_drawn_can_be_chosen(here: Path) -> None:
+def test_the_contents_of_a_drawing_can_be_chosen(here: Path) -> None:
     assert "line 5" not in dot("diamond.tape", "--show", "values,gradients")
     assert 'bgcolor="#15181d"' in dot("diamond.tape", "--theme", "dark")
     assert dot("diamond.tape", "--around", "z", "--radius", "1").count("\n    n") == 3
@@ -81,9 +81,9 @@ def test_a_script_can_be_filmed_with_options_on_either_side(here: Path) -> None:
         (["film", "diamond.tape", "-o", "a.html", "--pass", "2"], Exit.BAD_INPUT, "no pass 2 in this recording"),
         (["draw", "chain.tape", "-o", "a.svg", "--open-fold", "q"], Exit.CANNOT_DRAW, "there is no fold called 'q'"),
         (["draw", "diamond.tape", "-o", "a.svg", "--around", "q"], Exit.CANNOT_DRAW, 'take an id as in --around "%4"'),
-        (["draw", "diamond.tape", "-o", "a.svg", "--theme", "x"], Exit.CANNOT_DRAW, "--theme does not know 'x'"),
-        (["draw", "diamond.tape", "-o", "a.svg", "--show", "x"], Exit.CANNOT_DRAW, "--show does not know x"),
-        (["draw", "diamond.tape", "-o", "a.png", "--scale", "0"], Exit.CANNOT_DRAW, "--scale 0 is not possible"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--theme", "x"], Exit.CANNOT_DRAW, "there is no theme 'x'"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--show", "x"], Exit.CANNOT_DRAW, "there is no detail x"),
+        (["draw", "diamond.tape", "-o", "a.png", "--scale", "0"], Exit.CANNOT_DRAW, "--scale 0 is not valid"),
         (["draw", "diamond.tape", "-o", "a.svg", "--max-boxes", "3"], Exit.CANNOT_DRAW, "or raise --max-boxes"),
         (["draw", "diamond.tape", "-o", "a.svg", "--time-limit", "0"], Exit.CANNOT_DRAW, "more time with --time-limit"),
         (["film", "diamond.tape", "-o", "a.html", "--most-steps", "3"], Exit.CANNOT_DRAW, "limit is --most-steps 3)"),
@@ -125,4 +125,4 @@ def test_a_part_of_a_pass_is_filmed(here: Path, capfd: pytest.CaptureFixture[str
     assert main(["film", "diamond.tape", "--steps", "1:3", "-o", "part.html"]) == Exit.OK
     assert '"first":1,' in (here / "part.html").read_text()
     assert main(["film", "diamond.tape", "--steps", "3:1", "-o", "part.html"]) == Exit.CANNOT_DRAW
-    assert "--steps 3:1 is not possible: the pass has" in capfd.readouterr().err
+    assert "--steps 3:1 is not valid: the pass has" in capfd.readouterr().err

@@ -47,7 +47,7 @@ def test_a_program_with_several_passes_is_stepped_with_all_of_them(capfd):
     assert "program.py --pass all\n" in capfd.readouterr().out
 
 
-def test_check_says_what_is_wrong_and_what_is_solved(workspace, capfd):
+def test_check_reports_failures_and_success(workspace, capfd):
     assert main(["learn", "check"]) == Exit.NOT_SOLVED
     assert "as shipped" in capfd.readouterr().out
     solve(workspace)
@@ -86,13 +86,13 @@ def test_the_solution_comes_piece_by_piece_and_the_first_is_asked_for(workspace,
     assert capfd.readouterr().out == FIRST.exercise.solution.read_text()
 
 
-def test_the_whole_solution_is_there_at_once_for_who_insists(capfd):
+def test_all_prints_the_whole_solution(capfd):
     assert main(["learn", "solution", "1", "--all", "--yes"]) == Exit.OK
     assert capfd.readouterr().out == FIRST.exercise.solution.read_text()
     assert main(["learn", "solution", "1"]) == Exit.OK, "once seen, it is not asked again"
 
 
-def test_who_has_solved_it_sees_the_solution_and_other_ways(workspace, capfd):
+def test_a_solved_exercise_shows_the_solution_and_other_ways(workspace, capfd):
     workspace.progress.attempted(FIRST.name, passed=True)
     assert main(["learn", "solution", "1"]) == Exit.OK
     answer = capfd.readouterr()
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch
     assert "Not a directory" in err
 
 
-def test_a_damaged_progress_file_is_told_of_and_kept(workspace, capfd):
+def test_a_damaged_progress_file_is_reported_and_kept(workspace, capfd):
     workspace.folder.mkdir()
     workspace.progress.path.write_text("damaged")
     assert main(["learn", "list"]) == Exit.OK
@@ -164,12 +164,12 @@ def test_what_to_type_next_is_of_the_same_course(tmp_path, capfd):
     assert main(["learn", "1", "--path", str(course)]) == Exit.OK
     assert f"microtape learn check doubling --path '{course}'\n" in capfd.readouterr().out
     assert main(["learn", "list", "--path", str(course)]) == Exit.OK
-    assert f"microtape learn NAME --path '{course}' shows one" in capfd.readouterr().out
+    assert f"microtape learn NAME --path '{course}' prints a lesson" in capfd.readouterr().out
 
 
-def test_who_has_solved_one_is_told_the_next_and_who_has_not_where_help_is(workspace, capfd):
+def test_check_names_the_next_lesson_or_the_hint_command(workspace, capfd):
     solve(workspace)
     assert main(["learn", "check", "1"]) == Exit.OK
     assert "microtape learn chain_rule  is the next lesson" in capfd.readouterr().out
     assert main(["learn", "check", "2"]) == Exit.NOT_SOLVED
-    assert "microtape learn hint chain_rule  helps" in capfd.readouterr().out
+    assert "microtape learn hint chain_rule  prints a hint" in capfd.readouterr().out

@@ -41,7 +41,9 @@ class TestCommands:
         assert main(["learn", "engine", "fan_out"]) == Exit.OK
         out = capfd.readouterr().out
         assert "wrong_engine.py" in out
-        assert out.endswith("Which step is the first wrong one? microtape learn engine fan_out STEP, or PASS.STEP\n")
+        assert out.endswith(
+            "Which step is the first wrong one? Answer: microtape learn engine fan_out STEP (or PASS.STEP)\n"
+        )
 
     def test_an_answer_is_judged_and_remembered(self, workspace, capfd):
         assert main(["learn", "engine", "fan_out", "1"]) == Exit.NOT_SOLVED

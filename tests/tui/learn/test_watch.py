@@ -90,7 +90,7 @@ def test_a_hint_and_the_steps(workspace, play, capfd):
 def test_after_the_last_lesson_there_is_none(play, capfd):
     play("n")
     assert main(["learn", "watch", "26"]) == Exit.OK
-    assert "That was the last lesson." in capfd.readouterr().out
+    assert "This is the last lesson." in capfd.readouterr().out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")

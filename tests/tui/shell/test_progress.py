@@ -39,7 +39,7 @@ def wait_for(text, stream):
         time.sleep(0.01)
 
 
-def test_what_takes_its_time_is_told_and_wiped_out(monkeypatch):
+def test_slow_work_shows_a_status_line_and_erases_it(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
     with status_line("loading run.tape ..."):
         wait_for("loading run.tape", terminal)
@@ -53,7 +53,7 @@ def test_beside_a_program_that_prints_it_is_a_line_of_its_own(monkeypatch):
     assert "\x1b" not in terminal.getvalue()
 
 
-def test_what_is_quick_says_nothing(monkeypatch):
+def test_quick_work_shows_no_status_line(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with status_line("loading"):
         pass

@@ -11,8 +11,8 @@ from tests.tui.stepper.test_copy_export import notices
 from tui.commands.cli import main
 from tui.shell.data_folder import data_folder
 from tui.shell.exits import Exit
-from tui.shell.keys import KeysError, actions_of, read_keys, rebind
 from tui.shell.remembered import MOST_PLACES, Remembered, SavedMoment, is_wanted, key_of
+from tui.shell.user_keys import KeysError, actions_of, read_keys, rebind
 from tui.stepper.stepper import StepperScreen
 
 
@@ -39,7 +39,7 @@ async def test_it_opens_as_it_was_left_at_the_same_place():
         assert "Back where you left" in notices(pilot.app)
 
 
-async def test_a_newcomer_is_told_where_to_look_for_three_steps_and_never_again():
+async def test_a_newcomer_sees_hints_for_three_steps_only_once():
     async with remembering(handmade.diamond(), keymap={"why": ("i",)}).run_test(size=SMALL) as pilot:
         banner = pilot.app.screen.query_one("#banner")
         assert "Press → for its first step" in " ".join(shown(pilot.app, "#banner").split())
@@ -177,7 +177,7 @@ async def test_keys_of_ones_own_replace_the_others(data):
         ('"mov(1)" = "n"', "there is no action 'mov(1)': `microtape keys` lists them"),
         ('"home" = "hoome"', "home: there is no key 'hoome'"),
         ('"home" = 7', "home: its keys must be one string"),
-        ('"home" = "g"', "g is the key of both ask('go to') and home: give one of them another key"),
+        ('"home" = "g"', "g is bound to both ask('go to') and home: give one of them another key"),
         ('"home" = ', "not TOML: "),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_mistake_is_one_clear_line(data, capfd, text, problem):
 def test_what_the_command_prints_is_such_a_file(data, capfd):
     assert main(["keys"]) == Exit.OK
     out = capfd.readouterr().out
-    assert "step on inside of a step" in out
+    assert "step forward inside a step" in out
     screen = StepperScreen(handmade.diamond())
     assert dict(keys(data, out)) == actions_of(screen)
     (data / "keys.toml").write_text('"home" = "t"\n')

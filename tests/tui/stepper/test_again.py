@@ -80,7 +80,7 @@ def test_the_ends_are_the_ends(script):
     assert same_place(old.home(), longer)[0].position == 0
 
 
-def test_another_pass_is_kept_and_one_that_is_gone_is_said(script):
+def test_the_pass_is_kept_and_a_missing_pass_is_reported(script):
     two = PROGRAM + "(x * x).backward()\n"
     old = StepCursor.open(recorded(script, two, passes="all"), 1)
     assert same_place(old, recorded(script, two, passes="all"))[0].timeline.pass_index == 1
@@ -179,7 +179,7 @@ async def test_a_program_that_fails_now_leaves_the_old_recording_and_a_banner_th
         banner = pilot.app.screen.query_one("#banner")
         await settle(pilot, lambda: "failed" in shown(pilot.app, "#banner"))
         assert "program.py:5 failed: NameError: name 'nope' is not defined" in shown(pilot.app, "#banner")
-        assert "the recording from before" in shown(pilot.app, "#banner")
+        assert "You still see the previous recording" in shown(pilot.app, "#banner")
         assert bar(pilot.app) == "step 1 of 4"
         await pilot.press("escape")
         assert not banner.display
@@ -191,7 +191,7 @@ async def test_a_recording_has_no_program_to_run_again(script, editing):
     editing(lambda: script.write_text(PROGRAM + "\n# more\n"))
     async with stepper(recording, origin=Origin(str(tape))).run_test(size=SMALL) as pilot:
         await pilot.press("e")
-        assert "This is a recording: it stays as it is" in notices(pilot.app)
+        assert "You opened a recording file, which stays unchanged" in notices(pilot.app)
         script.unlink()
         await pilot.press("e")
         assert "This is a recording; its program is not in the same folder" in notices(pilot.app)

@@ -113,7 +113,7 @@ async def test_g_goes_to_a_number_a_name_or_a_line(target, node):
         assert isinstance(pilot.app.focused, TapeView)
 
 
-async def test_g_says_what_is_not_there_and_waits_for_a_better_answer():
+async def test_g_refuses_an_unknown_node_and_stays_open():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.press("g", "q", "enter")
         assert "there is no 'q' here" in shown(pilot.app, "#problem")

@@ -50,10 +50,10 @@ async def test_a_long_recording_says_that_it_opens(is_long, monkeypatch):
         assert any("opening chain.py ..." in data for data in written) == is_long
 
 
-async def test_one_can_step_while_what_repeats_is_looked_for(slow):
+async def test_stepping_works_while_repetitions_are_searched_for(slow):
     async with stepper(handmade.chain(30)).run_test(size=LARGE) as pilot:
         await pilot.press("z")
-        await until(pilot, lambda: "looking for what repeats ... Esc stops" in shown(pilot.app, "Heading"))
+        await until(pilot, lambda: "looking for repetitions ... Esc stops" in shown(pilot.app, "Heading"))
         await pilot.press("right")
         assert bar(pilot.app).startswith("step 1 of")
         slow.set()
@@ -90,7 +90,7 @@ async def test_a_long_search_finds(slow):
         slow.set()
         await until(pilot, lambda: "mul: 1 of" in shown(pilot.app, "Heading"))
         await pilot.press("f", *"conv", "enter")
-        await until(pilot, lambda: "'conv' is in no row of this pass" in shown(pilot.app, "#problem"))
+        await until(pilot, lambda: "'conv' occurs in no row of this pass" in shown(pilot.app, "#problem"))
 
 
 async def test_quitting_waits_for_no_work(slow):

@@ -15,14 +15,14 @@ from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
 from tui.shell.key_names import key_name
-from tui.shell.keys import actions_of
+from tui.shell.user_keys import actions_of
 from tui.stepper.parts.arrangement import SMALLEST
 from tui.stepper.parts.key_declarations import help_rows
 from tui.stepper.stepper import KEYS, StepperScreen
 from tui.widgets.help import HelpScreen
 from tui.widgets.line_view import LineView
-from tui.widgets.look import THEMES
 from tui.widgets.palette import commands_of
+from tui.widgets.themes import THEMES
 
 
 @pytest.mark.sampled(4)
@@ -109,7 +109,7 @@ async def test_the_prompt_lies_over_the_footer_and_moves_nothing():
         assert all(widget.region == place for widget, place in places.items())
 
 
-async def test_no_footer_has_more_keys_than_one_can_take_in():
+async def test_no_footer_has_too_many_keys():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         assert len(pilot.app.screen.query_one("Footer").keys) <= 9
 
@@ -186,7 +186,7 @@ OWN = {"move(1)": ("j", "ctrl+n"), "help": ("t",), "ask('why of')": ("u",), "edi
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-async def test_help_and_footer_name_the_keys_that_there_are(size):
+async def test_help_and_footer_name_the_users_keys(size):
     async with stepper(handmade.diamond(), keymap=OWN).run_test(size=size) as pilot:
         await pilot.pause()
         footer = everything(pilot.app).splitlines()[-1]
@@ -195,8 +195,8 @@ async def test_help_and_footer_name_the_keys_that_there_are(size):
         assert " t help" in footer
         await pilot.press("t")
         lines = [str(one.render()) for one in pilot.app.screen.query("Static")][1].splitlines()
-        assert "j ^n       one step on" in lines
-        assert any(line.startswith("← h        one step back; nothing is un-run") for line in lines)
+        assert "j ^n       one step forward" in lines
+        assert any(line.startswith("← h        one step back: shows an earlier") for line in lines)
         assert any("or none; u explains any" in line for line in lines)
         assert any(line.startswith("no key     edit this line") for line in lines)
         assert any("⇧↑ and - change the speed" in line for line in lines)
@@ -217,7 +217,7 @@ async def test_what_f1_and_the_notices_say_follows_the_keys_too():
         await pilot.press("f7")
         assert "No breakpoint is set: F8 sets one" in notices(pilot.app)
         await pilot.press("f8", "enter")
-        assert "F7 runs on, C back" in notices(pilot.app)
+        assert "F7 runs forward, C back" in notices(pilot.app)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_keys_are_called_what_people_call_them(key, name, in_ascii):
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize("keys", [("right", "enter"), ("b", "enter", "B"), ("y",), ("s",), ("s", "down", "c"), ("o",)])
-async def test_what_is_chosen_in_a_list_is_marked_softly_and_stays_legible(theme, keys):
+async def test_the_highlight_of_a_list_is_soft_and_legible(theme, keys):
     async with stepper(handmade.twice(), theme=theme).run_test(size=LARGE) as pilot:
         await pilot.press(*keys)
         chosen = pilot.app.screen.query_one("OptionList")

@@ -45,7 +45,7 @@ def test_what_can_be_copied_is_every_value_formula_and_line_with_all_digits():
     assert found["gradient of %2"] == "5.0"
     assert found["value of %2"] == "6.0"
     assert found["the kept x"] == "2.0"
-    assert found["what it sent to x"] == "15.0"
+    assert found["the gradient sent to x"] == "15.0"
     assert found["the formula with your names"] == "x · y"
     assert found["the rule for x"] == "g · y = 5 · 3"
     assert found["the expression"] == "x * y"
@@ -97,7 +97,7 @@ async def test_the_answer_why_is_copied():
         assert "6  from %3 add" in pilot.app.clipboard
 
 
-async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkeypatch):
+async def test_a_text_too_long_for_the_clipboard_is_only_in_the_file(here, monkeypatch):
     monkeypatch.setattr("tui.stepper.parts.copy_export.copyables", lambda cursor: [])
     monkeypatch.setattr("tui.widgets.panes.NodePane.text", "x" * (MOST + 1))
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
@@ -107,7 +107,7 @@ async def test_what_is_too_long_for_a_terminal_is_in_the_file_alone(here, monkey
         assert len((here / "data" / "copied.txt").read_text()) == MOST + 1
 
 
-async def test_a_file_that_cannot_be_written_is_said(here):
+async def test_a_file_that_cannot_be_written_is_reported(here):
     (here / "data").write_text("in the way")
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y", "y")
@@ -161,7 +161,7 @@ async def test_nothing_is_overwritten_without_asking(here):
     (here / "diamond-step0.svg").write_text("mine")
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.press("o", "enter")
-        assert "is there already. Enter again overwrites it" in " ".join(shown(pilot.app, "#said").split())
+        assert "exists already. Press Enter again to overwrite it" in " ".join(shown(pilot.app, "#said").split())
         assert (here / "diamond-step0.svg").read_text() == "mine"
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, ExportScreen)
@@ -206,4 +206,4 @@ async def test_of_very_many_leaves_the_list_says_how_many_it_leaves_out(monkeypa
     monkeypatch.setattr("tui.stepper.parts.copy_export.MOST_LEAVES", 1)
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("y")
-        assert "1 more leaves: go to one (g), and copy it there" in shown(pilot.app, ".rest")
+        assert "1 more leaves: go to a leaf (g) to copy it" in shown(pilot.app, ".rest")

@@ -47,7 +47,7 @@ async def test_stepping_goes_on_under_a_filter_and_escape_takes_it_away():
 async def test_a_filter_that_nothing_passes_is_refused():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("f", "q", "enter")
-        assert "'q' is in no row of this pass" in shown(pilot.app, "#problem")
+        assert "'q' occurs in no row of this pass" in shown(pilot.app, "#problem")
 
 
 async def test_another_pass_begins_without_a_filter():
@@ -124,7 +124,7 @@ def test_opening_every_run_shows_every_node_once(rnn):
     assert sorted(one for one in entries if isinstance(one, int)) == list(timeline.rows)
 
 
-def test_lanes_of_a_filtered_tape_join_only_what_is_shown():
+def test_lanes_of_a_filtered_tape_join_only_shown_rows():
     timeline = Timeline(handmade.diamond())
     listing = Listing.only(timeline, {2, 4})
     assert [listing.lanes.draw(at)[0] for at in range(2)] == ["●", "●"]

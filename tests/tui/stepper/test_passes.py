@@ -93,7 +93,7 @@ def test_a_pass_over_the_same_graph_is_compared_node_by_node():
     assert "only in the second" in [one.verdict() for one in found.values()]
 
 
-def test_another_shape_is_said():
+def test_a_changed_shape_is_reported():
     w = mt.tensor([1.0, 2.0], requires_grad=True)
     v = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
 

@@ -82,7 +82,7 @@ async def test_once_answered_it_takes_no_more_typing_and_right_goes_on():
         assert "of 2 right" in shown(pilot.app, "Heading"), "an answer that was given counts"
 
 
-async def test_back_is_not_asked_about_and_p_ends_it():
+async def test_back_asks_no_question_and_p_stops_predicting():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("right", "right", "P", "left")
         assert bar(pilot.app) == "step 1 of 5"

@@ -47,7 +47,7 @@ def test_nan_and_inf():
     assert holds("isinf(value)", value=np.array([1.0, np.inf]))
 
 
-def test_what_is_not_known_makes_a_condition_false():
+def test_an_unknown_value_makes_a_condition_false():
     for text in ("grad > 0", "grad.max() < 1", "shape == (3,)", "line == 5 and grad == 0"):
         assert not holds(text)
     assert not holds("name > 3")
@@ -79,7 +79,7 @@ def test_of_a_summary_only_what_it_has():
         "1" * 501,
     ],
 )
-def test_what_is_not_in_the_language_is_refused(text):
+def test_expressions_outside_the_language_are_refused(text):
     with pytest.raises(ExpressionError):
         Condition.read(text)
 
@@ -235,7 +235,7 @@ async def test_on_a_small_terminal_the_watch_is_the_fifth_pane():
         assert "y  value 3" in shown(pilot.app, "#watch")
 
 
-async def test_capital_b_lists_what_is_set_goes_there_and_takes_it_away():
+async def test_capital_b_lists_breakpoints_goes_to_one_and_removes_one():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("b", *"mul", "enter", "w", "y", "enter", "B", "down", "enter")
         assert bar(pilot.app).startswith("step")

@@ -169,7 +169,7 @@ def test_the_trace_draws_the_boxes_too(tmp_path, capfd):
     assert "H%3 add" in out, "the current one in heavy lines"
 
 
-def test_of_a_large_graph_it_draws_what_is_around_and_says_so():
+def test_of_a_large_graph_it_draws_the_neighbourhood_and_says_so():
     lines = list(box_lines(StepCursor.open(handmade.chain(200)).goto("100")))
     assert any("%100 " in line for line in lines)
     assert re.fullmatch(r"\(\d+ of \d+ nodes: around this one\)", lines[-1])

@@ -198,7 +198,7 @@ def test_an_empty_recording_has_one_moment():
 
 
 @pytest.mark.parametrize("name", names())
-def test_what_is_done_is_counted_as_the_states_say(name):
+def test_the_count_of_done_nodes_matches_their_states(name):
     recording = load(recording_of(name))
     for index in range(len(recording.passes)):
         opened = StepCursor.open(recording, index)

@@ -13,13 +13,13 @@ from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, sentence, shown, 
 from tui.shell.spans import plain
 from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
-from tui.words.describe import Describer
 from tui.words.formula import fill_in, parse_formula
+from tui.words.pane_texts import PaneTexts
 from tui.words.worked_rule import worked_rule
 
 
 def node_pane(cursor):
-    return [" ".join(plain(line).split()) for line in Describer(cursor).node()]
+    return [" ".join(plain(line).split()) for line in PaneTexts(cursor).node()]
 
 
 async def test_shift_right_goes_through_a_step_moment_by_moment():
@@ -154,7 +154,7 @@ def test_formulas_are_read_as_arithmetic_where_they_are(text, numbers, result):
     assert evaluate(text, numbers) == result
 
 
-async def test_a_stepper_that_hides_what_is_next_tells_it_nowhere():
+async def test_a_stepper_that_hides_the_next_node_shows_it_nowhere():
     async with stepper(handmade.diamond(), hides_next=True).run_test(size=LARGE) as pilot:
         for _ in range(4):
             assert "▷" not in shown(pilot.app, "#tape")

@@ -60,7 +60,7 @@ async def test_the_heading_says_which_match_this_is():
         assert "mul" not in shown(pilot.app, "Heading")
 
 
-async def test_what_is_nowhere_is_said():
+async def test_a_search_without_a_match_says_so():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("slash", *"conv", "enter")
-        assert "'conv' is not in this pass" in shown(pilot.app, "#problem")
+        assert "'conv' does not occur in this pass" in shown(pilot.app, "#problem")

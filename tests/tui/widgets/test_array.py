@@ -126,7 +126,7 @@ def test_a_number_is_never_cut(x):
     assert text == "…" or complex(text) == pytest.approx(x, rel=0.5, nan_ok=True)
 
 
-async def test_in_the_map_what_is_not_finite_is_written_out():
+async def test_the_map_marks_numbers_that_are_not_finite():
     async with Viewer(("gradient", np.array([[0.0, np.nan], [np.inf, 1.0]]))).run_test(size=SMALL) as pilot:
         await pilot.press("m")
         assert [line.split()[1:] for line in grid(pilot.app)[1:3]] == [["!!"], ["!!"]]

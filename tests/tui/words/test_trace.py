@@ -35,7 +35,7 @@ STEP_3 = """\
            y = y  3   version 0
   sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready
            → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready
-  freed    the values that it kept
+  freed    the tensors that it kept
 
 ── Source  ·  diamond.py ───────────────────────────────────────────────────────
     3  x = mt.tensor(2.0, requires_grad=True)
@@ -75,7 +75,7 @@ def test_the_whole_trace_has_every_step_of_every_pass():
     assert "x.grad  42  complete" in whole
 
 
-def test_chosen_passes_alone_can_be_traced():
+def test_the_trace_can_be_limited_to_chosen_passes():
     second = text(handmade.twice(), passes=[1])
     assert "Pass 2 of 2" in second
     assert "Pass 1 of 2" not in second
@@ -180,7 +180,7 @@ def test_every_number_of_a_node_is_printed_with_all_its_digits(tmp_path, capfd):
     text = re.search(r"^value  2000  float32\n  min .*?\n.*?\n  \[(.*?)\]\n", out, re.M | re.S)[1]
     assert np.array_equal(np.float32(text.split()), np.float32(values["value"])), "nothing is left out"
     assert main(["trace", str(script), "--keep", "99", "--array", "y"]) == 0
-    assert "record with --keep 2000 to keep all of it" in capfd.readouterr().out
+    assert "record with --keep 2000 to keep the whole array" in capfd.readouterr().out
     assert main(["trace", str(script), "--step", "0", "--array", "y"]) == 0
     assert "gradient" not in capfd.readouterr().out
     assert main(["trace", str(script), "--array", "nope"]) == 2

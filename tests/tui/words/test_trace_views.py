@@ -79,7 +79,7 @@ def test_the_json_of_a_step_has_what_the_panes_say(trace):
     assert data["words"]["engine"][-1] == "done     2 of 5 nodes"
 
 
-def test_the_forward_pass_is_told_operation_by_operation(trace):
+def test_the_forward_pass_is_traced_operation_by_operation(trace):
     out = trace(handmade.diamond(), "--forward")
     for number, name in (1, "%2 mul"), (2, "%3 add"), (3, "z (%4)"):
         assert f"── Operation {number} of 3  ·  {name}  ·  diamond.py:5" in out
@@ -132,7 +132,7 @@ def test_where_breakpoints_stop_and_when_a_watch_changes(trace):
         (("--step", "9"), "pass 1 has 5 steps: --step takes 0 (before the first) to 5"),
     ],
 )
-def test_what_is_not_there_is_one_line(options, problem, tmp_path, capfd):
+def test_an_unknown_name_gives_one_line(options, problem, tmp_path, capfd):
     save(handmade.diamond(), tmp_path / "run.tape")
     assert main(["trace", str(tmp_path / "run.tape"), *options]) == Exit.BAD_INPUT
     out, err = capfd.readouterr()

@@ -9,7 +9,7 @@ from tests.tui.stepper.test_app import LARGE, bar, row, shown, stepper
 from tui.shell.spans import plain
 from tui.stepper.why_screen import MOST_TERMS
 from tui.time.cursor import StepCursor
-from tui.words.why import Subject, answer_lines, ask, move, why
+from tui.words.why import Subject, answer_lines, move_element, subject_named, why
 
 
 def end(recording):
@@ -71,17 +71,17 @@ def test_one_element_of_a_matrix_product_is_a_row_times_a_column():
 def test_the_element_farthest_from_zero_is_the_one_asked_for_by_default():
     a = mt.tensor([1.0, 5.0, -2.0], requires_grad=True)
     cursor = end(mt.record((a * a).sum().backward))
-    about = ask(cursor, "a")
+    about = subject_named(cursor, "a")
     assert about.index == (1,)
-    assert move(cursor, about, 0, 1).index == (2,)
-    assert move(cursor, about, 0, 9).index == (2,), "it stops at the end"
-    assert move(cursor, about, 1, 1) == about
+    assert move_element(cursor, about, 0, 1).index == (2,)
+    assert move_element(cursor, about, 0, 9).index == (2,), "it stops at the end"
+    assert move_element(cursor, about, 1, 1) == about
 
 
 @pytest.mark.parametrize("what", ["nope", "x[0]", "x[a]", "x[0,0,0]"])
-def test_what_is_not_there_is_said(what):
+def test_an_unknown_name_is_reported(what):
     with pytest.raises(LookupError, match=r"nope|x\[|element"):
-        ask(end(handmade.diamond()), what)
+        subject_named(end(handmade.diamond()), what)
 
 
 def test_every_term_of_a_real_pass_sums_to_the_gradient():
@@ -92,7 +92,7 @@ def test_every_term_of_a_real_pass_sums_to_the_gradient():
     h = (x @ w + b).tanh()
     cursor = end(mt.record((h * h + h).sum().backward))
     for node in cursor.timeline.rows:
-        answer = why(cursor, ask(cursor, f"%{node}"))
+        answer = why(cursor, subject_named(cursor, f"%{node}"))
         assert len(answer.terms) == len(cursor.arrived(node))
         for term, arrival in zip(answer.terms, cursor.arrived(node), strict=True):
             assert (term.sender.node if term.sender else None) == arrival.sender
@@ -167,17 +167,17 @@ loss.backward()
         ("quiet", "program.py:8 x * 5 This ran under no_grad"),
         (
             "later",
-            "program.py:9 quiet + 1 It is computed from a value that is off the tape already, because of: "
+            "program.py:9 quiet + 1 It was computed from a value that was already off the tape, because of: "
             "program.py:8 x * 5",
         ),
-        ("place", "off the tape already, because of: program.py:10 x > 0 This has no derivative"),
+        ("place", "already off the tape, because of: program.py:10 x > 0 This has no derivative"),
         (
             "before",
-            "loss was not computed from it. A value computed from it is used, but without its history, which "
+            "loss was not computed from it. A value computed from it is used, but its history "
             "ends here: program.py:14 before.detach() This takes it off the tape",
         ),
-        ("bare", "without its history, which ends here: program.py:17 bare.item() This takes the bare value"),
-        ("lonely", "without its history, which ends here: program.py:20 lonely * 2 This ran under no_grad"),
+        ("bare", "but its history ends here: program.py:17 bare.item() This takes the bare value"),
+        ("lonely", "but its history ends here: program.py:20 lonely * 2 This ran under no_grad"),
         ("unused", "unused has no gradient in this pass: loss was not computed from it."),
         ("aside", "aside (%6) has no gradient in this pass: loss was not computed from it. program.py:12 unused * x"),
     ],
@@ -231,7 +231,7 @@ def test_a_subject_without_elements_is_still_answered():
     assert why(cursor, Subject(0, None)).heading
 
 
-def test_what_is_no_leaf_keeps_no_grad():
+def test_a_tensor_that_is_no_leaf_keeps_no_grad():
     assert text(end(handmade.diamond()), "z")[1] == (
         "z.grad stays None: it is not a leaf (diamond.py:5), and retain_grad() was not called on it."
     )
@@ -271,7 +271,7 @@ loss.backward()
         ("unused", "loss was not computed from it", "p.py:8"),
     ],
 )
-def test_every_cause_of_none_is_told_with_its_line(tmp_path, name, cause, line):
+def test_every_cause_of_none_is_explained_with_its_line(tmp_path, name, cause, line):
     from microtape import load
     from microtape.recording.script.run import record_script
 
@@ -301,7 +301,7 @@ def test_where_the_gradient_is_no_number_finite_differences_say_nothing():
     assert any("finite differences agree: 2.000 vs 2.000" in line for line in text(end(r.recording), "x[1]"))
 
 
-async def test_a_refusal_that_the_line_has_no_room_for_is_told_above_as_well():
+async def test_a_long_refusal_is_also_shown_as_a_notification():
     async with stepper(handmade.diamond()).run_test(size=(80, 24)) as pilot:
         await pilot.press("b", *"shapely > 3", "enter")
         (told,) = [notice.message for notice in pilot.app._notifications]

@@ -11,7 +11,7 @@ from lessons.checking.faults import injected
 from tests.support import handmade
 from tui.shell.spans import line, plain, sentence_list, wrapped
 from tui.time.cursor import StepCursor
-from tui.words.describe import Describer
+from tui.words.pane_texts import PaneTexts
 from tui.words.sentence import sentence
 from tui.words.why import answer_lines
 
@@ -21,11 +21,11 @@ def said(recording, steps, pass_index=0):
 
 
 def node_pane(recording, steps, width=80):
-    return [plain(one).rstrip() for one in Describer(StepCursor.after(recording, steps), width).node()]
+    return [plain(one).rstrip() for one in PaneTexts(StepCursor.after(recording, steps), width).node()]
 
 
 def leaves(recording, steps, pass_index=0):
-    return [plain(one) for one in Describer(StepCursor.after(recording, steps, pass_index), 80).leaves()]
+    return [plain(one) for one in PaneTexts(StepCursor.after(recording, steps, pass_index), 80).leaves()]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def leaves(recording, steps, pass_index=0):
             "That was the last step: backward is done."),
     ],
 )  # fmt: skip
-def test_every_step_of_the_diamond_is_told_with_its_numbers(steps, expected):
+def test_every_step_of_the_diamond_is_described_with_its_numbers(steps, expected):
     assert said(handmade.diamond(), steps) == expected
 
 
@@ -62,14 +62,14 @@ def test_a_second_pass_adds_to_grad():
     assert "its .grad was not None, so backward adds to it: 21 + 21 = 42." in said(handmade.twice(), 5, 1)
 
 
-def test_a_stale_saved_tensor_is_told_with_both_versions_and_the_line():
+def test_a_stale_saved_tensor_is_described_with_both_versions_and_the_line():
     assert said(handmade.failing(), 3) == (
         "e (%1) failed. It kept e at version 0, but an in-place operation (line 5) has since changed it to "
         "version 1: the value that its derivative needs is gone."
     )
 
 
-def test_the_forward_part_is_told_as_well():
+def test_the_forward_part_is_described_too():
     start = StepCursor.open(handmade.failing()).move(-100)
     told = [plain(sentence(start.move(moments))) for moments in range(3)]
     assert told == [
@@ -88,7 +88,7 @@ def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
         "         y = y  3   version 0",
         "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
         "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
-        "freed    the values that it kept",
+        "freed    the tensors that it kept",
     ]
 
 
@@ -120,8 +120,8 @@ def test_the_leaves_tell_how_many_terms_have_come():
     ]
 
 
-def test_the_engine_pane_shows_who_is_ready_and_who_waits():
-    text = [plain(one) for one in Describer(StepCursor.after(handmade.diamond(), 2), 80).engine()]
+def test_the_engine_pane_shows_ready_and_waiting_nodes():
+    text = [plain(one) for one in PaneTexts(StepCursor.after(handmade.diamond(), 2), 80).engine()]
     assert text == [
         "ready    %2 mul",
         "waiting  x  6  and 1 more to come",
@@ -135,9 +135,9 @@ def test_a_long_list_is_cut_and_says_by_how_much():
     x = tape.tensor("x", 1)
     parts = [tape.op("exp", "", [x], 1, [lambda g: g]) for _ in range(40)]
     tape.backward(tape.op("stack", "", parts, 40, [lambda g: g] * 40))
-    cut = [plain(one) for one in Describer(StepCursor.after(tape.recording(), 1), 80).node()]
+    cut = [plain(one) for one in PaneTexts(StepCursor.after(tape.recording(), 1), 80).node()]
     assert cut[-1].strip() == "and 28 more edges"
-    whole = list(Describer(StepCursor.after(tape.recording(), 1), 80, limit=None).node())
+    whole = list(PaneTexts(StepCursor.after(tape.recording(), 1), 80, limit=None).node())
     assert sum("ready" in plain(one) for one in whole) == 40
 
 
@@ -145,7 +145,7 @@ def test_ascii_mode_is_plain_ascii():
     recording = handmade.diamond()
     for steps in range(6):
         cursor = StepCursor.after(recording, steps)
-        describer = Describer(cursor, 80)
+        describer = PaneTexts(cursor, 80)
         for one in (*describer.node(), *describer.leaves(), *describer.engine(), sentence(cursor)):
             assert plain(one, ascii=True).isascii()
 
@@ -185,14 +185,14 @@ def ten_times(sent, arrived):
     return sent[0] * 10, None
 
 
-def test_what_a_hook_made_of_a_gradient_is_told_wherever_the_numbers_would_not_add_up():
+def test_the_effect_of_a_hook_is_described_wherever_the_numbers_would_not_add_up():
     cursor = StepCursor.open(with_hooks()).goto("y")
     said = plain(sentence(cursor))
     assert said.startswith(
         "y (%1) received [6, 12] (the sum of 2 terms), which the hook double changed to [12, 24]; its rule"
     )
     assert "∂z/∂y = x, then the hook ten_times, sends [360, 720] to x" in said
-    node = "\n".join(plain(one) for one in Describer(cursor, 100).node())
+    node = "\n".join(plain(one) for one in PaneTexts(cursor, 100).node())
     assert "g · 3 = [360, 720], then the hook ten_times" in node
     answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))
     assert "The hook clip changed 720 to 1." in answer

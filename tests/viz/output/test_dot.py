@@ -32,7 +32,7 @@ from viz.basics.theme import DARK, LIGHT, THEMES, Theme
 from viz.output import graphviz_api
 from viz.output.dot import to_dot
 from viz.output.render import render
-from viz.planning.naming import NAME_WIDTH
+from viz.planning.display_names import NAME_WIDTH
 from viz.planning.sparkline import BARS
 from viz.scene.visual_graph import build_graph
 
@@ -240,7 +240,7 @@ def test_meaning_is_never_in_colour_alone() -> None:
 
 def test_the_picture_has_its_own_background() -> None:
     assert f'bgcolor="{DARK.background}"' in viz.draw(diamond(), theme="dark").dot
-    with pytest.raises(viz.DrawError, match="theme= does not know 'neon': it takes light, dark, colourblind"):
+    with pytest.raises(viz.DrawError, match="there is no theme 'neon': theme= takes light, dark, colourblind"):
         viz.draw(diamond(), theme="neon")
 
 

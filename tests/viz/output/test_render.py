@@ -124,7 +124,7 @@ def test_modules_in_the_working_directory_are_never_run(tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", f".{':'}")
     assert viz.draw(diamond()).svg().rstrip().endswith("</svg>")
     without_pygraphviz(monkeypatch)
-    with pytest.raises(viz.GraphvizError, match="no Graphviz is installed"):
+    with pytest.raises(viz.GraphvizError, match="Graphviz is not installed"):
         viz.draw(diamond()).svg()
     assert not (tmp_path / "was-run").exists()
 
@@ -170,7 +170,7 @@ def test_without_either_dot_and_text_work_and_the_error_says_what_to_install(mon
 def test_an_interpreter_that_cannot_be_started_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(viz.GraphvizError, match="no Graphviz is installed"):
+    with pytest.raises(viz.GraphvizError, match="Graphviz is not installed"):
         viz.draw(diamond()).png()
 
 
@@ -184,7 +184,7 @@ def test_a_png_too_large_for_its_format_says_so() -> None:
 
 @pytest.mark.parametrize("scale", [0, -1, 1e9, float("nan")])
 def test_an_invalid_scale_is_refused(scale: float) -> None:
-    with pytest.raises(viz.GraphvizError, match="is not possible: give a number above 0, up to 20"):
+    with pytest.raises(viz.GraphvizError, match="is not valid: give a number above 0, up to 20"):
         viz.draw(diamond()).png(scale=scale)
 
 

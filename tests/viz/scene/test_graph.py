@@ -266,7 +266,7 @@ def test_a_graph_too_large_to_read_says_so_in_one_line_and_offers_a_neighbourhoo
         build_graph(chain(400), fold=False)
     assert str(caught.value) == (
         "406 nodes would not be readable in one picture (the limit is max_boxes=300): "
-        'fold what repeats with fold=True, draw the neighbourhood of one with around="loss", radius=3, '
+        'fold what repeats with fold=True, draw the neighbourhood of one node with around="loss", radius=3, '
         "or raise max_boxes="
     )
     assert len(build_graph(chain(400), fold=False, max_boxes=1000).boxes) > 400
@@ -298,7 +298,7 @@ def test_a_neighbourhood_stops_at_a_shared_leaf() -> None:
         ({"around": 9}, "there is no node %9 here: this pass has nodes %0 to %4"),
         ({"around": "z", "radius": -1}, "radius=-1 is negative: it counts the edges from the node in the middle"),
         ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold= and open="),
-        ({"show": {"value"}}, "show= does not know value: it takes any of values, gradients, terms, formulas, saved, "
+        ({"show": {"value"}}, "there is no detail value: show= takes any of values, gradients, terms, formulas, saved, "
                               "source, heat, constants, legend"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Work that may take long in a long recording. It runs in a thread, says so after a while, and can be stopped."""
+"""Work that takes long in a long recording: it runs in a thread, shows a notice after a while, and can be stopped."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from tui.shell.progress import PATIENCE
 from tui.stepper.parts.part import Part, Stepper
 from tui.time.cursor import StepCursor
 
-AT_ONCE = 10_000  # rows of a tape for which nothing takes long
-PAUSE = 0.3  # seconds before work begins that the user has not asked for: the first paint comes first
+AT_ONCE = 10_000  # rows: in a tape up to this length, no work takes long
+PAUSE = 0.3  # seconds before unrequested work begins, so that the screen is painted first
 THREAD = "microtape-background"  # the name of each thread
 
 
 class Background(Part[Stepper]):
-    """Runs work in threads. The user waits for one piece of it at a time, which `doing` names after a while."""
+    """Runs work in threads. The user waits for one task at a time, which `doing` names after a while."""
 
     def __init__(self, stepper: Stepper) -> None:
         super().__init__(stepper)
         self.doing = ""
-        self._wanted: object | None = None  # the work that the user waits for
+        self._wanted: object | None = None  # the task that the user waits for
 
     def prepared(self, what: str, prepare: Callable[[], object], then: Callable[[], object]) -> bool:
-        """Compute something that its functions cache, before it is needed. Returns whether that is done.
+        """Fill the caches that the next action needs. Returns whether they are filled already.
 
-        In a short tape it is done at once. In a long one a thread does it, and `then` is called afterwards; but not if
-        another pass is shown by that time, if the user has stopped it, or if they have asked for something else.
+        In a short tape, `prepare` runs at once. In a long tape it runs in a thread, and `then` is called afterwards,
+        unless the user has by then gone to another pass, stopped the task or started another one.
         """
         self.stop()
         if len(self.cursor.timeline.rows) <= AT_ONCE:
@@ -39,18 +39,18 @@ class Background(Part[Stepper]):
         return False
 
     def stop(self) -> bool:
-        """Stop waiting. Returns whether there was anything to wait for."""
+        """Stop waiting for the task. Returns whether there was one."""
         was_waiting, self._wanted = self._wanted is not None, None
         self._show("")
         return was_waiting
 
     def start(self, work: Callable[..., object], *arguments: object) -> None:
-        """Run work in a thread. It ends with the program wherever it is: quitting waits for no work."""
+        """Run work in a daemon thread: quitting does not wait for it."""
 
         def run() -> None:
             try:
                 work(*arguments)
-            except Exception as error:  # a fault of ours, which ends the program as one anywhere else does
+            except Exception as error:  # a bug: raise it in the app, which then ends as for any other bug
                 self.stepper.call_later(_raise, error)
 
         Thread(target=run, name=THREAD, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Copying to the clipboard, and writing files."""
+"""Copies to the clipboard, and writes files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tui.words.exporting import Export
 
 
 class CopyExport(Part[Stepper]):
-    """Asks what to copy, or what to write to which file."""
+    """Asks what to copy, or which file to write."""
 
     @key(
         "y", "copy a value, a formula, a line",
-        help="copy a value, a gradient, a formula, a line or a pane, over ssh too",
+        help="copy a value, a gradient, a formula, a line or a pane; works over ssh",
     )  # fmt: skip
     def copy(self) -> None:
-        """Ask what to copy; the text of the pane that has the focus comes first."""
+        """Ask what to copy; the text of the focused pane is the first choice."""
         self.stepper.stop_playing()
         focused = self.stepper.focused
         pane: Pane = focused if isinstance(focused, PANES) else self.stepper.query_one(NodePane)
@@ -35,10 +35,10 @@ class CopyExport(Part[Stepper]):
 
     @key(
         "o", "write a picture, film, trace or screenshot",
-        help="write the picture, the film, the trace, this screen to a file",
+        help="write a picture, a film, the trace or this screen to a file",
     )  # fmt: skip
     def export(self) -> None:
-        """Ask what to write to which file, and write it."""
+        """Ask for a kind of file and its name, and write the file."""
         self.stepper.stop_playing()
         app = self.stepper.app
         theme = "dark" if app.current_theme.dark else "light"

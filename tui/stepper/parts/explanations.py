@@ -1,4 +1,4 @@
-"""Explaining a gradient: why it is what it is, and all of its numbers."""
+"""Explains a gradient: why it has its value, and all of its numbers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.prompt import Purpose
-from tui.words.why import Subject, refer, subject
+from tui.words.why import Subject, subject, subject_or_tensor
 
 
 class Explanations(Part[Stepper]):
-    """Opens the pages that explain. They lead to the steps that they name."""
+    """Opens the pages that explain gradients. From them, the user can go to the steps that they name."""
 
     def __init__(self, stepper: Stepper, movement: Movement) -> None:
         super().__init__(stepper)
@@ -35,7 +35,7 @@ class Explanations(Part[Stepper]):
     @key(
         "a",
         "show the numbers of this node",
-        help="the numbers of this node: gradient, value, what it kept, what it sent",
+        help="show the numbers of this node: gradient, value, kept tensors, sent gradients",
     )
     def array(self) -> None:
         """Show the numbers of the current node."""
@@ -52,8 +52,8 @@ class Explanations(Part[Stepper]):
             self._open(cursor, subject(cursor, cursor.focus, index))
 
     @answers(
-        Purpose("why of", "Enter: this node; or W1, or one element of it, W1[0]", may_be_empty=True),
-        "x", "why is a gradient what it is, or None?",
+        Purpose("why of", "Enter: this node; or W1, or an element: W1[0]", may_be_empty=True),
+        "x", "explain a gradient, or why it is None",
     )  # fmt: skip
     def why_of(self, text: str) -> None:
         """Explain a gradient; an empty text means the current node's.
@@ -61,7 +61,7 @@ class Explanations(Part[Stepper]):
         Raises:
             LookupError: there is no such gradient; the message is for the user.
         """
-        self._open(self.cursor, refer(self.cursor, text))
+        self._open(self.cursor, subject_or_tensor(self.cursor, text))
 
     def _open(self, cursor: StepCursor, about: Subject | int) -> None:
         self.open_page(WhyScreen(cursor, about, ascii=self.stepper.ascii), self._movement.go_to_node)

@@ -1,4 +1,4 @@
-"""Folding: operations that repeat, as the rounds of a loop do, in one row of the tape."""
+"""Folding: shows repeated operations, such as the iterations of a loop, as one row of the tape."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.tape import TapeView
 
-FOLD = "fold what repeats, or unfold it; open the nearest fold (a click does, too)"
+FOLD = "fold or unfold all repetitions; open the nearest fold (as a click does)"
 
 
 class Folding(Part[Stepper]):
-    """Folds the tape, which itself knows what is folded."""
+    """Folds and unfolds the tape; the tape's view holds the state."""
 
     def __init__(self, stepper: Stepper, background: Background) -> None:
         super().__init__(stepper)
@@ -21,10 +21,10 @@ class Folding(Part[Stepper]):
     def _tape(self) -> TapeView:
         return self.stepper.query_one(TapeView)
 
-    @key("z", "fold what repeats, or unfold it", help=FOLD)
+    @key("z", "fold or unfold all repetitions", help=FOLD)
     def fold(self) -> None:
-        """Fold what repeats, or unfold it."""
-        if self._background.prepared("looking for what repeats", self._tape.prepare_folds, self._fold):
+        """Fold all repetitions, or unfold them."""
+        if self._background.prepared("looking for repetitions", self._tape.prepare_folds, self._fold):
             self._fold()
 
     def _fold(self) -> None:
@@ -32,10 +32,10 @@ class Folding(Part[Stepper]):
             self.say("Nothing repeats in this tape.", 3)
         elif self._tape.folds:
             one, every = self.stepper.key("open_fold"), self.stepper.key("fold")
-            self.say(f"What repeats is folded. {one} or a click opens a fold, {every} unfolds all.", 4)
+            self.say(f"Repetitions are folded. {one} or a click opens a fold, {every} unfolds all.", 4)
 
     @key("Z", "open the nearest fold", help=FOLD)
     def open_fold(self) -> None:
-        """Open the fold nearest to the current row; where every fold is open, close them all."""
+        """Open the fold nearest to the current row; if every fold is open, close all of them."""
         if not self._tape.open_fold():
-            self.say(f"Nothing is folded: {self.stepper.key('fold')} folds what repeats.", 3)
+            self.say(f"Nothing is folded: {self.stepper.key('fold')} folds repetitions.", 3)

@@ -1,4 +1,4 @@
-"""Help: the page of all keys and marks, and what the view or pane that has the focus shows."""
+"""Help: the page of all keys and marks, and an explanation of the focused view or pane."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tui.widgets.help import HelpScreen
 
 
 class HelpPages(Part[Stepper]):
-    """Opens the pages of help."""
+    """Opens the help pages."""
 
     def __init__(self, stepper: Stepper, keys: Sequence[Key]) -> None:
         super().__init__(stepper)
         self._keys = keys
 
-    @key("f1", "explain what has the focus", help="explain the view or pane that has the focus")
+    @key("f1", "explain the focused view or pane", help="explain the focused view or pane")
     def explain(self) -> None:
-        """Explain the view or pane that has the focus; where none has it, open the page of keys."""
+        """Explain the focused view or pane; if none has the focus, open the page of keys."""
         focused = self.stepper.focused
         for widget in focused.ancestors_with_self if focused is not None else ():
             text = getattr(widget, "EXPLAINED", None)
@@ -29,5 +29,5 @@ class HelpPages(Part[Stepper]):
 
     @key("question_mark", "help", footer=8)
     def help(self) -> None:
-        """Say what the keys do and what the marks mean."""
+        """Open the page of keys and marks."""
         self.open_page(HelpScreen(rows=help_rows(self._keys), names=self.stepper.key_names))

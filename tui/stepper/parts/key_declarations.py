@@ -1,6 +1,6 @@
-"""How a part declares its keys: at the methods that they run.
+"""Decorators with which a part declares its keys, at the methods that they run.
 
-The footer, the command palette, the help page and `microtape keys` are made from these declarations alone.
+The footer, the command palette, the help page and `microtape keys` are generated from these declarations.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ Method = TypeVar("Method", bound=Callable[..., object])
 
 
 class Key(NamedTuple):
-    """Keys, their action, and what it does in words."""
+    """Keys, the action that they run, and its descriptions."""
 
-    action: str  # as Textual writes it: `move(1)`. This is also its name in the user's file of keys
+    action: str  # as Textual writes it: `move(1)`. The user's key file uses the same name
     keys: str  # as Textual writes them: `right,l`
-    does: str  # for the palette, the file of keys and the footer
-    help: str = ""  # its line on the help page. Keys with the same text share a line; without a text there is none
-    footer: int = 0  # its place in the footer, from the left; 0: it is not there
-    priority: bool = False  # whether it comes before the keys of the widget that has the focus
+    does: str  # for the palette, the key file and the footer
+    help: str = ""  # its line on the help page, which keys with the same text share; empty: no line
+    footer: int = 0  # its place in the footer, from the left; 0: not in the footer
+    priority: bool = False  # whether it overrides the keys of the focused widget
 
 
 class Answer(NamedTuple):
-    """How a prompt is answered."""
+    """The method that answers a prompt."""
 
     purpose: Purpose
     method: Callable[[str], None]
-    doing: str  # what `prepare` does, in a word
-    prepare: Callable[[StepCursor, str], object] | None  # the slow part of it, which may run in a thread
+    doing: str  # one word for the work of `prepare`: `searching`
+    prepare: Callable[[StepCursor, str], object] | None  # the slow part of the work, which may run in a thread
 
 
 def key(keys: str, does: str, *arguments: object, help: str = "", footer: int = 0) -> Callable[[Method], Method]:
@@ -59,7 +59,7 @@ def answers(
     doing: str = "",
     prepare: Callable[[StepCursor, str], object] | None = None,
 ) -> Callable[[Method], Method]:
-    """Declare keys that open a prompt, whose text a part's method then gets; see `Key` and `Answer`.
+    """Declare keys that open a prompt. The part's method receives the text typed there; see `Key` and `Answer`.
 
     The method raises LookupError or ExpressionError to refuse the text, with a message for the user.
     """
@@ -72,7 +72,7 @@ def answers(
 
 
 def _declare(method: Method, new: Key) -> Method:
-    method.keys = (new, *getattr(method, "keys", ()))  # type: ignore[attr-defined]  # decorators run from below
+    method.keys = (new, *getattr(method, "keys", ()))  # type: ignore[attr-defined]  # the lowest decorator runs first
     return method
 
 
@@ -97,13 +97,13 @@ def _methods(part: type[Part[Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def bindings(keys: Iterable[Key]) -> list[Binding]:
-    """The keys as Textual knows them, those of the footer first and in its order."""
+    """The keys as Textual's bindings: those of the footer first, in its order."""
     every = sorted(keys, key=lambda one: one.footer or 1_000)
     return [Binding(one.keys, one.action, one.does, show=one.footer > 0, priority=one.priority) for one in every]
 
 
 def help_rows(keys: Iterable[Key]) -> list[tuple[tuple[str, ...], str]]:
-    """The lines of the help page: the actions that each is about, and what it says."""
+    """The lines of the help page: the actions that each line is about, and its text."""
     rows: dict[str, tuple[str, ...]] = {}
     for one in keys:
         if one.help:
@@ -112,7 +112,7 @@ def help_rows(keys: Iterable[Key]) -> list[tuple[tuple[str, ...], str]]:
 
 
 def attach(widget: DOMNode, part: Part[Any]) -> None:
-    """Let a widget's keys run a part's actions: for `move(1)` Textual looks for `action_move` on the widget."""
+    """Give a widget a part's actions: for `move(1)`, Textual looks up `action_move` on the widget."""
     for name, method in _methods(type(part)):
         if any(one.action.partition("(")[0] == name for one in getattr(method, "keys", ())):
             setattr(widget, f"action_{name}", getattr(part, name))

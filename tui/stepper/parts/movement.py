@@ -1,4 +1,4 @@
-"""Moving in time: by a step, inside of a step, to an end, to a node. The lessons' small stepper moves by it too."""
+"""Movement in time: by a step, inside a step, to an end, to a node. The lessons' small stepper uses it too."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tui.stepper.parts.part import CursorHost, Part
 from tui.time.cursor import StepCursor
 from tui.widgets.prompt import Purpose
 
-INSIDE = "inside of a step, on and back: take, unpack, compute, each delivery, free"
+INSIDE = "forward or back inside a step: take, unpack, compute, each delivery, free"
 
 
 class Questions(Protocol):
-    """Questions that are to be answered before a step is shown."""
+    """Questions that the user answers before a step is shown."""
 
     def before_step(self, cursor: StepCursor) -> Screen[bool | None] | None:
-        """The page that asks about the step after this moment; None once there is nothing left to ask."""
+        """The page that asks about the step after this moment; None if there is no question."""
 
     def answered(self, right: bool | None) -> None:
-        """The answer was right, or wrong, or None was given."""
+        """Note whether the answer was right; None if the question was skipped."""
 
 
 class Movement(Part[CursorHost]):
@@ -33,15 +33,15 @@ class Movement(Part[CursorHost]):
         super().__init__(stepper)
         self._questions = questions
 
-    @key("right,l", "step", 1, help="one step on", footer=1)
-    @key("left,h", "back", -1, help="one step back; nothing is un-run, you look at an earlier moment", footer=2)
+    @key("right,l", "step", 1, help="one step forward", footer=1)
+    @key("left,h", "back", -1, help="one step back: shows an earlier moment, and undoes nothing", footer=2)
     def move(self, moments: int) -> None:
-        """Step on or back. Questions about the next step come first."""
+        """Step forward or back. Questions about the next step come first."""
         self.stepper.stop_playing()
         for one in self._questions if moments > 0 else ():
             page = one.before_step(self.cursor)
             if page is not None:
-                self.stepper.app.clear_notifications()  # they would cover the question
+                self.stepper.app.clear_notifications()  # notifications would cover the question
                 self.open_page(page, partial(self._go_on, one, moments))
                 return
         self.cursor = self.moved(moments)
@@ -54,18 +54,18 @@ class Movement(Part[CursorHost]):
         """The moment that a step leads to."""
         return self.cursor.move(moments)
 
-    @key("shift+right,L", "step on inside of a step", 1, help=INSIDE)
-    @key("shift+left,H", "step back inside of a step", -1, help=INSIDE)
+    @key("shift+right,L", "step forward inside a step", 1, help=INSIDE)
+    @key("shift+left,H", "step back inside a step", -1, help=INSIDE)
     def move_inside(self, by: Literal[1, -1]) -> None:
-        """Go to the next moment inside of a step, or to the one before."""
+        """Go to the next or the previous moment inside a step."""
         self.cursor = self.cursor.move_inside(by)
 
-    @key("home", "to where backward was called", help="where backward was called; again: before the first operation")
+    @key("home", "to the call of backward", help="to the call of backward; again: before the first operation")
     def home(self) -> None:
-        """Go to where backward was called; from there, to before the program."""
+        """Go to the call of backward; from there, to the moment before the first operation."""
         self.cursor = self.cursor.home()
 
-    @key("end", "to the end of the pass", help="after the last step, or where it failed")
+    @key("end", "to the end of the pass", help="to the end of the pass, or to its failure")
     def end(self) -> None:
         """Go to the end of the pass."""
         self.cursor = self.cursor.end()
@@ -83,7 +83,7 @@ class Movement(Part[CursorHost]):
         self.cursor = self.cursor.goto(text)
 
     def go_to_node(self, node: int | None) -> None:
-        """Go to the next moment of a node; stay where there is None."""
+        """Go to the next moment of a node; do nothing for None."""
         if node is not None:
             self.cursor = self.cursor.goto_node(node)
 

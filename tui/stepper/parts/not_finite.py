@@ -1,4 +1,4 @@
-"""NaN and infinity: whether the pass computes any, and a key that leads to them."""
+"""NaN and infinity: finds the moments that compute them, and a key that leads there."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class NotFinite(Part[Stepper]):
 
     @property
     def warning(self) -> str:
-        """What the heading says: that there are some, and which key leads there."""
+        """The heading's warning: `NaN or Inf` and the key that leads there; empty if there is none."""
         return f"NaN or Inf: {self.stepper.key('next_nan')}" if self.moments else ""
 
     def follow(self, old: StepCursor | None, new: StepCursor) -> None:
-        """Look through another pass, unless it has been looked through before."""
+        """Search another pass, unless it has been searched before."""
         if old is not None and old.timeline is new.timeline:
             return
         self._show(self._known.get(new.timeline))
@@ -49,15 +49,15 @@ class NotFinite(Part[Stepper]):
 
     @key(
         "exclamation_mark",
-        "to the first NaN or infinity, and on",
+        "to the first or next NaN or infinity",
         help="to the first NaN or infinity; again: to the next",
     )
     def next_nan(self) -> None:
-        """Go to the first moment that computes a NaN or an infinity; from there to the next, around the end."""
+        """Go to the first moment that computes NaN or infinity; from there to the next one, wrapping at the end."""
         if self.moments is None:
-            self.say("Still looking for NaN and infinity.", 3)
+            self.say("The search for NaN and infinity is still running.", 3)
         elif not self.moments:
-            self.say("No NaN and no infinity in this pass.", 3)
+            self.say("There is no NaN or infinity in this pass.", 3)
         else:
             position = self.cursor.position if self.cursor is self._here else -1
             later = (moment for moment in self.moments if moment > position)

@@ -1,4 +1,4 @@
-"""The panes: which one a small terminal shows, and which one has the focus."""
+"""The choice of a pane: the one that a small terminal shows, and the one with the focus."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
 
 NAMES = tuple(pane.NAME for pane in PANES)
-SHOW = f"show {', '.join(NAMES[:-1])}, {NAMES[-1]}"
+SHOW = f"show a pane: {', '.join(NAMES)}"
 CHOSEN, OTHER = "b on $accent-muted", "$text-muted"  # tabs
 
 
 def _key_each(method: Callable[..., None]) -> Callable[..., None]:
-    """A digit for each pane."""
+    """Declare a digit for each pane."""
     for number, name in reversed(list(enumerate(NAMES, 1))):
         method = key(str(number), f"show the {name} pane", name, help=SHOW)(method)
     return method
 
 
 class PaneChoice(Part[Stepper]):
-    """Chooses a pane. A small terminal shows that one alone, under a line of tabs."""
+    """Chooses a pane. A small terminal shows only the chosen pane, under a line of tabs."""
 
     def __init__(self, stepper: Stepper) -> None:
         super().__init__(stepper)
@@ -33,7 +33,7 @@ class PaneChoice(Part[Stepper]):
     @key("tab", "pane", 1, help="the next pane", footer=6)
     @key("shift+tab", "", -1)
     def turn_focus(self, by: int) -> None:
-        """Move the focus from the tape through the panes and back, or the other way."""
+        """Move the focus to the next view or pane, or to the previous one, in a cycle."""
         views = [name for name in ("tape", "boxes") if self.stepper.query_one(f"#{name}").display]
         panes = [pane.NAME for pane in PANES if self._is_wanted(self.stepper.query_one(pane))]
         sentence = ["sentence"] if self.stepper.query_one(SentencePane).overflows else []
@@ -62,7 +62,7 @@ class PaneChoice(Part[Stepper]):
         self.show_wanted()
 
     def show_wanted(self) -> None:
-        """Mark the chosen pane, and hide those that have nothing to show."""
+        """Mark the chosen pane, and hide empty panes."""
         for pane in map(self.stepper.query_one, PANES):
             pane.set_class(self.chosen == pane.NAME, "-chosen")
             pane.set_class(not self._is_wanted(pane), "-empty")

@@ -1,4 +1,4 @@
-"""What a part of the stepper is, and what it knows of the stepper."""
+"""The base of the stepper's parts, and the part of the stepper's interface that they use."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ class CursorHost(Protocol):
 
     @property
     def app(self) -> App[Any]:
-        """The app that it runs in."""
+        """The app of the widget."""
 
     def notify(
         self, message: str, *, severity: Severity = "information", timeout: float | None = None, markup: bool = True
     ) -> None:
-        """Show a notice."""
+        """Show a notification."""
 
     def stop_playing(self) -> None:
-        """Stand still, if it steps by itself."""
+        """Stop, if it is playing."""
 
 
 class Stepper(CursorHost, Protocol):
-    """The stepper's screen as its parts know it. Most of this is Textual's."""
+    """The interface of the stepper's screen that its parts use. Most of it is Textual's."""
 
     ascii: bool
 
     def key(self, action: str) -> str:
-        """What the key of an action is called."""
+        """The name of the key of an action."""
 
     @property
     def key_names(self) -> KeyNames:
-        """What the keys of all actions are called."""
+        """The names of the keys of all actions."""
 
     def changed(self) -> None:
-        """Show the state of the parts: one of them has changed."""
+        """Update the widgets, after the state of a part has changed."""
 
     def say_above(self, text: str, *, bad: bool = False) -> None:
-        """Show a banner until an empty one takes it away."""
+        """Show a banner; an empty text removes it."""
 
     @property
     def focused(self) -> Widget | None: ...  # noqa: D102 - Textual's
@@ -85,7 +85,7 @@ class Part(Generic[Host]):
 
     @property
     def cursor(self) -> StepCursor:
-        """The moment that is shown. There is one from when the screen is mounted."""
+        """The moment that is shown; it exists once the screen is mounted."""
         cursor = self.stepper.cursor
         assert cursor is not None
         return cursor
@@ -95,18 +95,18 @@ class Part(Generic[Host]):
         self.stepper.cursor = moment
 
     def mounted(self) -> None:
-        """The screen is there, and shows its first moment."""
+        """Called when the screen shows its first moment."""
 
     def follow(self, old: StepCursor | None, new: StepCursor) -> None:
-        """The cursor has moved."""
+        """Called when the cursor has moved."""
 
     def unmounted(self) -> None:
-        """The screen has closed."""
+        """Called when the screen closes."""
 
     def open_page(self, page: Screen[Result], then: Callable[[Result | None], None] | None = None) -> None:
         """Open a page over the stepper, and call `then` with its result."""
         self.stepper.app.push_screen(page, then)
 
     def say(self, text: str, seconds: float | None = None, *, severity: Severity = "information") -> None:
-        """Show a notice."""
+        """Show a notification."""
         self.stepper.notify(text, severity=severity, timeout=seconds, markup=False)

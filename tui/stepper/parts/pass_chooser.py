@@ -1,4 +1,4 @@
-"""Choosing a pass: the one before, the next one, one from a list; and comparing two."""
+"""The choice of a pass: the previous one, the next one, or one from a list; and the comparison of two passes."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
 from tui.words.passes import Pair, compare
 
-TURN = "the pass before, the next pass; {next_pass} starts again after the last"
+TURN = "to the previous or the next pass; {next_pass} wraps at the last"
 
 
 class PassChooser(Part[Stepper]):
-    """Goes from pass to pass."""
+    """Moves between passes."""
 
     def __init__(self, stepper: Stepper, background: Background) -> None:
         super().__init__(stepper)
         self._background = background
 
-    @key("left_square_bracket", "to the pass before", -1, help=TURN)
-    @key("right_square_bracket", "to the pass after", 1, help=TURN)
+    @key("left_square_bracket", "to the previous pass", -1, help=TURN)
+    @key("right_square_bracket", "to the next pass", 1, help=TURN)
     def turn_pass(self, by: int) -> None:
-        """Go to the pass before or after."""
+        """Go to the previous or the next pass."""
         self.cursor = self.cursor.to_pass(self.cursor.timeline.pass_index + by)
 
-    @key("p", "to the next pass, around the end")
+    @key("p", "to the next pass, wrapping at the last")
     def next_pass(self) -> None:
-        """Go to the next pass, after the last to the first."""
+        """Go to the next pass; after the last, to the first."""
         passes = self.cursor.recording.passes
         if passes:
             self.cursor = self.cursor.to_pass((self.cursor.timeline.pass_index + 1) % len(passes))
 
-    @key("s", "list the passes, and put two side by side", help="list the passes; put two of them side by side")
+    @key("s", "list the passes, and compare two", help="list the passes; compare two side by side")
     def passes(self) -> None:
-        """List the passes, to go to one or to compare two."""
+        """List the passes; the user goes to one or compares two."""
         self.stepper.stop_playing()
         if self.cursor.recording.passes:
             page = PassesScreen(self.cursor.recording, self.cursor.timeline.pass_index, ascii=self.stepper.ascii)

@@ -1,4 +1,4 @@
-"""Playing: the stepper steps on by itself, at a speed."""
+"""Playback: the stepper steps forward by itself, at a chosen speed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from textual.timer import Timer
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 
-SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps a second
+SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # steps per second
 
 
 class Moments(Protocol):
-    """Where playing stops."""
+    """The moments at which playback stops."""
 
     moments: tuple[int, ...]
 
@@ -23,7 +23,7 @@ class Playback(Part[Stepper]):
 
     def __init__(self, stepper: Stepper, stops: Moments) -> None:
         super().__init__(stepper)
-        self.speed = 0.0  # steps a second; 0: it stands still
+        self.speed = 0.0  # steps per second; 0: not playing
         self._chosen = SPEEDS.index(2.0)
         self._stops = stops
         self._timer: Timer | None = None
@@ -33,7 +33,7 @@ class Playback(Part[Stepper]):
         help="play to the next stop; {faster(1)} and {faster(-1)} change the speed",
     )  # fmt: skip
     def play(self) -> None:
-        """Step on by itself, or stop."""
+        """Start or stop playing."""
         if self.speed:
             self.stop()
         elif self.cursor.position < self.cursor.timeline.last:
@@ -42,16 +42,16 @@ class Playback(Part[Stepper]):
     @key("plus,equals_sign", "play faster", 1)
     @key("minus", "play slower", -1)
     def faster(self, by: int) -> None:
-        """Play at another speed."""
+        """Change the speed of playback."""
         self._chosen = min(max(self._chosen + by, 0), len(SPEEDS) - 1)
         if self.speed:
             self.stop()
             self._start()
         else:
-            self.say(f"{self.stepper.key('play')} plays {SPEEDS[self._chosen]:g} steps a second", 2)
+            self.say(f"{self.stepper.key('play')} plays {SPEEDS[self._chosen]:g} steps per second", 2)
 
     def stop(self) -> None:
-        """Stand still."""
+        """Stop playing."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None

@@ -15,26 +15,26 @@ class Prediction(Part[Stepper]):
 
     def __init__(self, stepper: Stepper) -> None:
         super().__init__(stepper)
-        self.score: tuple[int, int] | None = None  # how many were right, of how many answered
+        self.score: tuple[int, int] | None = None  # the number of right answers, and of all answers
         self._asked: StepCursor | None = None  # the moment whose question has been asked
 
     @key(
         "P", "predict each step, or stop predicting",
-        help="predict: a question before each step, and a score; again to end it",
+        help="predict: answer a question before each step; again: stop",
     )  # fmt: skip
     def predict(self) -> None:
-        """Begin to ask before every step of backward, or stop asking."""
+        """Start asking a question before every step of backward, or stop."""
         self.stepper.stop_playing()
         before, self.score = self.score, ((0, 0) if self.score is None else None)
         self.stepper.changed()
         self.cursor = replace(self.cursor, hides_next=self.score is not None)
         if before is None:
-            self.say(f"Predict: a question comes before each step. {self.stepper.key('predict')} ends it.", 4)
+            self.say(f"Predict: answer a question before each step. {self.stepper.key('predict')} stops.", 4)
         elif before[1]:
             self.say(f"{before[0]} of {before[1]} predictions were right.", 6)
 
     def before_step(self, cursor: StepCursor) -> PredictScreen | None:
-        """The question about the step that follows, once at each visit."""
+        """The question about the next step, asked once per visit of this moment."""
         question = question_about(cursor) if self.score is not None and cursor is not self._asked else None
         if question is None:
             return None

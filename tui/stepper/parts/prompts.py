@@ -1,4 +1,4 @@
-"""The prompt at the bottom: it opens for one of several purposes, and the part that declares the purpose answers."""
+"""The prompt at the bottom: it opens for a purpose, and passes the typed text to the part that declared the purpose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tui.widgets.prompt import Prompt
 
 
 class Prompts(Part[Stepper]):
-    """Opens the prompt, and takes what was typed to the part that answers it."""
+    """Opens the prompt, and passes the typed text to the part that answers it."""
 
     def __init__(
         self, stepper: Stepper, background: Background, arrangement: Arrangement, parts: Iterable[Part[Any]]
@@ -32,7 +32,7 @@ class Prompts(Part[Stepper]):
         self.stepper.query_one(Prompt).open(self._answers[purpose].purpose)
 
     async def answer(self, purpose: str, text: str) -> None:
-        """Do what the text asks for, once that is prepared."""
+        """Run the answering method, after its preparation."""
         answer = self._answers[purpose]
         if answer.prepare is not None:
             prepare = partial(answer.prepare, self.cursor, text)
@@ -41,7 +41,7 @@ class Prompts(Part[Stepper]):
         await self._answer(answer, text)
 
     async def _answer(self, answer: Answer, text: str) -> None:
-        """Show the answer, close the prompt and return the focus in one paint; or say why there is no answer."""
+        """Show the answer, close the prompt and return the focus in one paint; or show why the text was refused."""
         prompt = self.stepper.query_one(Prompt)
         with self.stepper.app.batch_update():
             try:
@@ -58,9 +58,9 @@ class Prompts(Part[Stepper]):
         await self._return_focus()
 
     async def _return_focus(self) -> None:
-        """Focus the tape or the boxes. This is over once the view knows: a later paint would show it without."""
-        view, knows = self._arrangement.main, asyncio.Event()
+        """Focus the tape or the boxes, and wait until the view has handled it, so that one paint shows both changes."""
+        view, handled = self._arrangement.main, asyncio.Event()
         self.stepper.set_focus(view)
         self.stepper.refresh_bindings()
-        if view.call_later(knows.set):
-            await knows.wait()
+        if view.call_later(handled.set):
+            await handled.wait()

@@ -1,4 +1,4 @@
-"""The program changes: `e` opens it in the editor, and what was saved is recorded again, at the same place."""
+"""Editing the program: `e` opens it in the editor; a changed program is recorded again and shown at the same place."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.time.same_place import same_place
 from tui.time.source import place_of
 
-LOOKS = 0.5  # seconds between two looks at the files, with --watch
-KEPT = "What you see is the recording from before."
+LOOKS = 0.5  # seconds between two checks of the files, with --watch
+KEPT = "You still see the previous recording."
 
 
 class Rerecorder(Part[Stepper]):
-    """Records the program again when it is edited; with `watches`, also when its files change by themselves."""
+    """Records the program again after `e`; with `watches`, also whenever one of its files changes."""
 
     def __init__(self, stepper: Stepper, origin: Origin | None, *, watches: bool = False) -> None:
         super().__init__(stepper)
         self._origin = origin
         self._watches = watches
-        self._tried: Mapping[str, str] = {}  # the program's files as they were recorded last, or tried to be
+        self._tried: Mapping[str, str] = {}  # the program's files at the last attempt to record it
         self._is_recording = self._is_stopped = False
-        self._since = 0.0  # when the program was started
+        self._since = 0.0  # the time at which the program was started
         self._clock: Timer | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def mounted(self) -> None:
-        """Begin to look at the files, if that is wanted."""
+        """Start watching the files, if `watches` is set."""
         if self._watches:
             self.stepper.set_interval(LOOKS, self._look)
 
     def unmounted(self) -> None:
-        """Stop the program: its recording would not be shown."""
+        """Stop the program: no screen is left to show its recording."""
         if self._process is not None:
             self._process.kill()
 
@@ -54,7 +54,7 @@ class Rerecorder(Part[Stepper]):
 
     @key(
         "e", "edit the line, record again",
-        help="edit this line in $EDITOR; what you save is recorded again, at the same place",
+        help="edit this line in $EDITOR; saving records the program again",
     )  # fmt: skip
     def edit(self) -> None:
         """Open the editor on the current line; if the program was changed, record it again."""
@@ -66,7 +66,7 @@ class Rerecorder(Part[Stepper]):
         path = self._origin.source(place.file)
         if not path.is_file():
             is_recording = self._origin.is_recording
-            why = "This is a recording; its program is not in the same folder" if is_recording else "It is gone"
+            why = "This is a recording; its program is not in the same folder" if is_recording else "The file is gone"
             self.say(f"{why}: {home(path)}")
             return
         command = editor_command(path, place.line)
@@ -85,12 +85,14 @@ class Rerecorder(Part[Stepper]):
             self.say(problem, severity="warning")
         elif self._origin.is_recording:
             if _text(path) != before:
-                self.say("Saved. This is a recording: it stays as it is until you record the program again.")
+                self.say(
+                    "Saved. You opened a recording file, which stays unchanged until you record the program again."
+                )
         elif _text(path) != self._known(place.file):
             self._record()
 
     def _known(self, file: str) -> str:
-        """A file of the program as it was recorded, or tried to be."""
+        """The text of a program's file at the last attempt to record it, else as it was recorded."""
         return self._tried.get(file, _normalized(self.cursor.recording.sources.get(file, "")))
 
     # Watching
@@ -101,7 +103,7 @@ class Rerecorder(Part[Stepper]):
             return
         for file in self.cursor.recording.sources:
             path = self._origin.source(file)
-            text = _text(path) if path.is_file() else None  # an editor may be about to put a new one there
+            text = _text(path) if path.is_file() else None  # an editor may be replacing the file just now
             if text is not None and text != self._known(file):
                 self._record()
                 return
@@ -120,7 +122,7 @@ class Rerecorder(Part[Stepper]):
         self.stepper.run_worker(partial(self._run, self._origin), thread=True)
 
     def _tell(self) -> None:
-        """Say how long the program has been running; how long it will run is unknown."""
+        """Show how long the program has been running; its total time is unknown."""
         if self._origin is not None:
             seconds = round(monotonic() - self._since)
             took = f": {seconds} s" if seconds else " ..."
@@ -132,7 +134,7 @@ class Rerecorder(Part[Stepper]):
         self.stepper.call_later(self._recorded, self._recording(origin))
 
     def _recording(self, origin: Origin) -> Recording | str:
-        """The new recording, or why there is none."""
+        """The new recording, or a message that says why there is none."""
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder, tempfile.TemporaryFile() as output:
             out = str(Path(folder) / "run.tape")
             try:
@@ -157,16 +159,16 @@ class Rerecorder(Part[Stepper]):
             process.kill()
 
     def stop(self) -> None:
-        """Stop the program that is being recorded; where none is, take the banner away."""
+        """Stop the program that is being recorded; if there is none, remove the banner."""
         if not self._is_recording:
             self.stepper.say_above("")
             return
-        self._is_stopped = True  # it may not have begun yet
+        self._is_stopped = True  # the process may not have started yet
         if self._process is not None:
             self._process.kill()
 
     def _recorded(self, made: Recording | str) -> None:
-        """Show the new recording; or say why there is none, and keep the old one."""
+        """Show the new recording; if there is none, keep the old one and show why."""
         self._is_recording = False
         if self._clock is not None:
             self._clock.stop()
@@ -179,7 +181,7 @@ class Rerecorder(Part[Stepper]):
 
 
 def _text(path: Path) -> str | None:
-    """A file's text; None where it cannot be read."""
+    """The text of a file; None if it cannot be read."""
     try:
         return _normalized(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
@@ -187,12 +189,12 @@ def _text(path: Path) -> str | None:
 
 
 def _normalized(text: str) -> str:
-    r"""The text with `\n` between its lines and none at its end: no other difference is a change of the program."""
+    r"""The text with `\n` between its lines and none at its end, so that only other differences count as changes."""
     return "\n".join(text.splitlines())
 
 
 def _last_words(script: str, printed: str) -> str:
-    """`train.py:7 failed: NameError: name 'y' is not defined`, from what the program printed last."""
+    """`train.py:7 failed: NameError: name 'y' is not defined`, from the end of the program's output."""
     lines = printed.strip().splitlines()
     if not lines or not re.match(r"[\w.]+(Error|Exception|Interrupt|Warning)\b|[\w.]+:", lines[-1]):
         return ""

@@ -1,4 +1,4 @@
-"""Breakpoints and watches: setting them, listing them, running from one to the next."""
+"""Breakpoints and watches: the user sets and lists them, and runs from one to the next."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tui.time.breakpoints import Breakpoint, Breakpoints, StopKind, first_nan, h
 from tui.time.cursor import StepCursor
 from tui.widgets.prompt import Purpose
 
-SHORT = 2_000  # moments within which a condition is evaluated at once
-SET = "stop at a node, name, line or condition (grad.max() > 10); watch: stop when it changes"
-RUN = "run on to the next stop, back to the one before"
+SHORT = 2_000  # moments: in a pass up to this length, a condition is evaluated at once
+SET = "stop at a node, name, line or condition (grad.max() > 10); watch: stop when a tensor changes"
+RUN = "run to the next stop, or back to the previous one"
 
 
 class Stops(Part[Stepper]):
@@ -38,12 +38,12 @@ class Stops(Part[Stepper]):
         self.stepper.changed()
 
     def follow(self, old: StepCursor | None, new: StepCursor) -> None:
-        """Look for the same breakpoints in another pass."""
+        """Find the moments of the same breakpoints in another pass."""
         if old is None or old.timeline is not new.timeline:
             self.breakpoints = self.breakpoints.on(new, evaluate=_is_short(new))
             self._background.start(self._evaluate, new, self.breakpoints.unknown)
 
-    # Setting them
+    # Setting breakpoints
 
     @answers(
         Purpose("break at", "Enter: this node; or mul, w1, :7, grad.max() > 10", may_be_empty=True),
@@ -86,11 +86,11 @@ class Stops(Part[Stepper]):
     def _announce(self, new: Breakpoint) -> None:
         count, key = len(new.moments), self.stepper.key
         times = "once" if count == 1 else f"{count:,} times" if count else "nowhere in this pass"
-        keys = f"{key('run(1)')} runs on, {key('run(-1)')} back"
+        keys = f"{key('run(1)')} runs forward, {key('run(-1)')} back"
         self.say(f"{_word(new.kind)} at {new.text}: stops {times}; {keys}", 4)
 
     def _evaluate(self, cursor: StepCursor, conditions: tuple[Condition, ...]) -> None:
-        """Evaluate conditions in a thread: in a long recording that takes a while."""
+        """Evaluate conditions; runs in a thread, because a long recording takes a while."""
         for condition in conditions:
             self.stepper.call_later(self._evaluated, cursor, condition.text, held(cursor.timeline, condition))
 
@@ -102,16 +102,16 @@ class Stops(Part[Stepper]):
 
     @key(
         "B", "list breakpoints and watches",
-        help="list breakpoints and watches: go to one, remove one; pane {show_pane('watch')} shows them",
+        help="list breakpoints and watches, to go to or remove them; pane {show_pane('watch')} shows them",
     )  # fmt: skip
     def stops(self) -> None:
-        """List breakpoints and watches, to go to one or to remove one."""
+        """List breakpoints and watches; the user goes to one or removes some."""
         self.stepper.stop_playing()
         if self.breakpoints.every:
             self.open_page(StopsScreen(self.breakpoints, ascii=self.stepper.ascii), self._chosen)
         else:
             stop, watch = self.stepper.key("ask('break at')"), self.stepper.key("ask('watch')")
-            self.say(f"Nothing is set: {stop} sets a breakpoint, {watch} watches.", 4)
+            self.say(f"No breakpoint or watch is set: {stop} sets a breakpoint, {watch} a watch.", 4)
 
     def _chosen(self, answer: tuple[Breakpoints, Breakpoint | None] | None) -> None:
         if answer is None:
@@ -124,9 +124,9 @@ class Stops(Part[Stepper]):
     # Running
 
     @key("c", "run to the next breakpoint", 1, help=RUN)
-    @key("C", "run back to the breakpoint before", -1, help=RUN)
+    @key("C", "run back to the previous breakpoint", -1, help=RUN)
     def run(self, by: int) -> None:
-        """Go to the next breakpoint, or to the one before."""
+        """Go to the next or the previous stop."""
         if not self.breakpoints.every:
             stop = self.stepper.key("ask('break at')")
             self.say(f"No breakpoint is set: {stop} sets one, at a node, a line, a name or a condition.", 4)

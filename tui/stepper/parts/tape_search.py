@@ -1,4 +1,4 @@
-"""Finding rows of the tape by a text: going from match to match, and showing the matches alone."""
+"""Search in the tape: goes from match to match, or filters the tape to the matches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tui.time.search import found_nodes, matches
 from tui.widgets.prompt import Purpose
 from tui.widgets.tape import TapeView
 
-FIND = "find an operation, a name, a shape 24×3; the next match, the one before"
+FIND = "find an operation, a name or a shape 24×3; go to the next or previous match"
 
 
 class TapeSearch(Part[Stepper]):
@@ -19,11 +19,11 @@ class TapeSearch(Part[Stepper]):
 
     def __init__(self, stepper: Stepper) -> None:
         super().__init__(stepper)
-        self.found = ""  # which match the present moment is, of how many
-        self._text = ""  # what was searched for last
+        self.found = ""  # `mul: 2 of 7` if the current moment is a match, else empty
+        self._text = ""  # the last search
 
     def follow(self, old: StepCursor | None, new: StepCursor) -> None:
-        """Any other moment is no match."""
+        """Clear the count of matches: the cursor has left the match."""
         self._show("")
 
     def _show(self, found: str) -> None:
@@ -39,39 +39,39 @@ class TapeSearch(Part[Stepper]):
         """Go to the next match.
 
         Raises:
-            LookupError: there is none; the message is for the user.
+            LookupError: there is no match; the message is for the user.
         """
         if not matches(self.cursor, text):
-            raise LookupError(f"{text.strip()!r} is not in this pass")
+            raise LookupError(f"{text.strip()!r} does not occur in this pass")
         self._text = text
         self.find_next(1)
 
     @key("n", "to the next match", 1, help=FIND)
-    @key("N", "to the match before", -1, help=FIND)
+    @key("N", "to the previous match", -1, help=FIND)
     def find_next(self, by: int) -> None:
-        """Go to the next match of the last search, around the end; or to the one before."""
+        """Go to the next or the previous match of the last search, wrapping at the ends."""
         if not self._text:
             asks = self.stepper.key("ask('find')")
-            self.say(f"There is no search yet: {asks} begins one.", 3)
+            self.say(f"There is no search yet: {asks} searches.", 3)
             return
         found, position = matches(self.cursor, self._text), self.cursor.position
         if not found:
-            self.say(f"{self._text!r} is not in this pass.", 3)
+            self.say(f"{self._text!r} does not occur in this pass.", 3)
             return
         at = (bisect_right(found, position) if by > 0 else bisect_left(found, position) - 1) % len(found)
         self.cursor = self.cursor.to_moment(found[at])
         self._show(f"{self._text}: {at + 1:,} of {len(found):,}")
 
     @answers(
-        Purpose("filter", "show only rows with this: mul, w1, :7, 24×3; Enter: all", may_be_empty=True),
-        "f", "show only some rows", doing="searching", prepare=found_nodes,
-        help="show only the rows with a text; {escape} shows all again",
+        Purpose("filter", "show only rows with: mul, w1, :7, 24×3; Enter: all rows", may_be_empty=True),
+        "f", "filter the rows by a text", doing="searching", prepare=found_nodes,
+        help="show only rows that contain a text; {escape} shows all again",
     )  # fmt: skip
     def filter(self, text: str) -> None:
-        """Show only the rows in which a text is found; all of them for an empty text.
+        """Show only the rows that contain a text; all rows for an empty text.
 
         Raises:
-            LookupError: no row has it; the message is for the user.
+            LookupError: no row contains it; the message is for the user.
         """
         tape = self.stepper.query_one(TapeView)
         if not text.strip():
@@ -79,7 +79,7 @@ class TapeSearch(Part[Stepper]):
             return
         found = found_nodes(self.cursor, text)
         if not found:
-            raise LookupError(f"{text.strip()!r} is in no row of this pass")
+            raise LookupError(f"{text.strip()!r} occurs in no row of this pass")
         count, escape = len(self.cursor.timeline.rows), self.stepper.key("escape")
         tape.filter(found, f"{len(found):,} of {count:,} rows: {text.strip()}. {escape} shows all.")
 

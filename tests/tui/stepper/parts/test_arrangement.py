@@ -51,7 +51,7 @@ def test_on_a_wide_screen_the_tape_has_the_width_of_its_names(made, width, least
     assert made.left.styles.min_width == least
 
 
-def test_a_terminal_that_is_too_small_is_told_so(made):
+def test_a_too_small_terminal_shows_a_message(made):
     made.arrangement.fit(Size(50, 12))
     assert "-too-small" in made.stepper.classes
     assert made.notice.text.startswith("This terminal has 50×12 characters.\nThe stepper needs 60×18.")

@@ -33,7 +33,7 @@ def test_it_folds_and_unfolds():
     folding.fold()
     assert tape.prepared
     assert tape.folds
-    assert stepper.notices == ["What repeats is folded. <open_fold> or a click opens a fold, <fold> unfolds all."]
+    assert stepper.notices == ["Repetitions are folded. <open_fold> or a click opens a fold, <fold> unfolds all."]
     folding.fold()
     assert not tape.folds
     assert len(stepper.notices) == 1
@@ -43,4 +43,4 @@ def test_where_nothing_repeats_it_says_so():
     stepper, folding, _ = made(False)
     folding.fold()
     folding.open_fold()
-    assert stepper.notices == ["Nothing repeats in this tape.", "Nothing is folded: <fold> folds what repeats."]
+    assert stepper.notices == ["Nothing repeats in this tape.", "Nothing is folded: <fold> folds repetitions."]

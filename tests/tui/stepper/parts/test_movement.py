@@ -70,7 +70,7 @@ def test_every_question_is_answered_before_the_step(stepper):
     assert stepper.app.notices_cleared
 
 
-def test_stepping_back_is_not_asked_about(stepper):
+def test_stepping_back_asks_no_question(stepper):
     stepper.cursor = stepper.cursor.move(2)
     Movement(stepper, (FakeQuestions(1),)).move(-1)
     assert stepper.cursor.steps_done == 1

@@ -19,7 +19,7 @@ def with_nan():
 def test_it_looks_after_the_first_paint_and_warns():
     stepper, part = made(with_nan())
     part.next_nan()
-    assert stepper.notices == ["Still looking for NaN and infinity."]
+    assert stepper.notices == ["The search for NaN and infinity is still running."]
     assert (part.moments, part.warning) == (None, "")
     stepper.timers[0].callback()
     assert part.warning == "NaN or Inf: <next_nan>"
@@ -49,7 +49,7 @@ def test_where_all_is_finite_it_says_so():
     stepper, part = made(handmade.diamond())
     stepper.timers[0].callback()
     part.next_nan()
-    assert (part.warning, stepper.notices) == ("", ["No NaN and no infinity in this pass."])
+    assert (part.warning, stepper.notices) == ("", ["There is no NaN or infinity in this pass."])
 
 
 def test_a_pass_is_looked_through_once():

@@ -10,9 +10,9 @@ from tui.shell.clipboard import MOST
 from tui.stepper.copy_screen import CopyScreen
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
-from tui.stepper.parts.first_steps import HINTS, FirstSteps
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.movement import Movement
+from tui.stepper.parts.newcomer_hints import HINTS, NewcomerHints
 from tui.stepper.why_screen import WhyScreen
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.help import HelpScreen
@@ -78,14 +78,14 @@ def test_the_pane_that_has_the_focus_is_copied_first(stepper, monkeypatch, tmp_p
     assert stepper.notices[0].startswith("copied the leaves pane")
 
 
-def test_what_was_written_is_said(stepper):
+def test_a_notification_names_the_written_file(stepper):
     CopyExport(stepper)._exported("wrote graph.svg")
     assert stepper.notices == ["wrote graph.svg"]
 
 
 def test_a_newcomer_sees_each_hint_and_then_no_more():
     stepper = FakeStepper(handmade.diamond(), keys={"move(1)": ["j"]})
-    stepper.add(FirstSteps(stepper, wanted=True))
+    stepper.add(NewcomerHints(stepper, wanted=True))
     assert "Press j for its first step" in stepper.banner
     for hint in HINTS[1:]:
         stepper.cursor = stepper.cursor.move(1)
@@ -98,5 +98,5 @@ def test_a_newcomer_sees_each_hint_and_then_no_more():
 
 def test_nobody_else_sees_a_hint():
     stepper = FakeStepper(handmade.diamond())
-    stepper.add(FirstSteps(stepper, wanted=False))
+    stepper.add(NewcomerHints(stepper, wanted=False))
     assert stepper.banner == ""

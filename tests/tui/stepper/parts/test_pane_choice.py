@@ -61,7 +61,7 @@ def test_a_pane_is_chosen_marked_and_focused(screen):
     assert "[b on $accent-muted] 3 leaves [/]" in screen.tabs.text
 
 
-def test_tab_goes_round_and_leaves_out_what_is_empty_or_hidden(screen):
+def test_tab_cycles_and_skips_empty_and_hidden_panes(screen):
     panes, seen = PaneChoice(screen), []
     for _ in range(6):
         panes.turn_focus(1)

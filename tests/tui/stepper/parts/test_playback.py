@@ -59,8 +59,8 @@ def test_another_speed_goes_on_playing_and_has_its_limits(stepper):
     assert playback.speed == SPEEDS[0]
 
 
-def test_the_next_speed_is_told_while_it_stands_still(stepper):
+def test_changing_the_speed_while_stopped_shows_a_notification(stepper):
     playback = Playback(stepper, SimpleNamespace(moments=()))
     playback.faster(1)
-    assert stepper.notices == ["<play> plays 4 steps a second"]
+    assert stepper.notices == ["<play> plays 4 steps per second"]
     assert playback.speed == 0.0

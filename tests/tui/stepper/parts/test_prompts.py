@@ -70,7 +70,7 @@ async def test_a_refusal_leaves_it_open(made):
     assert made.stepper.focused is None
 
 
-async def test_what_is_slow_is_prepared_first(made):
+async def test_slow_answers_are_prepared_first(made):
     prepared.clear()
     await made.prompts.answer("place", "here")
     assert (prepared, made.part.heard) == (["here"], ("at here",))

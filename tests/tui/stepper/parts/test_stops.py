@@ -21,7 +21,7 @@ def test_a_breakpoint_is_set_shown_and_removed():
     stops.break_at("add")
     assert (stops.moments, stops.nodes) == ((2, 5), {3})
     assert stepper.changes == before + 1
-    assert stepper.notices == ["breakpoint at add: stops 2 times; <run(1)> runs on, <run(-1)> back"]
+    assert stepper.notices == ["breakpoint at add: stops 2 times; <run(1)> runs forward, <run(-1)> back"]
     stops.break_at("add")
     assert (stops.moments, stops.nodes) == ((), frozenset())
     assert stepper.notices[-1] == "removed the breakpoint at add"
@@ -38,7 +38,7 @@ def test_an_empty_text_means_the_current_node():
 
 
 @pytest.mark.parametrize(("text", "error"), [("q", LookupError), ("grad > loss", ExpressionError)])
-def test_what_is_no_place_and_no_condition_is_refused(text, error):
+def test_a_text_that_is_neither_place_nor_condition_is_refused(text, error):
     stops = made()[1]
     with pytest.raises(error):
         stops.break_at(text)
@@ -52,7 +52,7 @@ def test_in_a_long_recording_a_condition_is_evaluated_in_the_background(monkeypa
     assert stops.moments == (8,)
     assert [one.split(" ...")[0] for one in stepper.notices] == [
         "evaluating grad == 21 at every step",
-        "breakpoint at grad == 21: stops once; <run(1)> runs on, <run(-1)> back",
+        "breakpoint at grad == 21: stops once; <run(1)> runs forward, <run(-1)> back",
     ]
 
 
@@ -80,10 +80,10 @@ def test_running_goes_to_the_next_stop_and_back():
     assert stepper.notices[-1] == "No breakpoint before this moment."
 
 
-def test_the_list_leads_to_a_stop_and_keeps_what_is_left():
+def test_the_list_goes_to_a_stop_and_keeps_the_remaining_ones():
     stepper, stops = made()
     stops.stops()
-    assert stepper.notices[-1].startswith("Nothing is set: <ask('break at')> sets a breakpoint")
+    assert stepper.notices[-1].startswith("No breakpoint or watch is set: <ask('break at')> sets a breakpoint")
     stops.break_at("add")
     stops.watch("y")
     stops.stops()

@@ -44,12 +44,12 @@ def test_any_other_moment_is_no_match(made):
     assert search.found == ""
 
 
-def test_what_is_nowhere_is_refused_and_the_search_before_goes_on(made):
+def test_a_text_without_a_match_is_refused_and_the_last_search_stays(made):
     stepper, search, _ = made
     search.find_next(1)
-    assert stepper.notices == ["There is no search yet: <ask('find')> begins one."]
+    assert stepper.notices == ["There is no search yet: <ask('find')> searches."]
     search.find("add")
-    with pytest.raises(LookupError, match="'conv' is not in this pass"):
+    with pytest.raises(LookupError, match="'conv' does not occur in this pass"):
         search.find("conv")
     search.find_next(1)
     assert search.found == "add: 1 of 1"
@@ -67,6 +67,6 @@ def test_a_filter_shows_the_matches_alone_until_it_ends(made):
 
 
 def test_a_filter_without_a_match_is_refused(made):
-    with pytest.raises(LookupError, match="'conv' is in no row of this pass"):
+    with pytest.raises(LookupError, match="'conv' occurs in no row of this pass"):
         made[1].filter("conv")
     assert not made[2].is_filtered

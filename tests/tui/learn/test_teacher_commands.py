@@ -162,7 +162,7 @@ class TestGrading:
         assert self.grade(folder, "mean") == Exit.OK
         out = capfd.readouterr().out
         assert "✓  ann" in out
-        assert "1 of 2 solve their exercise" in out
+        assert "1 of 2 files solve their exercise" in out
 
     @pytest.mark.slow
     @pytest.mark.skipif(os.name != "posix", reason="needs links")

@@ -1,4 +1,4 @@
-"""Names of tensors, nodes and lines of code in a picture: the program's own names where it has any."""
+"""How pictures name tensors, operations and lines of code: by the program's own names where there are any."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def code_at(recording: Recording, place: Place, width: int) -> str:
 
 
 def usual_dtype(recording: Recording, tensors: Iterable[int]) -> str:
-    """The dtype of most tensors, which need not be repeated at each of them."""
+    """The dtype of most of these tensors: boxes name only other dtypes."""
     counts = Counter(recording.tensors[tensor].dtype for tensor in tensors)
     return max(sorted(counts), key=lambda dtype: counts[dtype], default="")

@@ -39,7 +39,7 @@ def verify(folder: str) -> int:
     if wrong:
         print(f"\n{count}, {wrong} problem{'s' if wrong != 1 else ''}", file=sys.stderr)
         return Exit.NOT_SOLVED
-    print(f"{count}: every claim holds, every checker catches every mistake that was tried")
+    print(f"{count}: every claim holds, and the checkers catch every mistake that was tried")
     return Exit.OK
 
 
@@ -63,12 +63,12 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
         print()
     else:
         solved = sum(one.passed for one in results)
-        print(f"\n{solved} of {len(results)} solve their exercise")
+        print(f"\n{solved} of {len(results)} files solve their exercise")
     return Exit.OK
 
 
 def _why(one: Graded) -> str:
-    """In a few words, why a file does not solve its exercise; empty if it does."""
+    """Why a file does not solve its exercise, in a few words; empty if it does."""
     verdict = one.verdict
     if verdict is None:
         return one.problem or ""

@@ -1,12 +1,12 @@
-"""What was clicked in a text: a node's number or name, `loss (%16)`, or a step, `step 5`."""
+"""Finds the node or step that was clicked in a text: `%3 mul`, `loss (%16)`, `step 5`."""
 
 from __future__ import annotations
 
 import re
 
 from tui.time.cursor import StepCursor
-from tui.time.naming import names
-from tui.widgets.look import STYLES
+from tui.time.node_names import names
+from tui.widgets.role_styles import STYLES
 from tui.widgets.styled_text import StyledLine, plain
 
 NODE = re.compile(r"(?:[^\s(]+ \()?%(\d{1,18})(?:\)| \w+)?")  # `loss (%16)`, `%3 mul`
@@ -15,7 +15,7 @@ NAMED = (STYLES["name"], STYLES["leaf"])
 
 
 def moment_at(cursor: StepCursor, row: StyledLine, column: int) -> int | None:
-    """The moment that is named in a row of text at a column; None if there is none."""
+    """The moment of the node or step that a row of text names at a column; None if it names none."""
     text = plain(row)
     if step := _at(STEP, text, column):
         start, last = len(cursor.timeline.forward), cursor.timeline.last

@@ -1,4 +1,4 @@
-"""The borders of history in a picture: tensors that were detached or computed off the tape, and from what."""
+"""The ends of history in a picture: tensors that were detached or computed off the tape, and their sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from microtape.recording.model.model import BorderKind, BorderRecord, NodeRecord
 from microtape.recording.model.moment import Moment
 from viz.basics.graph import Row
 from viz.planning.dataflow import Cut
-from viz.planning.naming import call_title, location, operand_name, tensor_name
+from viz.planning.display_names import call_title, location, operand_name, tensor_name
 
 WORDS: dict[BorderKind, str] = {
     "detach": "detached",
@@ -33,7 +33,7 @@ class HistoryEnd:
 
 
 def history_end(now: Moment, ref: TensorRef) -> HistoryEnd | None:
-    """The border that produced this version of a tensor, None if there is none."""
+    """The end of history at this version of a tensor; None if its history does not end here."""
     by_output = now.timeline.borders
     border = by_output.get(ref)
     if border is None or (border.in_place and border.kind != "detach"):

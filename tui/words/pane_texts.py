@@ -16,14 +16,14 @@ from tui.words.remedy import remedy
 from tui.words.sentence import title
 from tui.words.worked_rule import filled_formula, worked_rule
 
-LABEL = 9  # the column of words on the left
+LABEL = 9  # the width of the labels on the left
 SHORTEST = 12  # characters: enough to describe nearly any array
 SUMMED = 16  # characters: enough to describe any array, `-8.4e-11 ± 0.017`, because a sum must show its total
-MANY = 12  # entries of a list; of a longer list the rest is counted
+MANY = 12  # the most entries of a list; the rest is only counted
 
 
-class Describer:
-    """Describes a moment in lines of a certain width. `limit` cuts long lists short (None: never)."""
+class PaneTexts:
+    """The texts of the panes at a moment, in lines of a given width. `limit` shortens long lists (None: never)."""
 
     def __init__(self, cursor: StepCursor, width: int = 100, *, limit: int | None = MANY) -> None:
         self.cursor = cursor
@@ -33,10 +33,10 @@ class Describer:
     # The node pane
 
     def node(self) -> Iterator[Line]:
-        """The current node: its rule, what it received, what it kept, what it sent and to which nodes."""
+        """The current node: its rule, the gradient it received, the tensors it kept, and the gradients it sent."""
         cursor = self.cursor
         if cursor.focus is None:
-            yield line(Span("What runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
+            yield line(Span("Which node runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
             return
         node = cursor.timeline.node(cursor.focus)
         if cursor.step is None:
@@ -49,7 +49,7 @@ class Describer:
             yield line(self._label(""), Span(f"inside the step: {cursor.part + 1} of {count} phases done", "dim"))
 
     def operation(self, node: NodeRecord) -> Iterator[Line]:
-        """A node that backward has not reached: its operands, its result, and what it keeps."""
+        """A node that backward has not reached: its operands, its result, and the tensors it keeps."""
         yield from self._heading(node)
         yield from self._operation(node)
 
@@ -66,7 +66,7 @@ class Describer:
             yield line(self._label("rule"), Span("   ".join(p for p in node.formula.split("  ") if p), "op"))
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
-        """A node before backward: its operands, its result, and what it keeps."""
+        """A node before backward: its operands, its result, and the tensors it keeps."""
         cursor = self.cursor
         for i, operand in enumerate(node.operands):
             label = "operands" if i == 0 else ""
@@ -110,7 +110,7 @@ class Describer:
         if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
         elif step.freed and cursor.is_over("free"):
-            yield line(self._label("freed"), Span("the values that it kept", "dim"))
+            yield line(self._label("freed"), Span("the tensors that it kept", "dim"))
         if step.made and cursor.is_over("free"):
             yield line(self._label("recorded"), *sentence_list([title(self.cursor, n) for n in step.made], 6))
 
@@ -139,7 +139,7 @@ class Describer:
         )  # fmt: skip
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
-        """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers, of an array those of one element."""
+        """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""
         found = worked_rule(self.cursor, step, one.output)
         width = max((self.width - LABEL - 30) // 3, SUMMED // 2)
         if found is None or one.term is None:
@@ -283,7 +283,7 @@ class Describer:
         return line(self._label(label), *before, "  " if before else "", *self._array(value, self.width - used, role))
 
     def _array(self, value: Value | None, width: int, role: Role) -> Line:
-        """A value, followed by its shape if it is only described."""
+        """A value, followed by its shape if the elements are not listed."""
         shape = f"   {format_shape(value.shape)}" if value is not None and value.shape else ""
         span = self._value(value, width - len(shape), role)
         return line(span, Span("" if span.text.startswith("[") else shape, "dim"))

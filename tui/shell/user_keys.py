@@ -1,4 +1,4 @@
-"""The user's own keys for the stepper, read from a file. `microtape keys` prints the current ones in its format."""
+"""The user's own keys for the stepper, read from a file. `microtape keys` prints the current keys in its format."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _key(key: str, path: Path, action: str) -> str:
     last = re.sub(r"^((ctrl|shift|alt|super|meta)\+)+", "", key)
     if last in NAMED or len(last) == 1 or key_to_character(last) is not None:
         return key
-    raise KeysError(f"{path}: {action}: there is no key {key!r}; keys are such as n, N, ?, f5, ctrl+n, shift+up")
+    raise KeysError(f"{path}: {action}: there is no key {key!r}; examples of keys: n, N, ?, f5, ctrl+n, shift+up")
 
 
 def _check_unique(keys: Keymap, path: Path) -> None:
@@ -85,7 +85,7 @@ def _check_unique(keys: Keymap, path: Path) -> None:
         for key in every:
             if key in owners:
                 both = f"{owners[key]} and {action}"
-                raise KeysError(f"{path}: {key} is the key of both {both}: give one of them another key")
+                raise KeysError(f"{path}: {key} is bound to both {both}: give one of them another key")
             owners[key] = action
 
 
@@ -99,7 +99,7 @@ def actions_of(screen: Screen[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def rebind(screen: Screen[Any], keymap: Keymap) -> None:
-    """Give a screen's actions other keys."""
+    """Bind a screen's actions to the user's keys."""
     bindings: dict[str, list[Binding]] = {}
     for _, binding in screen._bindings:
         bindings.setdefault(binding.action, []).append(binding)
@@ -108,8 +108,8 @@ def rebind(screen: Screen[Any], keymap: Keymap) -> None:
     screen._bindings = BindingsMap(binding for every in bindings.values() for binding in every)
 
 
-def give_way(screen: Screen[Any], widgets: Iterable[Widget]) -> None:
-    """Remove the screen's keys from widgets: `j` scrolls only if the user has not made it the key of an action."""
+def unbind_screen_keys(screen: Screen[Any], widgets: Iterable[Widget]) -> None:
+    """Remove the screen's keys from widgets: `j` scrolls only if the user has not bound it to an action."""
     for widget in widgets:
         for key in screen._bindings.key_to_bindings:
             widget._bindings.key_to_bindings.pop(key, None)

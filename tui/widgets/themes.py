@@ -1,15 +1,11 @@
-"""The themes, and the style of each role that a text can have."""
+"""The colour themes of the terminal screens."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from textual.content import Content
 from textual.theme import BUILTIN_THEMES, Theme
-
-from tui.shell.spans import Line, Role, shown
-from tui.widgets.styled_text import StyledLine, TextSegment, joined
 
 DARK = Theme(
     name="microtape-dark",
@@ -60,7 +56,7 @@ COLOURBLIND = Theme(
 
 
 def _ansi(like: str, muted: str, current: str, delivered: str, failed: str, **colours: Any) -> Theme:
-    """A theme of the terminal's own sixteen colours, derived from one of Textual's."""
+    """A theme in the terminal's own sixteen colours, derived from one of Textual's themes."""
     variables = {
         "text-muted": muted, "text-disabled": muted, "foreground-muted": muted, "text": "ansi_default",
         "accent-muted": current, "primary-muted": delivered, "error-muted": failed,
@@ -81,27 +77,3 @@ ANSI_LIGHT = _ansi(
     success="ansi_green", accent="ansi_magenta", panel="ansi_white",
 )  # fmt: skip
 THEMES = {"dark": DARK, "light": LIGHT, "colourblind": COLOURBLIND, "ansi": ANSI_DARK, "ansi-light": ANSI_LIGHT}
-
-STYLES: dict[Role, str] = {
-    "": "",
-    "label": "$text-muted",
-    "dim": "$text-muted",
-    "strong": "bold",
-    "op": "$text-warning",
-    "leaf": "bold $text-success",
-    "name": "bold $text-primary",
-    "value": "$text-secondary",
-    "gradient": "bold $text-accent",
-    "good": "$text-success",
-    "bad": "bold $text-error",
-}
-
-
-def content(spans: Line, *, ascii: bool = False) -> Content:
-    """The line with the styles of its roles, for Textual's own widgets."""
-    return Content.assemble(*((shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans))
-
-
-def styled(spans: Line, *, ascii: bool = False) -> StyledLine:
-    """The line with the styles of its roles, for widgets that draw their own lines."""
-    return joined(TextSegment(shown(span.text, ascii=ascii), STYLES[span.role]) for span in spans)

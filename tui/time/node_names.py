@@ -1,4 +1,4 @@
-"""The names of a timeline's nodes, and the nodes that a text names."""
+"""The user's names for nodes, and the search for the nodes that a text names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def names(timeline: Timeline, node: int) -> tuple[str, ...]:
 
 
 def _in_file(place: Place, file: PurePath) -> bool:
-    """Whether the place is in that file, given by its path or the last parts of it."""
+    """Whether the place is in that file, which is given by its path or the last parts of its path."""
     return PurePath(place.file).parts[-len(file.parts) :] == file.parts if file.parts else True
 
 

@@ -1,4 +1,4 @@
-"""Draws styled text as Textual strips, for widgets that render their own lines."""
+"""Renders styled text as Textual strips, for widgets that draw their own lines."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from textual.widget import Widget
 from tui.widgets.styled_text import StyledLine
 
 
-class Brush:
-    """Draws on one widget. Styles are cached, because Textual computes them at every access."""
+class StripRenderer:
+    """Renders text for one widget. Styles are cached, because Textual computes them at every access."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._styles: dict[str, RichStyle] = {}
 
     def clear(self) -> None:
-        """Forget the styles: colours have changed."""
+        """Clear the cache of styles: colours have changed."""
         self._styles.clear()
 
     def style(self, name: str) -> RichStyle:
-        """A style as Rich knows it, on top of the widget's own."""
+        """The Rich style for a Textual style, on top of the widget's own."""
         style = self._styles.get(name)
         if style is None:
             style = self._styles[name] = (self._widget.visual_style + Style.parse(name)).rich_style
@@ -34,5 +34,5 @@ class Brush:
         return Strip([Segment(segment.text, self.style(segment.style)) for segment in text])
 
     def line(self, text: StyledLine, width: int) -> Strip:
-        """The styled text as a strip that is cut or filled to a width."""
+        """The styled text as a strip, cut or padded to a width."""
         return self.strip(text).adjust_cell_length(width, self.style(""))

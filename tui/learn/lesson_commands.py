@@ -12,7 +12,7 @@ from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, find_divergence
-from lessons.checking.report import Said, report
+from lessons.checking.verdict_report import Said, report
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
@@ -97,7 +97,7 @@ def check_file(desk: Desk, lesson: Lesson) -> int:
         return Exit.OK
     if (found := find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
         shows = f"{desk.command('step', lesson.name)}  shows it in the stepper"
-        tell(desk, [Said(""), Said(found.told()), Said(shows)])
+        tell(desk, [Said(""), Said(found.in_words()), Said(shows)])
     else:
         desk.print(f"\n{desk.command('hint', lesson.name)}  helps")
     return Exit.NOT_SOLVED
@@ -184,7 +184,7 @@ def step(desk: Desk, lesson: Lesson) -> int:
         return Exit.OK
     moment = found.step
     desk.print(found.check.title)
-    desk.print(found.told())
+    desk.print(found.in_words())
     _print_step(desk, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
     return Exit.OK
 

@@ -5,7 +5,7 @@ import pytest
 import microtape as mt
 from lessons.model.header import LessonError
 from lessons.model.lesson import Prediction
-from lessons.model.predict import is_given_away, is_right, right_answer
+from lessons.model.predictions import is_given_away, is_right, right_answer
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pytest
 import microtape as mt
 from lessons import load_course
 from lessons.checking.compare_recordings import first_different_step, first_wrong_step, reply_to_claim
-from lessons.checking.faults import FAULTS, injected
 from lessons.checking.record import record_check, record_program
+from lessons.checking.wrong_engines import FAULTS, injected
 from lessons.model import fault_names
 
 COURSE = load_course()

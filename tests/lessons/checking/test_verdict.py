@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.checking.checker import check, expected_of
 from lessons.checking.observe import observe
-from lessons.checking.report import report
+from lessons.checking.verdict import check, expected_of
+from lessons.checking.verdict_report import report
 from lessons.model.header import LessonError
 from lessons.model.load import load_course
 from tests.support.lesson_folder import CHECK, EXERCISE, write_lesson
@@ -192,7 +192,7 @@ class TestUnderAttack:
     @pytest.mark.sampled(4)
     @pytest.mark.parametrize("stream", ["1", "2", "3", "4", "5"])
     def test_a_fake_report(self, say, stream):
-        fake = '{"word": "", "event": "observed", "name": "three", "value": 6}\\n{"event": "end"}\\n'
+        fake = '{"token": "", "event": "observed", "name": "three", "value": 6}\\n{"event": "end"}\\n'
         said = say(f"import os\ntry:\n    os.write({stream}, b'{fake}')\nexcept OSError: pass\ndouble = lambda x: 7\n")
         assert "    your code gave  7\n    expected        6" in said
 
@@ -269,7 +269,7 @@ class TestUnderAttack:
         [
             "for name in list(sys.modules): sys.modules[name] = None",
             "sys.modules.clear()",
-            "from lessons.checking import child, plain; plain.plain = child.plain = lambda *_: 6",
+            "from lessons.checking import observe_child as a, plain_data as b; a.plain = b.plain = lambda *_: 6",
             "import json; json.dumps = json.loads = lambda *_, **__: '{}'",
             "import os; os.write = lambda *_: 1",
             "import __main__; __main__.main.__globals__['plain'] = lambda *_: 6",

@@ -19,11 +19,11 @@ BY_DESIGN = [
     "Engine errors are subclasses of the exceptions that PyTorch raises and have its text (with `microtape` for "
     "`torch`), followed by lines of your program, such as those that saved a tensor and overwrote it.",
     "Where PyTorch warns once per process, microtape follows Python's warning filters.",
-    "There are no Modules and optimisers, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
+    "There are no Modules, no optimisers, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
     "A backward pass runs in the thread that calls it, and sequence numbers count through the whole process. PyTorch "
     "counts separately in each thread.",
-    "A recorded backward pass (`create_graph=True`) leaves other nodes in the graph than PyTorch's, as it records the "
-    "formulas that you can read. Values, flags and errors are the same.",
+    "A recorded backward pass (`create_graph=True`) adds other nodes to the graph than PyTorch's, because it records the "
+    "formulas as they are written here. Values, flags and errors are the same.",
     "`is_grads_batched=True` and `vectorize=True` run the passes one by one; PyTorch runs them as one.",
     "`conj()` copies; PyTorch's is a view. From the same seed, PyTorch's `bernoulli_(p)` and `dropout` draw other "
     "numbers on Intel's processors than elsewhere; microtape draws the latter everywhere.",
@@ -31,7 +31,7 @@ BY_DESIGN = [
     "node checks the shapes of its arguments and results; PyTorch does not check them.",
     "If an unpack hook returns a tensor of another shape than the saved one, and a formula cannot use it, numpy's "
     "ValueError is raised; PyTorch raises a RuntimeError.",
-    "`fill_` and `masked_fill_` of whole numbers with a value that requires grad are not recorded; PyTorch records "
+    "`fill_` and `masked_fill_` of an integer tensor with a value that requires grad are not recorded; PyTorch records "
     "them, and its backward fails.",
     "A `GradientEdge` has two fields; PyTorch's has a third, which keeps the graph alive, as the node does here. There "
     "are no in-place views (`t_`, `unsqueeze_`, ...).",
@@ -43,7 +43,7 @@ HEAD = """# Known differences from PyTorch
 A program whose first line is `import torch as mt` does the same with `import microtape as mt`: the tests compare
 values, flags, messages and the order in which nodes are evaluated with PyTorch 2.13, program by program. This page
 lists the known differences and their reasons. `python -m tests.support.differences_page` generates it from the tables
-of the tests; each entry about autograd and the operations belongs to a test that fails once the difference is gone.
+of the tests; each entry about autograd and the operations belongs to a test that fails when the difference disappears.
 """
 
 

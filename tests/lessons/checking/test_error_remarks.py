@@ -1,4 +1,4 @@
-"""Remarks on errors: each error is really raised here, so that no remark outlives its message."""
+"""Remarks on errors. The tests raise each error, so that a remark fails when the error's message changes."""
 
 import numpy as np
 import pytest

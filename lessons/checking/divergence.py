@@ -22,7 +22,7 @@ class Divergence(NamedTuple):
     recording: Recording
     step: WrongStep | None  # None: backward did the same, so the difference is elsewhere
 
-    def in_words(self) -> str:
+    def told(self) -> str:
         """The divergence in words."""
         if self.step is None:
             return "The backward passes of your code match the solution's; the difference is elsewhere."

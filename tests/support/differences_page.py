@@ -19,11 +19,11 @@ BY_DESIGN = [
     "Engine errors are subclasses of the exceptions that PyTorch raises and have its text (with `microtape` for "
     "`torch`), followed by lines of your program, such as those that saved a tensor and overwrote it.",
     "Where PyTorch warns once per process, microtape follows Python's warning filters.",
-    "There are no Modules, no optimisers, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
+    "There are no Modules and optimisers, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
     "A backward pass runs in the thread that calls it, and sequence numbers count through the whole process. PyTorch "
     "counts separately in each thread.",
-    "A recorded backward pass (`create_graph=True`) adds other nodes to the graph than PyTorch's, because it records "
-    "the formulas as they are written here. Values, flags and errors are the same.",
+    "A recorded backward pass (`create_graph=True`) leaves other nodes in the graph than PyTorch's, as it records the "
+    "formulas that you can read. Values, flags and errors are the same.",
     "`is_grads_batched=True` and `vectorize=True` run the passes one by one; PyTorch runs them as one.",
     "`conj()` copies; PyTorch's is a view. From the same seed, PyTorch's `bernoulli_(p)` and `dropout` draw other "
     "numbers on Intel's processors than elsewhere; microtape draws the latter everywhere.",

@@ -110,7 +110,7 @@ class LessonActionsScreen(Screen[None]):
         self.call_later(self._show_title)
         if failed_checks(verdict) and (found := find_divergence(self.lesson.exercise, verdict, file)) is not None:
             opens = Said(f"{first}d opens it in the stepper.", "dim")
-            self._say(*said, Said(""), Said(found.in_words()), opens, title="check")
+            self._say(*said, Said(""), Said(found.told()), opens, title="check")
 
     def action_where(self) -> None:
         """Open the stepper on the learner's file where it differs from the solution."""
@@ -129,7 +129,7 @@ class LessonActionsScreen(Screen[None]):
                 Said("There are no steps to show: the failed check records no backward pass of microtape.", "dim")
             )
             return
-        self._say(Said(found.check.title, "strong"), Said(found.in_words()))
+        self._say(Said(found.check.title, "strong"), Said(found.told()))
         stepper = DivergenceStepper(cursor_at(found), ascii=self._ascii)
         self.call_later(self.app.push_screen, stepper)
 

@@ -97,7 +97,7 @@ def check_file(desk: Desk, lesson: Lesson) -> int:
         return Exit.OK
     if (found := find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))) is not None:
         shows = f"{desk.command('step', lesson.name)}  shows it in the stepper"
-        tell(desk, [Said(""), Said(found.in_words()), Said(shows)])
+        tell(desk, [Said(""), Said(found.told()), Said(shows)])
     else:
         desk.print(f"\n{desk.command('hint', lesson.name)}  helps")
     return Exit.NOT_SOLVED
@@ -184,7 +184,7 @@ def step(desk: Desk, lesson: Lesson) -> int:
         return Exit.OK
     moment = found.step
     desk.print(found.check.title)
-    desk.print(found.in_words())
+    desk.print(found.told())
     _print_step(desk, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
     return Exit.OK
 

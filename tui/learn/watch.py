@@ -50,7 +50,7 @@ def _check(desk: Desk, lesson: Lesson) -> None:
     if not verdict.passed:
         found = find_divergence(lesson.exercise, verdict, desk.workspace.exercise(lesson))
         if found is not None:
-            desk.print(f"\n{found.in_words()}")
+            desk.print(f"\n{found.told()}")
     desk.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")
 
 

@@ -1,9 +1,9 @@
-# What .ci/run and .ci/long share: a copy of the files, and parts that are timed. Sourced, after `set -euo pipefail`.
+# Functions of .ci/run and .ci/long: copy the files, install tools, time the parts. Source it after `set -euo pipefail`.
 
-# Many tests start Python. Where this is set, each start compiles everything it imports.
+# Many tests start Python. If this variable were set, each start would compile all its imports again.
 unset PYTHONDONTWRITEBYTECODE
 
-# The files as they are now, copied to a folder of their own and entered, so that your .venv is neither used nor touched.
+# Copies the files, committed or not, to a temporary folder and enters it, so that your .venv is neither used nor changed.
 enter_a_copy() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
@@ -12,7 +12,7 @@ enter_a_copy() {
     cd "$work"
 }
 
-# What some tests want beside Python, installed where we may, else named.
+# require PROGRAM:PACKAGE...: installs the programs that are missing. If that is not possible, lists them and exits.
 require() {
     local missing=()
     for tool in "$@"; do
@@ -28,7 +28,7 @@ require() {
         command -v "${tool%:*}" >/dev/null || missing+=("${tool%:*} (Debian's package ${tool#*:})")
     done
     ((${#missing[@]})) || return 0
-    printf '\nThese programs are missing, and could not be installed here (that takes root, apt-get and a network):\n' >&2
+    printf '\nThese programs are missing and could not be installed (that needs root, apt-get and a network):\n' >&2
     printf '    %s\n' "${missing[@]}" >&2
     exit 2
 }
@@ -36,7 +36,7 @@ require() {
 summary=()
 failed=0
 
-# part NAME COMMANDS: runs them, stopping at the first that fails, and remembers how long that took.
+# part NAME COMMANDS: runs the commands up to the first that fails, and notes the outcome and the time for the summary.
 part() {
     local began=$SECONDS outcome=ok taken
     printf '\n== %s\n' "$1"
@@ -46,11 +46,11 @@ part() {
     printf -- '-- %s: %s, %s\n' "$1" "$outcome" "$taken"
 }
 
-# Prints the table; the status is that of the whole.
+# Prints the summary and exits, with status 1 if a part failed.
 finish() {
     printf '\n== summary\n'
     printf '%s\n' "${summary[@]}"
-    printf '%6s  %s\n' "$(clock $SECONDS)" "altogether"
+    printf '%6s  %s\n' "$(clock $SECONDS)" "total"
     exit $failed
 }
 

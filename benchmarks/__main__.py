@@ -88,7 +88,7 @@ def measure(
 
 
 def attempted(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a check up to its failure, if it fails: the others still run."""
+    """The findings of a check, up to its failure if it fails, so that the other checks still run."""
     try:
         yield from findings
     except (RuntimeError, OSError) as error:

@@ -40,11 +40,11 @@ class Finding:
 
 
 Check = Callable[[dict[str, Engine], bool], Iterator[Finding]]
-"""Takes the engines, and whether to measure only briefly."""
+"""A check: takes the engines, and whether to measure only briefly."""
 
 
 def _median_ratio(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> float:
-    """Our time over that of the other: the median over the rounds."""
+    """The median over the rounds of our time divided by the other's."""
     return ratios(interleaved({OURS: ours, "other": other}, rounds, 0.05), OURS)["other"].median
 
 
@@ -90,8 +90,8 @@ def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     yield Finding("`import microtape` beyond numpy's import", 1e3 * float(np.median(times)), "ms", 20)
 
 
-def place(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
-    """The cost for an operation to keep its source line: the statements of `attach` for this, timed by themselves."""
+def source_lines(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+    """The cost of keeping an operation's source line: times only the statements of `attach` that do so."""
     from microtape.basics.call_site import LIBRARY_FILES
     from microtape.tape.node import Node
 
@@ -276,7 +276,7 @@ def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
 CHECKS: dict[str, Check] = {
     "recording": recording,
     "imports": imports,
-    "place": place,
+    "source lines": source_lines,
     "watching": watching,
     "memory": memory,
     "growth": growth,

@@ -57,7 +57,7 @@ class Tape(Engine):
         raise NotImplementedError
 
     def constant(self, value: Any) -> Any:
-        """An array as the engine wants its constants."""
+        """An array in the form of the engine's constants."""
         raise NotImplementedError
 
     def prepare(self, workload: Workload) -> Run:
@@ -221,7 +221,7 @@ class Micrograd(Tape):
 
 
 class Tinygrad(Tape):
-    """tinygrad, which compiles: it needs a compiler for its CPU device, and pays off with large arrays."""
+    """tinygrad. It compiles programs, so it needs a compiler for its CPU device and is fast only on large arrays."""
 
     name = "tinygrad"
 

@@ -131,7 +131,7 @@ def penalty(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def rnn(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """Work that does not depend on the previous step is done for all steps at once: x W, the gradients of W, U, b."""
+    """Work that is independent of the previous step is done for all steps at once: x W, the gradients of W, U and b."""
     w, u, b, first = parameters
     *inputs, weights = constants
     x = np.concatenate(inputs)
@@ -160,7 +160,7 @@ def rnn(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
 
 
 def elementwise(parameters: Sequence[Array], constants: Sequence[Any]) -> Run:
-    """Of each round of five operations, two arrays are kept for backward."""
+    """Each round of five operations keeps two arrays for backward."""
     x, a, b = parameters
     (c,) = constants
 

@@ -1,9 +1,9 @@
 """Instruction counts under callgrind: they catch regressions that are too small for noisy timings.
 
 One process imports everything and forks a child that ends at once, a child that runs a reference, and one for each
-workload. The instructions of a workload are its child's count minus that of the first child. Stored are ratios to the
-reference, a twenty-line tape that does the same kind of work (small objects, calls, numpy on small arrays), because
-such a ratio hardly changes with the patch versions of Python and numpy.
+workload. The instructions of a workload are its child's count minus that of the first child. The file stores their
+ratios to the reference, a twenty-line tape that does the same kind of work (small objects, calls, numpy on small
+arrays). Such a ratio hardly changes with the patch versions of Python and numpy.
 
     python -m benchmarks.instructions            count and compare with the stored ratios
     python -m benchmarks.instructions --store    store the counts of this Python version, after an improvement

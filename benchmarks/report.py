@@ -125,11 +125,13 @@ takes about 43,000, forward and backward together; the floor takes 10,000 for th
   this network takes 2,100, and a tenth more time than the formulas alone. The difference is spread over all that the
   small tape lacks: promotion, versions, hooks, captures, views, modes, ownership, source lines, observers, checks of
   arguments. Inlining `record`, `attach` and `new_tensor` into their callers gains 3 %.
-- Of a target relative to numpy by hand, the tape may take what formulas alone leave of it: see the missed targets.
+- If a target is relative to numpy by hand, the tape may take only the rest that *formulas alone* leaves of it: see the
+  missed targets.
 
-The floors compute the same loss and the same gradients in the order that suits numpy. That of the RNN multiplies all
-steps by W at once, and computes each weight's gradient in one product; that of the gathers is a single gather; that of
-the convolution keeps the columns of im2col; that of the double backward uses forward mode through the gradient.
+The floors compute the same loss and the same gradients in the order that suits numpy. The floor of the RNN multiplies
+all steps by W at once, and computes each weight's gradient in one product. The floor of the gathers is a single gather.
+The floor of the convolution keeps the columns of im2col. The floor of the double backward uses forward mode through the
+gradient.
 """
 
 

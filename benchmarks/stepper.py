@@ -29,7 +29,7 @@ from benchmarks.engines import Engine
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 140, 50
 QUIET = 0.08  # seconds without output that end a paint; within a paint, gaps are a few ms
-OPENED = b"is called"  # in the sentence that a just opened stepper shows
+OPENED = b"is called"  # in the sentence that a stepper shows when it opens
 PATIENCE = 120.0  # seconds to wait for a program that paints nothing
 PROGRAM = """\
 import numpy as np
@@ -224,7 +224,7 @@ def _settle(terminal: Terminal) -> None:
 
 
 def _run(program: str, environment: Mapping[str, str]) -> Paint:
-    """The median times in which Python starts and runs a program that paints nothing."""
+    """The median time to start Python and run a program that paints nothing."""
     runs = []
     for _ in range(5):
         begin, before = perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,6 +1,6 @@
 """The site: `python -m sphinx -W docs build/docs`, then open `build/docs/index.html`. Needs the extra `docs`.
 
-The pages of the course, the gallery and the guide for contributors are made from their own files each time, in
+Each build makes the pages of the course, the gallery and the guide for contributors from their sources, in
 `docs/generated`, which git ignores.
 """
 
@@ -44,7 +44,7 @@ html_copy_source = False
 html_show_sphinx = False
 
 GENERATED = DOCS / "generated"
-COLON = "\ue000"  # stands for one while napoleon reads
+COLON = "\ue000"  # stands for a colon while napoleon parses
 MARKUP = re.compile(r"[|*]")
 LESSON_END = """
 ## The program
@@ -57,7 +57,7 @@ LESSON_END = """
 
 ## The exercise
 
-`microtape learn check {name}` gives you this file and tries it, `microtape learn hint {name}` helps.
+`microtape learn check {name}` gives you a copy of this file and checks it; `microtape learn hint {name}` gives a hint.
 
 ```python
 {exercise}
@@ -66,7 +66,7 @@ LESSON_END = """
 
 
 def write(name: str, text: str) -> None:
-    """Write a page, unless it is there already: a new date would have it read again."""
+    """Write a page if it has changed: a new modification time would make Sphinx read the page again."""
     path = GENERATED / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -79,7 +79,7 @@ def read(path: Path) -> str:
 
 
 def write_course() -> None:
-    """A page for each lesson, without its solution, and one that lists them."""
+    """A page for each lesson, without its solution, and an index of the lessons."""
     contents, names = [], []
     for lesson in load_course():
         text = lesson.prose.replace("```output\n", "```text\n").rstrip("\n") + "\n"
@@ -123,21 +123,21 @@ def write_gallery() -> None:
 
 
 def write_contributing() -> None:
-    """CONTRIBUTING.md, which stands at the top of the repository, as a page."""
+    """CONTRIBUTING.md, which is in the top folder of the repository, as a page."""
     text = read(ROOT / "CONTRIBUTING.md")
     write("contributing.md", re.sub(r"\[([^]]+)\]\(((?!http|#)[^)]+)\)", moved, text) + "\n")
 
 
 def moved(link: re.Match[str]) -> str:
-    """A link from the top of the repository as it has to be written in `docs/generated`; outside of docs, its text."""
+    """Rewrite a link of the top folder for `docs/generated`. A link that leaves `docs` becomes plain text."""
     text, target = link.groups()
     return f"[{text}](../{target.removeprefix('docs/')})" if target.startswith("docs/") else text
 
 
 def as_markup(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Make reStructuredText of a docstring: in ours, `|x|` is an absolute value and a backtick may end inside a word.
+    """Turn a docstring into reStructuredText. In ours, `|x|` is an absolute value, and code may end inside a word.
 
-    Of a module's, keep the first paragraph; what follows is the table of contents of its files.
+    Only the first paragraph of a module's docstring is kept; the rest is the table of contents of its files.
     """
     if what in ("property", "attribute", "data"):
         lines[:] = [line.replace(":", COLON) for line in lines]
@@ -153,19 +153,19 @@ def as_markup(app: Sphinx, what: str, name: str, thing: object, options: object,
 
 
 def with_colons(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Put back the colons that were hidden from napoleon, which takes what is before one for a property's type."""
+    """Restore the colons that were hidden from napoleon, which takes the text before a colon for a property's type."""
     lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
 def without_addresses(
     app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """A signature in which a function as a default value is `...`."""
+    """A signature with `...` for each default value that is a function."""
     return signature and re.sub(r"<function .*?>+", "...", signature), returns
 
 
 def is_left_out(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
-    """Whether to leave out a member: what only refers to the method that it overrides."""
+    """Whether to leave out a member, because its docstring only refers to the method that it overrides."""
     return True if (getattr(thing, "__doc__", None) or "").startswith("See _") else None
 
 

@@ -1,6 +1,6 @@
 """Make the pictures that the README shows: `python docs/make_pictures.py [NAME ...]`.
 
-Needs no network. Where there is no Chromium, the two pictures of screens (the stepper, a film) are left as they are.
+Needs no network. Without Chromium, the two pictures of screens (the stepper, a film) stay as they are.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ GALLERY = (
 
 
 def main(names: list[str]) -> int:
-    """Make these pictures, or all."""
+    """Make the named pictures, or all if there are no names."""
     screens: dict[str, Callable[[], None]] = {"stepper": stepper, "film": film}
     known = [*(one.name for one in GALLERY), *screens]
     unknown = [name for name in names if name not in known]
@@ -68,7 +68,7 @@ def main(names: list[str]) -> int:
     for name, make in screens.items():
         if name in (names or known):
             if browser() is None:
-                print(f"{name}: left as it is, since there is none of {', '.join(BROWSERS)}")
+                print(f"{name}: not made, because none of these programs is installed: {', '.join(BROWSERS)}")
                 continue
             make()
             print(name)
@@ -76,7 +76,7 @@ def main(names: list[str]) -> int:
 
 
 def recorded(program: Path) -> Recording:
-    """All passes of a program; of one that trains, the first."""
+    """All passes of a program; of the one that trains, only the first."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.tape"
         with open(os.devnull, "wb") as nowhere:
@@ -106,12 +106,12 @@ def film() -> None:
 
 
 def browser() -> str | None:
-    """A Chromium, by whatever name."""
+    """The path of a Chromium, under any of its names."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 def screenshot(content: str, suffix: str, name: str, width: int, height: int, fragment: str = "") -> None:
-    """What a browser without a window and without a network shows."""
+    """Save what a headless browser without a network shows."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"page{suffix}"
         source.write_text(content, encoding="utf-8")

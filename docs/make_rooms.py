@@ -23,7 +23,11 @@ PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 PACKAGES = {"tui": "#eaf2fb", "lessons": "#edf6e8", "viz": "#fdf3e3", "microtape": "#f3f0fa"}
 PUBLIC = "public names"  # a package's own `__init__`, and torch's namespaces
 NAMESPACES = {"autograd", "nn", "utils", "_C", "cuda", "dialects", "linalg"}
-LONE_FILES = {"errors": "basics", "random": "ops", "notebook": PUBLIC}  # in no folder -> the room they are drawn with
+LONE_FILES = {
+    "errors": "basics",
+    "random": "ops",
+    "notebook": PUBLIC,
+}  # files outside of any folder -> the room that they are drawn with
 NOT_DRAWN = {"course", "examples", "__main__"}  # programs for learners, and the command's entry
 BLUE = {
     ("tui", "viz"): ("commands", PUBLIC),
@@ -31,9 +35,12 @@ BLUE = {
     ("tui", "microtape"): ("shell", PUBLIC),
     ("viz", "microtape"): ("basics", PUBLIC),
     ("lessons", "microtape"): ("checking", "transforms"),
-}  # the rooms that the arrow between two packages is drawn between, from the border of one package to that of the other
+}  # the rooms at both ends of the arrow between two packages; it is drawn from the border of one package to the other
 BESIDE = {("tui", "viz"), ("lessons", "microtape")}  # the second package is drawn beside the first, not below it
-BELOW = (("viz", "basics"), [("lessons", PUBLIC), ("lessons", "proving")])  # drawn below it, though it imports none
+BELOW = (
+    ("viz", "basics"),
+    [("lessons", PUBLIC), ("lessons", "proving")],
+)  # the second rooms are drawn below the first, which does not import them
 WIDTH = 23  # characters to a line of a box
 LEGEND = (
     "A box is a folder, with the first line of its docstring. A grey arrow leads to a folder that it imports, unless",
@@ -74,7 +81,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def arrows() -> set[Arrow]:
-    """Which room imports which."""
+    """The imports between rooms: (importing room, imported room)."""
     every = {
         (room_of(module), room_of(other))
         for module, path in modules()
@@ -94,7 +101,7 @@ def inside(package: str, every: Iterable[Arrow]) -> list[Arrow]:
 
 
 def between(every: set[Arrow]) -> dict[tuple[str, str], list[str]]:
-    """The pairs of packages of which the first imports the second, and the rooms it imports."""
+    """(importing package, imported package) -> the imported rooms."""
     found: dict[tuple[str, str], list[str]] = {}
     for target, source in sorted((end, start) for start, end in every if start[0] != end[0]):
         rooms = found.setdefault((source[0], target[0]), [])
@@ -133,7 +140,7 @@ def heading(room: Room) -> str:
 
 
 def box(room: Room) -> str:
-    """A room as DOT writes it."""
+    """The box of a room in the DOT text."""
     lines = "<br/>".join(html.escape(line) for line in textwrap.wrap(purpose(room), WIDTH))
     rows = (f"<b>{html.escape(heading(room))}</b>", f'<font point-size="10" color="{LIGHT.muted}">{lines}</font>')
     label = "".join(f"<tr><td>{row}</td></tr>" for row in rows)

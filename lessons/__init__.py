@@ -3,21 +3,21 @@
 model                   what a lesson is
     lesson              Course > Lesson > Exercise > Check
     load                reads a course from its folder; `header` reads the header of a lesson
-    predict             the right answers to questions about the next step
+    predictions         the right answers to questions about the next step
     solution_pieces     a solution piece by piece
     fault_names         the faults that a wrong engine can have
 checking                what a learner's file does
-    checker             compares a learner's file with the solution
-    observe             runs files in a child process and collects what they did; `child` is that process
+    verdict             compares a learner's file with the solution
+    observe             runs files in a child process and collects their results; `observe_child` is that process
     no_subprocesses     forbids a learner's file to start other processes
-    plain               results as plain data, which can be compared and put into words
-    report              a verdict in words; `remarks` explains errors
-    grade               checks the files of a class
-    record              records a lesson's program, or a learner's file in a check (`run_check`)
-    faults              wrong engines: the real one with one fault
-    compare_recordings  the first wrong step of a recording
+    plain_data          results as plain data, which can be compared and put into words
+    verdict_report      a verdict in words; `error_remarks` explains errors
+    grade_class         checks the files of a class
+    record              records a lesson's program, or one check of a learner's file (by `recorded_check`)
+    wrong_engines       the real engine with one fault
+    compare_recordings  the first step at which two recordings differ
     divergence          the first step at which a learner's file differs from the solution
-proving                 whether a lesson is sound
+proving                 whether a lesson is correct
     proofs              what is proven of every lesson; `evidence` gathers the facts
     mutants             small mistakes made in a solution, which the checks must catch
     prose_child         the child process that runs the Python in a lesson's text
@@ -28,7 +28,7 @@ learner                 the learner's own data
 course                  the lessons that come with microtape
 """
 
-from lessons.checking.checker import Verdict, check
+from lessons.checking.verdict import Verdict, check
 from lessons.learner.progress import Progress
 from lessons.learner.workspace import Workspace
 from lessons.model.header import LessonError

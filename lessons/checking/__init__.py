@@ -1,4 +1,4 @@
 """Runs a learner's file in a child process, compares it with the solution, and reports a verdict.
 
-Imports `lessons.model` and `microtape`, whose internals `faults` replaces.
+Imports `lessons.model` and `microtape`, whose internals `wrong_engines` replaces.
 """

@@ -1,4 +1,4 @@
-"""Finds where a recording goes wrong: the first step that differs from the real engine's, or from the solution's."""
+"""Finds the first step of a recording that differs from the real engine's recording, or from the solution's."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Reply(NamedTuple):
 def first_wrong_step(faulty: Recording, real: Recording) -> WrongStep | None:
     """The first wrong step of a wrong engine, None if there is none.
 
-    Both engines ran the same program, so their nodes have the same numbers. A step that runs earlier or later than on
-    the real engine is not wrong by that alone; one that receives or sends different gradients is.
+    Both engines ran the same program, so their nodes have the same numbers. A step is not wrong if it only runs earlier
+    or later than on the real engine; it is wrong if it receives or sends different gradients.
     """
     for index, (wrong, right) in enumerate(zip(faulty.passes, real.passes, strict=False)):
         steps = {step.node: step for step in right.steps}

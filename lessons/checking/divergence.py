@@ -1,13 +1,13 @@
-"""Where a learner's file goes wrong: its recording, and the first step at which it differs from the solution's."""
+"""Where a learner's file goes wrong: its recording, and the first step that differs from the solution's."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.checking.checker import Verdict
 from lessons.checking.compare_recordings import WrongStep, first_different_step
 from lessons.checking.record import record_check
+from lessons.checking.verdict import Verdict
 from lessons.model.lesson import Check, Exercise
 from microtape.recording.model.model import Recording
 
@@ -22,16 +22,15 @@ class Divergence(NamedTuple):
     recording: Recording
     step: WrongStep | None  # None: backward did the same, so the difference is elsewhere
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The divergence in words."""
         if self.step is None:
             return "The backward passes of your code match the solution's; the difference is elsewhere."
         if self.step.step < 0:
             return self.step.what
-        it = "Your code differs" if self.is_first else f"In the check {self.check.title!r}, your code differs"
-        one = f"step {self.step.step + 1}"
-        of = f" of pass {self.step.pass_index + 1}" if len(self.recording.passes) > 1 else ""
-        return f"{it} from the solution at {one}{of}: {self.step.what}."
+        differs = "Your code differs" if self.is_first else f"In the check {self.check.title!r}, your code differs"
+        of_pass = f" of pass {self.step.pass_index + 1}" if len(self.recording.passes) > 1 else ""
+        return f"{differs} from the solution at step {self.step.step + 1}{of_pass}: {self.step.what}."
 
 
 def find_divergence(exercise: Exercise, verdict: Verdict, file: Path) -> Divergence | None:

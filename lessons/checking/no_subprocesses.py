@@ -1,4 +1,4 @@
-"""Forbids exercises to start processes: a fork bomb is stopped at its first fork, with the line that does it."""
+"""Forbids exercises to start processes. A fork bomb fails at its first fork, with an error that names the line."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SIGNALLING = frozenset({"os.kill", "os.killpg"})
 
 @contextlib.contextmanager
 def no_subprocesses(subject: str) -> Iterator[None]:
-    """While this lasts, starting or signalling another process raises PermissionError: "`subject` may not ...".
+    """Inside the `with` block, starting or signalling another process raises PermissionError: "`subject` may not ...".
 
-    This is an audit hook, which Python code cannot remove. A file that forks by other means is killed by `observe`
-    after the time limit, together with everything it has started.
+    This uses an audit hook, which Python code cannot remove. If a file forks by other means, `observe` kills it after
+    the time limit, together with everything it has started.
     """
     lasts = [True]
 

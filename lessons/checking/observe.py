@@ -17,18 +17,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
-from lessons.checking.plain import Plain
+from lessons.checking.plain_data import Plain
 from lessons.model.lesson import Exercise
 
 SECONDS = 10.0  # for a file and all its checks
 STARTING = 60.0  # for the process to reach the first file, on a busy machine
 MEMORY = 1 << 30  # bytes of address space, if the system can limit it
-LONGEST = 1 << 24  # bytes of a line in the channel; ours are shorter
+LONGEST = 1 << 24  # bytes that are read as one line of the channel; our own lines are shorter
 KILLS = 100  # attempts to kill the processes that a file has started
 OUTPUT = 20_000  # characters of the file's output that are kept
 
 # The folder of our packages comes first, so that a learner's files cannot hide them; -P keeps the current folder out.
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.checking.child import main; sys.path.pop(0); main()"
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from lessons.checking.observe_child import main; "
+    "sys.path.pop(0); main()"
+)
 
 End: TypeAlias = Literal["finished", "time", "process"]
 """How the run ended: by itself, stopped by the time limit, or because the file ended its own process."""
@@ -61,7 +64,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_unwritten(self) -> bool:
-        """Whether it came to a part of the exercise that is not written yet."""
+        """Whether the check reached a part of the exercise that is not written yet."""
         return self.raised is not None and self.raised.is_unwritten
 
 
@@ -79,20 +82,20 @@ class Observation(NamedTuple):
 def observe(
     exercise: Exercise, files: Sequence[Path], *, seconds: float = SECONDS, seeds: Sequence[int] = ()
 ) -> list[Observation]:
-    """Check files one after another in one process. A file that is not trusted needs a call of its own.
+    """Check files one after another in one process. Check an untrusted file alone, in a separate call.
 
     Args:
-        exercise: whose checks to use.
+        exercise: the exercise with the checks.
         files: the files to check.
-        seconds: how long each may take. After that the process is killed, with everything it has started.
+        seconds: the time limit for each file. After it, the process and everything it has started are killed.
         seeds: for each seed, `at_random` of `check.py` is called as well, with a random generator; its outcomes are
             named `at_random 0` and so on.
 
     Returns:
-        One observation for each file. If the process ended early, those of the remaining files are empty.
+        One observation for each file. If the process ends early, the observations of the remaining files are empty.
     """
-    order = {
-        "word": secrets.token_hex(16),
+    job = {
+        "token": secrets.token_hex(16),
         "check": str(exercise.check.resolve()),
         "names": [check.name for check in exercise.checks],
         "files": [str(file.resolve()) for file in files],
@@ -100,17 +103,17 @@ def observe(
         "seeds": list(seeds),
     }
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
-        return _Observer(order, seconds, folder).run()
+        return _Observer(job, seconds, folder).run()
 
 
 class _Observer:
     """One process from start to end."""
 
-    def __init__(self, order: dict[str, Any], seconds: float, folder: str) -> None:
-        self.order = order
+    def __init__(self, job: dict[str, Any], seconds: float, folder: str) -> None:
+        self.job = job
         self.seconds = seconds
         self.folder = folder
-        self.lines: queue.Queue[bytes | None] = queue.Queue()  # the channel's lines that contain our word
+        self.lines: queue.Queue[bytes | None] = queue.Queue()  # the lines of the channel that contain our token
         self.printed: list[bytes] = []
 
     def run(self) -> list[Observation]:
@@ -135,7 +138,7 @@ class _Observer:
             for reader in readers:
                 reader.start()
             with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(json.dumps(self.order).encode() + b"\n")
+                process.stdin.write(json.dumps(self.job).encode() + b"\n")
                 process.stdin.flush()
             events, ended = self._collect()
         finally:
@@ -147,7 +150,7 @@ class _Observer:
         return self._observations(events, ended, status)
 
     def _collect(self) -> tuple[list[dict[str, Any]], End]:
-        """The events until the report, the process or the time ends, whichever comes first."""
+        """The events, until the report is complete, the process ends or the time is up."""
         events: list[dict[str, Any]] = []
         deadline = time.monotonic() + STARTING
         while True:
@@ -167,12 +170,12 @@ class _Observer:
             events.append(event)
 
     def _event(self, line: bytes) -> dict[str, Any] | None:
-        """The event in a line, None if it is not one of ours."""
+        """The event in a line; None if the line does not come from our process."""
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
             return None
-        ours = isinstance(event, dict) and event.get("word") == self.order["word"]
+        ours = isinstance(event, dict) and event.get("token") == self.job["token"]
         return event if ours else None
 
     def _observations(self, events: list[dict[str, Any]], ended: End, status: int | None) -> list[Observation]:
@@ -184,16 +187,16 @@ class _Observer:
                 files[-1].append(event)
         output = b"".join(self.printed).decode("utf-8", "replace")[:OUTPUT]
         observations = []
-        for number in range(len(self.order["files"])):
+        for number in range(len(self.job["files"])):
             last = number >= len(files) - 1
             own = files[number] if number < len(files) else []
             observations.append(_observation(own, ended if last else "finished", status, output))
         return observations
 
     def _read_channel(self, stream: IO[bytes]) -> None:
-        word = self.order["word"].encode()
+        token = self.job["token"].encode()
         while line := stream.readline(LONGEST):
-            if word in line:
+            if token in line:
                 self.lines.put(line)
         self.lines.put(None)
 

@@ -20,16 +20,16 @@ from microtape.recording.model.model import Recording
 from microtape.recording.script.run import record_script
 
 SECONDS = 30.0
-_RUN_CHECK = Path(__file__).resolve().parent / "run_check.py"
+_RECORDED_CHECK = Path(__file__).resolve().parent / "recorded_check.py"
 
 
 def record_program(program: Path, passes: str | None = None, *, fault: str | None = None) -> Recording:
-    """The recording of a program, with `fault` on the wrong engine of that name. Takes about half a second.
+    """The recording of a program; with `fault`, on the wrong engine of that name. Takes about half a second.
 
     Raises:
-        LessonError: it cannot be recorded.
+        LessonError: the program cannot be recorded.
     """
-    within = f"lessons.checking.faults:injected:{fault}" if fault is not None else None
+    within = f"lessons.checking.wrong_engines:injected:{fault}" if fault is not None else None
     recording = _record(program, [], passes, within)
     if isinstance(recording, str):
         raise LessonError(f"{program} cannot be recorded: {recording}")
@@ -39,7 +39,7 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
 def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:
     """The recording of a file in one check; None if backward is never called."""
     args = [str(file.resolve()), str(exercise.check.resolve()), check.name]
-    recording = _record(_RUN_CHECK, args, "all", "lessons.checking.no_subprocesses:no_subprocesses:an exercise")
+    recording = _record(_RECORDED_CHECK, args, "all", "lessons.checking.no_subprocesses:no_subprocesses:an exercise")
     return None if isinstance(recording, str) else replace(recording, title=file.name)
 
 

@@ -1,4 +1,4 @@
-"""A learner's progress, in one readable file that is always replaced as a whole, never half written."""
+"""A learner's progress, in one readable file that is always replaced as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learner's files: a copy of each exercise, made when it is first needed and never overwritten unasked."""
+"""The learner's files: a copy of each exercise, made when it is first needed and never overwritten without asking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The faults that a wrong engine can have. `lessons.checking.faults` builds the engines."""
+"""The faults that a wrong engine can have. `lessons.checking.wrong_engines` builds the wrong engines."""
 
 FAULTS: dict[str, str] = {
     "overwrite": "It overwrites: when a second gradient arrives, the first is lost.",

@@ -2,7 +2,7 @@
 
 title = "Fan-out: why gradients add"
 summary = "A number that is used twice gets the sum of two gradients."
-needs = ["chain_rule"]               names of the earlier lessons that it builds on; optional
+needs = ["chain_rule"]               names of the earlier lessons that this one builds on; optional
 introduces = ["backward", "leaf"]    words that no earlier lesson uses; optional
 passes = "all"                       the passes of the program to record: "2", "1-3" or "all"; optional
 
@@ -10,7 +10,7 @@ passes = "all"                       the passes of the program to record: "2", "
 pass = 2                             counted among the recorded passes; default 1
 after = 1                            the number of steps shown before the question
 ask = "What will `w.grad` be now?"
-answer = "grad w"                    what to read from the recording: see `lessons.model.predict`
+answer = "grad w"                    what to read from the recording: see `lessons.model.predictions`
 because = "4 was there, and 6 is added."
 """
 

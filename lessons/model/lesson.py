@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 AT_RANDOM = "at_random"
-"""The one function of `check.py` that is not a check: `at_random(exercise, random)` runs a module on random input."""
+"""The function of `check.py` that is not a check: `at_random(exercise, random)` runs the module on random input."""
 
 
 class Check(NamedTuple):
@@ -37,8 +37,8 @@ class RightAnswer(NamedTuple):
 class Prediction(NamedTuple):
     """A question that is asked before a step of the lesson's program is shown.
 
-    It is asked after `after` steps of a pass. The right answer is not written down but read from the recording;
-    `answer` says what to read: see `lessons.model.predict`.
+    The question comes after `after` steps of a pass. The right answer is read from the recording; `answer` says what
+    to read: see `lessons.model.predictions`.
     """
 
     pass_number: int  # which of the recorded passes, from 1

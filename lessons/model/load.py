@@ -5,8 +5,8 @@
         program.py    the program that the learner steps through
         exercise.py   the file that the learner completes
         solution.py   one right answer; its behaviour is what the checks expect
-        check.py      functions that take the learner's module and return what it did; `at_random(exercise, random)`
-                      does so with input from a numpy generator, which shows which mutants are harmless
+        check.py      functions that call the learner's module and return its results; `at_random(exercise, random)`
+                      calls it on input from a numpy generator, which tells equivalent mutants from survivors
         hints.md      hints from vague to explicit, separated by lines of ---
         right/*.py    other right answers, written differently; the docstring says how they differ
         wrong/*.py    known wrong answers; the docstring is the diagnosis
@@ -64,9 +64,9 @@ def _with_needs(lesson: Lesson, names: list[str]) -> str:
     if not lesson.needs:
         return lesson.prose
     *first, last = (str(number) for number in sorted(names.index(needed) + 1 for needed in lesson.needs))
-    told = f"lessons {', '.join(first)} and {last}" if first else f"lesson {last}"
+    named = f"lessons {', '.join(first)} and {last}" if first else f"lesson {last}"
     title, _, text = lesson.prose.partition("\n")
-    return f"{title}\n\n*Builds on {told}.*\n{text}"
+    return f"{title}\n\n*Builds on {named}.*\n{text}"
 
 
 def _number(folder: Path) -> int:
@@ -80,7 +80,7 @@ def _load_lesson(folder: Path) -> Lesson:
     path = folder / "lesson.md"
     header, prose = read_header(path, _read(path))
     if IN_PYTORCH not in prose:
-        raise LessonError(f"{path}: there is no section {IN_PYTORCH!r}: say what PyTorch calls it")
+        raise LessonError(f"{path}: there is no section {IN_PYTORCH!r}: say how PyTorch does it")
     return Lesson(
         number=0,
         name=folder.name.partition("_")[2],

@@ -9,9 +9,9 @@ from lessons.model.lesson import Exercise
 
 
 def solution_pieces(exercise: Exercise) -> list[str]:
-    """Beginnings of the functions that the learner completes, each a statement longer, up to the whole function.
+    """The functions that the learner completes, piece by piece: each piece shows one more statement of the solution.
 
-    A statement that is already in the exercise makes no piece of its own.
+    A statement that the exercise already contains adds no piece.
     """
     solution = exercise.solution.read_text(encoding="utf-8")
     given = {line.strip() for line in exercise.path.read_text(encoding="utf-8").splitlines()}

@@ -12,10 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.checking.checker import does_the_same
 from lessons.checking.observe import Observation, observe
-from lessons.checking.plain import difference
+from lessons.checking.plain_data import difference
 from lessons.checking.record import record_program
+from lessons.checking.verdict import does_the_same
 from lessons.model.header import LessonError
 from lessons.model.lesson import Course, Lesson
 from lessons.proving.mutants import Mutant, mutants
@@ -54,7 +54,7 @@ class Evidence:
 
     @cached_property
     def printed(self) -> list[str]:
-        """What each Python block of the text prints, run one after another in one namespace."""
+        """What each Python block of the text prints. The blocks run in order in one namespace."""
         return run_blocks([block.text for block in self.blocks if block.kind == "python"])
 
     @cached_property

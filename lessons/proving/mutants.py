@@ -1,7 +1,7 @@
 """Mutation testing: every variant of a right program with one small mistake.
 
-A check that passes such a mutant would also pass a learner's mistake. The mutations are mistakes that people make: they
-forget to add, swap two operands, omit a sum, a transposition or a minus, forget an argument, or return nothing.
+A check that passes such a mutant would also pass a learner's mistake. The mutations imitate what learners do: they use
+another operator, swap two operands, omit a sum, a transposition or a minus, forget an argument, or return nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Every program that differs from this one by one small mistake, each once, in the order of the lines.
+    """Every variant of this program with one small mistake, without duplicates, in the order of the lines.
 
     Code under `if __name__ == "__main__"` and docstrings are not mutated.
     """

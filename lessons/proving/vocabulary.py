@@ -63,7 +63,7 @@ AUTOGRAD = frozenset(
         "saved_tensors_hooks",
     ]
 )
-"""The names of the library that the course teaches: a lesson must introduce each before it is used."""
+"""The names of the library that the course teaches. A lesson must introduce each name before its first use."""
 
 
 def uses_nothing_later(course: Course) -> Iterator[str]:
@@ -82,7 +82,7 @@ def uses_nothing_later(course: Course) -> Iterator[str]:
 
 
 def introduces_what_it_uses(course: Course) -> Iterator[str]:
-    """No part of autograd is used that no lesson introduces. A course that builds on ours need not satisfy this."""
+    """A lesson introduces every part of autograd that the course uses. A course that builds on ours may skip this."""
     introduced = {word for lesson in course for word in lesson.introduces}
     for lesson in course:
         for path, code in codes(lesson):

@@ -420,9 +420,9 @@ TORCH_GIVES_UP = (
 FORBIDDEN = ("A view was created in", "is a view and", "Inference tensors cannot be saved")
 
 LENIENT = [
-    "PyTorch ends some programs with several mistakes by an INTERNAL ASSERT of its own",
+    "PyTorch fails with an INTERNAL ASSERT on some programs with several mistakes",
     "writing through an index into an expanded tensor raises an error; PyTorch warns that it soon will",
-    "whether elements share memory is decided by the dimensions of more than one element; PyTorch also looks at the "
+    "only dimensions of more than one element decide whether elements share memory; PyTorch also looks at the "
     "strides of the others",
     "an operation with two mistakes, one of which is writing to a forbidden view or saving an inference tensor, may "
     "raise the error of either",

@@ -16,42 +16,57 @@ from tests.parity_ops.test_table import outputs, plain, raised_differently
 pytestmark = pytest.mark.parity
 DTYPES = ("float32", "float16", "int64", "int32", "uint8", "bool", "complex64")
 
-# on which dtypes, in which rows -> how microtape is different there on purpose
+# patterns of dtypes and of rows -> how microtape differs there on purpose
 DIFFERENCES = {
-    (r"u?int\d+|bool", r"cl(am|i)p_.*"): "clamp_ names dtypes as other functions do, where torch names C++'s",
-    (r"u?int(32|8)|bool", r"(conv|pad re).*"): "convolution and padding take whole numbers, torch only int64",
-    (r"u?int(32|8)|complex64", r"avg_pool.*"): "what is averaged can have any dtype, torch has few kernels",
+    (
+        r"u?int\d+|bool",
+        r"cl(am|i)p_.*",
+    ): "the errors of clamp_ name dtypes as other errors do, where torch gives their C++ names",
+    (
+        r"u?int(32|8)|bool",
+        r"(conv|pad re).*",
+    ): "convolution and padding accept all integer dtypes and bool, torch refuses some",
+    (r"u?int(32|8)|complex64", r"avg_pool.*"): "average pooling accepts any dtype, torch has kernels for only a few",
     (
         r"bool",
         r"matmul .*|tensordot",
-    ): "matmul and tensordot refuse bools in the name of the product inside, also of nothing",
-    (r"bool", r"sub_ alpha.*"): "of two mistakes in sub_, the dtype of alpha is named first",
-    (r"bool", r"cholesky.*"): "cholesky rounds a matrix that is just definite as numpy's LAPACK does",
+    ): "matmul and tensordot refuse bools, even in empty tensors; the error names the inner matrix product",
+    (r"bool", r"sub_ alpha.*"): "if a call of sub_ has two mistakes, the error is about the dtype of alpha",
+    (r"bool", r"cholesky.*"): "cholesky of a barely positive definite matrix rounds as numpy's LAPACK does",
     (
         r"u?int.*|bool|complex64",
         r"(max_pool1d|group_norm).*",
-    ): "max_pool1d and group_norm refuse in the name of max_pool2d and layer_norm",
-    (r"uint8", r"fill_ -0.5 .*"): "fill_ takes a number that does not fit modulo 256",
-    (r"uint8", r"topk.*|kthvalue.*"): "topk leaves equal elements in their order, torch's is not specified",
+    ): "max_pool1d and group_norm refuse the dtypes of max_pool2d and layer_norm, with their messages",
+    (r"uint8", r"fill_ -0.5 .*"): "fill_ writes a float that does not fit modulo 256, torch raises an error",
+    (r"uint8", r"topk.*|kthvalue.*"): "topk keeps equal elements in their order, torch's order is not specified",
     (
         r"u?int.*|bool|complex64",
         r".* of nothing|linear of nothing|einsum .*\(0, 3\).*",
-    ): "an empty tensor of a dtype that is refused is refused, too",
-    (r"u?int.*|bool", r"attention.*"): "attention refuses what products of matrices refuse, in their words",
-    (r"bool|complex64", r"(uniform|normal|random)_"): "complex random numbers, and bools, are drawn in another order",
-    (r"float16", r"normal_"): "random numbers of half precision are rounded at each step",
-    (r"float16", r"det.*|solve.*|cholesky.*|svd.*|eig.*"): "half precision is refused in one sentence by all of linalg",
+    ): "if a dtype is refused, an empty tensor of that dtype is refused too",
+    (
+        r"u?int.*|bool",
+        r"attention.*",
+    ): "attention refuses the dtypes that matrix products refuse, with the same message",
+    (r"bool|complex64", r"(uniform|normal|random)_"): "complex and bool random numbers are drawn in another order",
+    (r"float16", r"normal_"): "random numbers of half precision are rounded after each step of their computation",
+    (
+        r"float16",
+        r"det.*|solve.*|cholesky.*|svd.*|eig.*",
+    ): "all functions of linalg refuse half precision with the same message",
     (
         r"float16",
         r"(complex|polar|view_as_complex|mul real complex).*",
     ): "complex numbers of half precision become complex64",
-    (r"complex64", r"0 .*\*\* x"): "0 to a complex power is numpy's NaN, which torch has elsewhere",
-    (r"complex64", r"cross_entropy of .*"): "cross_entropy of two complex operands refuses the first",
+    (r"complex64", r"0 .*\*\* x"): "0 to a complex power is numpy's: 0 ** 0 is 1, which is NaN in torch",
+    (
+        r"complex64",
+        r"cross_entropy of .*",
+    ): "if both operands of cross_entropy are complex, the error is about the first",
 }
 
 
 def in_dtype(row, mt, dtype):
-    """The row's operands, the real ones in another dtype: rounded, if that is one of whole numbers."""
+    """The row's operands, with the real ones in another dtype (rounded for integer dtypes)."""
     made = []
     for one in operands(row, mt):
         array = one.detach().numpy()
@@ -72,7 +87,7 @@ def observed(row, mt, dtype):
 
 
 def difference(row, torch, dtype):
-    """What differs, as text; nothing where nothing does."""
+    """The difference as text, "" if there is none."""
     theirs, ours = observed(row, torch, dtype), observed(row, microtape, dtype)
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         return "; ".join(raised_differently(*[x if isinstance(x, Exception) else None for x in (theirs, ours)]))

@@ -51,7 +51,7 @@ def test_a_workload_is_timed_on_every_engine_that_can_run_it():
     assert result.seconds["microtape"] > 0
 
 
-def test_every_round_runs_all_in_alternating_order():
+def test_every_other_round_runs_in_the_opposite_order():
     order = []
     interleaved({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, rounds=2, block=-1.0)
     warm_up, rounds = order[:2], order[2:]
@@ -96,7 +96,7 @@ def test_the_picture_has_a_dot_for_each_ratio():
     assert right == pytest.approx(report.across(2.0), abs=0.1)
 
 
-def test_the_command_names_what_there_is_when_asked_for_something_else():
+def test_an_unknown_name_is_answered_with_the_known_names():
     arguments = [sys.executable, "-m", "benchmarks", "--only", "mlpp"]
     result = subprocess.run(arguments, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert result.returncode == 2
@@ -120,13 +120,13 @@ def test_the_page_says_by_how_much_a_target_is_missed():
     assert "- recording: 9, which is 12 % above the target of 8." in page
 
 
-def test_the_page_says_what_the_formulas_alone_take_where_a_floor_is_missed():
+def test_a_missed_floor_is_shown_with_the_time_of_the_formulas_alone():
     result = replace(result_with(1.5), seconds={"microtape": 3.0, "formulas": 2.6, "numpy": 2.0})
     page = report.markdown([result], [], {}, {}, "ratios.svg")
     assert "to numpy by hand: 1.5, which is 6 % above the target of 1.42; formulas alone take 1.30." in page
 
 
-def test_a_check_that_breaks_off_leaves_what_it_has_found():
+def test_a_check_that_fails_keeps_its_findings():
     def check():
         yield Finding("first", 1.0)
         raise RuntimeError("nothing came\nfor a long time")
@@ -136,7 +136,7 @@ def test_a_check_that_breaks_off_leaves_what_it_has_found():
     assert (broken.what, broken.value, broken.note) == ("stepper", None, "failed: nothing came")
 
 
-def test_the_programs_that_the_stepper_is_timed_with_are_there():
+def test_the_programs_that_the_stepper_is_timed_with_exist():
     for program in (stepper.IMPORTS, stepper.MICROTAPE):
         result = subprocess.run(
             [sys.executable, "-c", program, "--help"], capture_output=True, text=True, cwd=Path(__file__).parents[2]

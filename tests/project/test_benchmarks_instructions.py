@@ -1,4 +1,4 @@
-"""How many instructions an operation takes is guarded by a stored count; timings would be too noisy for a test."""
+"""The instructions of an operation are compared with a stored count; timings would be too noisy for a test."""
 
 import os
 import shutil

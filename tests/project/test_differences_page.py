@@ -3,7 +3,7 @@
 from tests.support.differences_page import BY_DESIGN, PAGE, page, sections
 
 KNOWN = 66
-"""How many differences there are. Whoever adds one changes this number, and says why in the table."""
+"""The number of differences. To add one, change this number and give the reason in the table."""
 
 
 def test_the_page_says_what_the_tables_say():

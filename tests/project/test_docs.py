@@ -36,7 +36,7 @@ def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_what_a_command_names_is_there(command):
+def test_the_files_and_options_in_a_command_exist(command):
     check_command(command)
 
 

@@ -42,4 +42,6 @@ def test_without_a_browser_the_screens_are_left_alone(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     assert MADE["main"](["stepper"]) == 0
-    assert capsys.readouterr().out.startswith("stepper: left as it is, since there is none of chromium")
+    assert capsys.readouterr().out.startswith(
+        "stepper: not made, because none of these programs is installed: chromium"
+    )

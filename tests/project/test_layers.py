@@ -11,7 +11,7 @@ VIEWERS = ["textual", "rich", "graphviz", "pygraphviz", "viz", "tui", "lessons"]
 
 
 def imports(path: Path) -> set[str]:
-    """The top-level packages that a file imports, wherever in it."""
+    """The top-level packages that a file imports anywhere in it."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

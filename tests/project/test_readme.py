@@ -33,7 +33,7 @@ def test_the_first_two_commands_set_up_everything_by_themselves():
     assert tests.strip().endswith("pytest")
 
 
-def test_what_its_commands_name_is_there():
+def test_the_files_and_options_in_its_commands_exist():
     for command in commands(README):
         check_command(command)
 
@@ -43,6 +43,6 @@ def test_every_command_of_the_table_exists():
         help_of(command)
 
 
-def test_pictures_and_files_it_names_are_there():
+def test_the_pictures_and_files_that_it_names_exist():
     check_links(ROOT / "README.md")
     check_names(README)

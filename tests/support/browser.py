@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
 )
-PATIENCE = 180.0  # seconds; a busy machine may take long to start it
+PATIENCE = 180.0  # seconds to wait for Chromium to start; a busy machine may take long
 
 # Chromium reads from descriptor 3 and writes to 4, whatever the descriptors of our pipes.
 START = """
@@ -41,7 +41,7 @@ _skipped_without = pytest.mark.skipif(
 
 
 def needs_browser(test: F) -> F:
-    """Mark a test slow, and skip it where there is no Chromium, unless MICROTAPE_NO_SKIP is set."""
+    """Mark a test slow, and skip it if there is no Chromium, unless MICROTAPE_NO_SKIP is set."""
     marked: F = pytest.mark.slow(_skipped_without(test))
     return marked
 

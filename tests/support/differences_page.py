@@ -31,7 +31,7 @@ BY_DESIGN = [
     "node checks the shapes of its arguments and results; PyTorch does not check them.",
     "If an unpack hook returns a tensor of another shape than the saved one, and a formula cannot use it, numpy's "
     "ValueError is raised; PyTorch raises a RuntimeError.",
-    "`fill_` and `masked_fill_` of whole numbers with a value that requires grad are not recorded; PyTorch records "
+    "`fill_` and `masked_fill_` of an integer tensor with a value that requires grad are not recorded; PyTorch records "
     "them, and its backward fails.",
     "A `GradientEdge` has two fields; PyTorch's has a third, which keeps the graph alive, as the node does here. There "
     "are no in-place views (`t_`, `unsqueeze_`, ...).",
@@ -50,7 +50,7 @@ HEAD = """# Known differences from PyTorch
 A program whose first line is `import torch as mt` does the same with `import microtape as mt`: the tests compare
 values, flags, messages and the order in which nodes are evaluated with PyTorch 2.13, program by program. This page
 lists the known differences and their reasons. `python -m tests.support.differences_page` generates it from the tables
-of the tests; each entry about autograd and the operations belongs to a test that fails once the difference is gone.
+of the tests; each entry about autograd and the operations belongs to a test that fails when the difference disappears.
 """
 
 

@@ -18,7 +18,7 @@ from tui.time.arrays import array_lines
 from tui.time.box_picture import box_lines
 from tui.time.cursor import StepCursor
 from tui.words.copying import copyables
-from tui.words.describe import Describer
+from tui.words.pane_texts import PaneTexts
 from tui.words.passes import pass_lines
 from tui.words.sentence import sentence
 from tui.words.time_marks import all_marks, mark_lines
@@ -85,7 +85,7 @@ def _moments(cursor: StepCursor, by: int) -> Iterator[str]:
 
 
 def _screen(cursor: StepCursor) -> str:
-    words = Describer(cursor, 80)
+    words = PaneTexts(cursor, 80)
     lines = [sentence(cursor), *words.node(), *words.leaves(), *words.engine()]
     return "\n".join(plain(one) for one in lines)
 

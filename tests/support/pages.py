@@ -1,4 +1,4 @@
-"""What tests ask of the README and of the pages in docs/: their programs, commands, links and names of files."""
+"""Checks of the README and of the pages in docs/: their programs, commands, links and names of files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ OUTPUT = re.compile(r"print\(.*\)(?:  | *\n\s+)# (.*)")
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """The code blocks in a language, also those that are indented in a list."""
+    """The code blocks in a language, including those that are indented in a list."""
     found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
     return ["".join(line.removeprefix(indent) for line in code.splitlines(True)) for indent, code in found]
 
 
 def last_line(program: str) -> str:
-    """What a test of a program is called by."""
+    """The id of a program's test: the last line of the program."""
     return program.strip().splitlines()[-1][:40]
 
 
@@ -56,7 +56,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def check_command(words: list[str]) -> None:
-    """What a command runs is there: the program, its options, the files and the extras that it names."""
+    """The program that a command runs exists, and so do the options, files and extras that the command names."""
     program, *arguments = words
     program = program.removeprefix(".venv/bin/")
     if program.startswith(".ci/"):
@@ -82,7 +82,7 @@ def check_microtape(arguments: list[str]) -> None:
 
 
 def check_python(arguments: list[str]) -> None:
-    """The module or script exists, and so do files of ours that it is given."""
+    """The module or script exists, and so do the repository's files among its arguments."""
     first, *rest = arguments
     if first == "-m":
         module, *rest = rest
@@ -100,7 +100,7 @@ def is_required(package: str) -> bool:
 
 
 def help_of(command: str) -> str:
-    """What `microtape COMMAND --help` prints. Fails where there is no such command."""
+    """What `microtape COMMAND --help` prints. Fails if there is no such command."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         try:
@@ -145,5 +145,5 @@ def headings(text: str) -> list[str]:
 
 
 def slug(heading: str) -> str:
-    """A heading as links spell it."""
+    """The anchor of a heading in links."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 
-from lessons.checking.report import Role
+from lessons.checking.verdict_report import Role
 from viz.basics.characters import to_ascii
 
 PROSE: tuple[Role, ...] = ("strong", "")  # the roles of prose, with names in backticks

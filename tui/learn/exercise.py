@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
-from lessons.checking.report import Said
+from lessons.checking.verdict_report import Said
 from tui.learn.course_text import PROSE, STYLES, Page
 from tui.shell.backticks import colour_names
 from tui.shell.clipboard import home

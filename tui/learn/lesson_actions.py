@@ -11,7 +11,7 @@ from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, failed_checks, find_divergence
-from lessons.checking.report import Said, report
+from lessons.checking.verdict_report import Said, report
 from lessons.model.solution_pieces import solution_pieces
 from tui.learn.confirm import ConfirmScreen
 from tui.learn.course_text import flowing
@@ -112,7 +112,7 @@ class LessonActionsScreen(Screen[None]):
         self.call_later(self._show_title)
         if failed_checks(verdict) and (found := find_divergence(self.lesson.exercise, verdict, file)) is not None:
             opens = Said(f"{first}d opens it in the stepper.", "dim")
-            self._say(*said, Said(""), Said(found.told()), opens, title="check")
+            self._say(*said, Said(""), Said(found.in_words()), opens, title="check")
 
     def action_where(self) -> None:
         """Open the stepper on the learner's file where it differs from the solution."""
@@ -131,7 +131,7 @@ class LessonActionsScreen(Screen[None]):
                 Said("There are no steps to show: the failed check records no backward pass of microtape.", "dim")
             )
             return
-        self._say(Said(found.check.title, "strong"), Said(found.told()))
+        self._say(Said(found.check.title, "strong"), Said(found.in_words()))
         stepper = DivergenceStepper(cursor_at(found), ascii=self._ascii)
         self.call_later(self.app.push_screen, stepper)
 

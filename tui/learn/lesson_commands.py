@@ -12,7 +12,7 @@ from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, find_divergence
-from lessons.checking.report import Said, report
+from lessons.checking.verdict_report import Said, report
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
@@ -97,7 +97,7 @@ def check_file(context: CommandContext, lesson: Lesson) -> int:
         return Exit.OK
     if (found := find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))) is not None:
         shows = f"{context.command('step', lesson.name)}  opens it in the stepper"
-        tell(context, [Said(""), Said(found.told()), Said(shows)])
+        tell(context, [Said(""), Said(found.in_words()), Said(shows)])
     else:
         context.print(f"\n{context.command('hint', lesson.name)}  prints a hint")
     return Exit.NOT_SOLVED
@@ -186,7 +186,7 @@ def step(context: CommandContext, lesson: Lesson) -> int:
         return Exit.OK
     moment = found.step
     context.print(found.check.title)
-    context.print(found.told())
+    context.print(found.in_words())
     _print_step(context, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))
     return Exit.OK
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lessons.model.lesson import Prediction
-from lessons.model.predict import right_answer
+from lessons.model.predictions import right_answer
 from tui.learn.course_text import terminal_text
 from tui.stepper.predict_screen import PredictScreen, Question
 from tui.time.cursor import StepCursor

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from lessons import Course, load_course
-from lessons.checking.grade import Graded
-from lessons.checking.grade import grade as graded
-from lessons.checking.report import report, short
+from lessons.checking.grade_class import Graded
+from lessons.checking.grade_class import grade as graded
+from lessons.checking.verdict_report import report, short
 from tui.shell.exits import CommandError, Exit
 from viz.basics.characters import to_ascii
 

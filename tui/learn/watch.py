@@ -50,7 +50,7 @@ def _check(context: CommandContext, lesson: Lesson) -> None:
     if not verdict.passed:
         found = find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))
         if found is not None:
-            context.print(f"\n{found.told()}")
+            context.print(f"\n{found.in_words()}")
     context.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")
 
 

@@ -40,7 +40,7 @@ class Question(NamedTuple):
     def accepts(self, answer: str) -> bool:
         """Whether an answer is right, in any accepted spelling."""
         if self.kind != "shape":
-            from lessons.model.predict import is_right  # imported late: most sessions never need it
+            from lessons.model.predictions import is_right  # imported late: most sessions never need it
 
             return any(is_right(answer, one) for one in (self.right, *self.also))
         said = answer.strip().casefold()

@@ -29,7 +29,7 @@ def aside(exercise):
 
 
 def not_the_last_row(exercise):
-    """Backward starts from z, and the program went on after it: later from z"""
+    """A row comes after z, where backward starts: later from z"""
     return exercise.order([("a", ["x"]), ("z", ["a"]), ("later", ["z"])], "z")
 
 

@@ -1,6 +1,6 @@
 # Gradients one by one: one way to write it.
 #
-# The jar is emptied before each use, and left empty.
+# `.grad` is cleared before each use, and left at None.
 
 import microtape as mt
 

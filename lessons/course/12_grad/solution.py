@@ -1,7 +1,7 @@
 # Asking for gradients: one way to write it.
 #
-# Only None says that no path leads there. The other function asks for a
-# result in the middle in the same way as for a leaf.
+# Only None says that no path leads to a tensor. grad() takes a result in the
+# middle in the same way as a leaf.
 
 import microtape as mt
 

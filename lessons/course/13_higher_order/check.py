@@ -28,14 +28,14 @@ def value(exercise):
 
 
 def gradient_of_w(exercise):
-    """penalized: the gradient of w, of w · x² at w = 2, x = 1.5"""
+    """penalized: the gradient of w, for w · x² at w = 2, x = 1.5"""
     w, x = _leaf(2.0), _leaf(1.5)
     (for_w,) = mt.autograd.grad(exercise.penalized(lambda x: w * x * x, x), w)
     return for_w.item()
 
 
 def gradient_of_x(exercise):
-    """penalized: the gradient of x, of w · x² at w = 2, x = 1.5"""
+    """penalized: the gradient of x, for w · x² at w = 2, x = 1.5"""
     w, x = _leaf(2.0), _leaf(1.5)
     (for_x,) = mt.autograd.grad(exercise.penalized(lambda x: w * x * x, x), x)
     return for_x.item()

@@ -37,7 +37,7 @@ def all_but_the_weight(exercise):
 
 
 def overwritten(exercise):
-    """The weight is overwritten before backward: a wrong gradient, unnoticed?"""
+    """The weight is overwritten before backward: is the gradient wrong without an error?"""
     input, weight, bias = _tensors()
     result = exercise.Linear.apply(input, weight, bias)
     right = mt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]) @ weight.detach()

@@ -7,13 +7,13 @@ def power(exercise):
 
 
 def power_gradient(exercise):
-    """The gradient of Power.apply(3, [1, 2, 3]), of the sum"""
+    """The gradient of the sum of Power.apply(3, [1, 2, 3])"""
     x = _leaf([1.0, 2.0, 3.0])
     exercise.Power.apply(3, x).sum().backward()
     return x.grad
 
 
-def power_handed_something(exercise):
+def power_gradient_times(exercise):
     """The gradient of Power.apply(4, [1, 2, 3]) when 1, 10 and 100 arrive"""
     x = _leaf([1.0, 2.0, 3.0])
     exercise.Power.apply(4, x).backward(mt.tensor([1.0, 10.0, 100.0]))
@@ -21,7 +21,7 @@ def power_handed_something(exercise):
 
 
 def power_overwritten(exercise):
-    """The x of Power is overwritten before backward: wrong, and unnoticed?"""
+    """The x of Power is overwritten before backward: is the gradient wrong without an error?"""
     x = _leaf([1.0, 2.0, 3.0])
     z = exercise.Power.apply(3, x)
     with mt.no_grad():

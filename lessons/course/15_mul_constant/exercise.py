@@ -8,8 +8,8 @@
 #
 # Note that `n` comes first in Power. In Pick, x may also be a
 # table: then Pick.apply(x, 1) is its second row. Pick does not need
-# to keep any tensor: put nothing on ctx that backward can do
-# without.
+# to keep any tensor: put nothing on ctx that backward does not
+# need.
 #
 # Useful: `mt.zeros(shape)`.
 #

@@ -1,7 +1,7 @@
 # Arguments that are not tensors: one way to write it.
 #
-# Each argument has its place among the gradients that backward returns. In
-# the place of a number or an index stands None.
+# backward returns the gradients in the order of forward's arguments, with None
+# for a number or an index.
 
 import microtape as mt
 

@@ -23,7 +23,7 @@ def from_losses(exercise):
 
 
 def from_both(exercise):
-    """The gradient of x, of the sum of 2 · gains + 5 · losses"""
+    """The gradient of x for the sum of 2 · gains + 5 · losses"""
     x = _x()
     gains, losses, _ = exercise.Parts.apply(x)
     (2 * gains + 5 * losses).sum().backward()
@@ -31,7 +31,7 @@ def from_both(exercise):
 
 
 def with_the_mask(exercise):
-    """The gradient of x, of the sum of gains · mask + losses · (7 - mask)"""
+    """The gradient of x for the sum of gains · mask + losses · (7 - mask)"""
     x = _x()
     gains, losses, mask = exercise.Parts.apply(x)
     (gains * mask + losses * (7 - mask)).sum().backward()

@@ -1,8 +1,8 @@
 # Several outputs, one without a derivative: one way to write it.
 #
-# Every output brings a gradient to backward, and the two that lead to the
-# same number of x add up. The gradient of the mask is ignored: the mask is
-# marked.
+# backward receives one gradient for each output. The gradients of gains and
+# losses add up, because both depend on x. The gradient of the mask is ignored:
+# the mask is marked.
 
 import microtape as mt
 

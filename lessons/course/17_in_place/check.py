@@ -28,7 +28,7 @@ def squares(exercise):
 
 
 def gradient(exercise):
-    """The gradient of SquareInPlace at [1, -2, 3], of the sum of its result"""
+    """The gradient at [1, -2, 3] of the sum of what SquareInPlace returns"""
     x, y = _values()
     exercise.SquareInPlace.apply(y).sum().backward()
     return x.grad

@@ -1,6 +1,6 @@
 # Hooks: one way to write it.
 #
-# Each hook has its own name, because a call of its own makes it. And no hook
+# Each hook keeps its own name, because a separate call makes each hook. No hook
 # writes into the gradient that it receives.
 
 import microtape as mt

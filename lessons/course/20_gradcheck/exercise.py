@@ -5,8 +5,8 @@
 # each derivative, push one number of x by +h and by -h, and divide
 # the difference of the two results by 2·h.
 #
-# `suspects` takes a dict of functions and returns the names of
-# those whose backward is wrong at x. Use gradcheck.
+# `suspects` takes a dict of functions and returns the names of the
+# functions whose backward is wrong at x. Use gradcheck.
 #
 # Some of the three Functions below have a wrong backward. Find out
 # which, and fix them.

@@ -9,7 +9,7 @@ def roots(exercise):
 
 
 def slopes_of_the_root(exercise):
-    """Its gradients there when 1, 2, 3 and 4 arrive"""
+    """root_or_zero: the gradients at 4, 0, -1 and 0.25 when 1, 2, 3 and 4 arrive"""
     x = mt.tensor([4.0, 0.0, -1.0, 0.25], requires_grad=True)
     exercise.root_or_zero(x).backward(mt.tensor([1.0, 2.0, 3.0, 4.0]))
     return x.grad

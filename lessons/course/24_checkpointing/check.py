@@ -57,7 +57,7 @@ def one_after_the_other(exercise):
 
 
 def overwritten(exercise):
-    """x is overwritten before backward: a wrong gradient, unnoticed?"""
+    """x is overwritten before backward: is the gradient wrong without an error?"""
     x, _, part = _part()
     part(x).sum().backward()
     right, x.grad = x.grad, None

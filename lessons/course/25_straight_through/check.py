@@ -21,7 +21,7 @@ def bounds(exercise):
 
 
 def overwritten(exercise):
-    """x is overwritten before backward: a wrong gradient, unnoticed?"""
+    """x is overwritten before backward: is the gradient wrong without an error?"""
     x = mt.tensor([0.5], requires_grad=True)
     result = exercise.Sign.apply(x)
     with mt.no_grad():

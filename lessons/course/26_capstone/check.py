@@ -103,7 +103,7 @@ def _grad(tensor):
 LEAVES = {"a": (2, 2), "b": (2, 2), "c": (2, 1), "d": (2,), "e": ()}
 
 
-def _write(lots, length):
+def _write(rng, length):
     """The lines of a random program that can be run."""
     shapes = dict(LEAVES)
     lines = []
@@ -111,20 +111,20 @@ def _write(lots, length):
         name = f"r{number}"
         # later results are chosen more often than earlier ones, so that
         # programs grow deep
-        one, other = (lots.choice(list(shapes)[-lots.randint(1, len(shapes)) :]) for _ in "xy")
+        one, other = (rng.choice(list(shapes)[-rng.randint(1, len(shapes)) :]) for _ in "xy")
         choices = [(f"{one} + {other}", np.broadcast_shapes(shapes[one], shapes[other]))]
         choices.append((f"{one} * {other}", choices[0][1]))
         choices.append((f"{one}.tanh()", shapes[one]))
         if len(shapes[one]) == len(shapes[other]) == 2 and shapes[one][1] == shapes[other][0]:
             choices.append((f"{one} @ {other}", (shapes[one][0], shapes[other][1])))
-        expression, shapes[name] = lots.choice(choices)
+        expression, shapes[name] = rng.choice(choices)
         lines.append(f"{name} = {expression}")
     return [*lines, f"loss = r{length}.sum()"]
 
 
 def _leaves(lines):
-    lots = np.random.default_rng(len(lines))
-    return {name: np.asarray(lots.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
+    rng = np.random.default_rng(len(lines))
+    return {name: np.asarray(rng.uniform(-1.0, 1.0, shape)) for name, shape in LEAVES.items()}
 
 
 def _run(lines, values, tensor):

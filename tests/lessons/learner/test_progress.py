@@ -105,7 +105,7 @@ class TestProgress:
         progress.path.write_text(json.dumps({"format": 1, "lessons": {"tape": entry}}))
         assert progress.of("tape") == Record()
 
-    def test_a_file_that_may_not_be_read_is_neither_believed_nor_overwritten(self, progress):
+    def test_a_file_without_read_permission_is_not_overwritten(self, progress):
         progress.path.mkdir(parents=True)
         assert progress.solved() == set()
         assert "cannot be read: Is a directory" in progress.trouble
@@ -114,7 +114,7 @@ class TestProgress:
 
 
 class TestWritingAtomically:
-    def test_leaves_the_old_file_where_writing_fails(self, tmp_path, monkeypatch):
+    def test_a_failed_write_leaves_the_old_file(self, tmp_path, monkeypatch):
         path = tmp_path / "file"
         path.write_text("old")
         monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
@@ -123,7 +123,7 @@ class TestWritingAtomically:
         assert path.read_text() == "old"
         assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
-    def test_says_where_it_could_not_make_a_folder(self, tmp_path):
+    def test_a_folder_that_cannot_be_made_is_named(self, tmp_path):
         (tmp_path / "file").write_text("")
         with pytest.raises(ProgressError, match=r"progress\.json: cannot be written"):
             write_atomically(tmp_path / "file" / "progress.json", b"")

@@ -1,4 +1,4 @@
-"""Mutants: the mistakes that are made, and the survivors that the checks miss."""
+"""Mutants: the mistakes that are generated, and the survivors that the checks miss."""
 
 import ast
 
@@ -11,7 +11,7 @@ from tests.support.lesson_folder import CHECK, SOLUTION, write_lesson
 
 
 def bodies(source):
-    """The lines that the mutants of a one-line function have instead of its line."""
+    """The lines that replace the line of a one-line function in its mutants."""
     program = "import numpy as np\ndef f(x, y):\n" + "".join(f"    {line}\n" for line in source.splitlines())
     return {ast.unparse(ast.parse(mutant.text).body[-1].body).strip() for mutant in mutants(program)}
 
@@ -48,7 +48,7 @@ def bodies(source):
         ("for i in x: break", "for i in x:\n    pass"),
     ],
 )
-def test_a_mistake_that_is_made(right, wrong):
+def test_the_mutants_of_a_line(right, wrong):
     assert wrong in bodies(right)
 
 

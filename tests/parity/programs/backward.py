@@ -88,7 +88,7 @@ def must_be_equal(mt, see):
 
 @shows(
     "2 gradient's shape",
-    differs="of several roots, the one whose gradient has a wrong shape is named; PyTorch fails at saying which it is",
+    differs="the error names the root whose gradient has a wrong shape; PyTorch fails while it looks for that root",
 )
 def of_the_second_of_two_roots(mt, see):
     x = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)

@@ -195,9 +195,7 @@ def of_a_view_and_its_base(mt, see):
     see.value(x.grad)
 
 
-@shows(
-    "4 in-place and hooks", differs="a hook registered on a view after its base was written to is run; torch forgets it"
-)
+@shows("4 in-place and hooks", differs="a hook registered on a view after its base was written to runs; torch drops it")
 def of_a_view_whose_base_changed(mt, see):
     x = leaf(mt)
     y = x * 2
@@ -407,7 +405,7 @@ def as_contexts_and_decorators(mt, see):
         see(mt.is_grad_enabled())
 
 
-@shows("5 no_grad, enable_grad", differs="one no_grad object may be entered twice; torch then leaves grad mode off")
+@shows("5 no_grad, enable_grad", differs="one no_grad object can be entered twice; torch then leaves grad mode off")
 def entered_twice(mt, see):
     mode = mt.no_grad()
     with mode:
@@ -456,7 +454,7 @@ def on_generators(mt, see):
         see(list(outer()), mt.is_grad_enabled())
 
 
-@shows("5 no_grad, enable_grad", differs="@no_grad() also holds inside of a coroutine function; torch's does not")
+@shows("5 no_grad, enable_grad", differs="@no_grad() also holds inside a coroutine function; torch's does not")
 def on_coroutines(mt, see):
     @mt.no_grad()
     async def inside():

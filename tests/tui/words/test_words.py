@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
-from lessons.checking.faults import injected
+from lessons.checking.wrong_engines import injected
 from tests.support import handmade
 from tui.shell.spans import line, plain, sentence_list, wrapped
 from tui.time.cursor import StepCursor

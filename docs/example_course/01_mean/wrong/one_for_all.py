@@ -1,4 +1,4 @@
-"""You return one gradient for all of them. Every number has a gradient of its own: return a list."""
+"""You return one gradient for all numbers. Each number has its own gradient: return a list."""
 
 
 def backward_of_mean(gradient, numbers):

@@ -1,4 +1,4 @@
-"""The jar is emptied once. The gradient of each loss is the difference between `w.grad` after and
+"""`w.grad` is cleared once. The gradient of each loss is the difference between `w.grad` after and
 before.
 """
 

@@ -1,4 +1,4 @@
-"""Your list holds the tensor `w.grad` itself, the same one each time, and then you empty it with
+"""Your list holds the tensor `w.grad` itself, the same one each time, and then you set it to zero with
 zero_(). Keep a number: `w.grad.item()`.
 """
 

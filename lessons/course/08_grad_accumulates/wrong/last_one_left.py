@@ -1,4 +1,4 @@
-"""The last gradient is still in `w.grad` when you return. The next backward will add to it: empty
+"""The last gradient is still in `w.grad` when you return. The next backward will add to it: clear
 it once more at the end.
 """
 

@@ -1,4 +1,4 @@
-"""You first ask whether it is a leaf. A tensor that requires no gradient counts as a leaf too, so
+"""Your `why_none` first asks whether the tensor is a leaf. A tensor without requires_grad is a leaf too, so
 you answer that backward has not reached it. First ask whether it requires a gradient.
 """
 

@@ -1,4 +1,4 @@
-"""You ask only whether it retains its gradient. For a leaf `retains_grad` is False, and it keeps
+"""Your `why_none` asks only whether the tensor retains its gradient. For a leaf `retains_grad` is False, and it keeps
 its gradient all the same.
 """
 

@@ -1,4 +1,4 @@
-"""You do not ask whether it is a leaf. Backward may well have reached the result of an operation,
+"""Your `why_none` does not ask whether the tensor is a leaf. Backward may well have reached the result of an operation,
 which passed the gradient on and kept nothing.
 """
 

@@ -1,4 +1,4 @@
-"""`detach_()`, with an underscore, cuts the tensor that was passed in off its past, for all other
+"""`detach_()`, with an underscore, detaches the very tensor that was passed in, for all other
 code too. `detach()` leaves that tensor alone and returns a new one.
 """
 

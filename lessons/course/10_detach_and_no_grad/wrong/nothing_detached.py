@@ -1,4 +1,4 @@
-"""The target gets a gradient as well. Use `target.detach()`: the same number, without a past."""
+"""The target gets a gradient as well. Use `target.detach()`: the same number without a graph behind it."""
 
 import microtape as mt
 

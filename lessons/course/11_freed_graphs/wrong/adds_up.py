@@ -1,4 +1,4 @@
-"""`x.grad` is not emptied between the losses, so each gradient contains the ones before it."""
+"""`x.grad` is not cleared between the losses, so each gradient contains the ones before it."""
 
 
 def gradients(x, shared, losses):

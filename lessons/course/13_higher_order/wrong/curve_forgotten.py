@@ -1,4 +1,4 @@
-"""You go down by the slope alone. A Newton step divides it by the second derivative."""
+"""You subtract the slope alone. A Newton step divides it by the second derivative."""
 
 # Derivatives of derivatives: one way to write it.
 #

@@ -1,4 +1,4 @@
-"""You go uphill. It is x minus slope / curve."""
+"""You go uphill: subtract slope / curve from x."""
 
 # Derivatives of derivatives: one way to write it.
 #

@@ -1,5 +1,5 @@
-"""clamp makes the two parts, and backward looks at the sign of the saved numbers. An output that
-was not used brings None.
+"""clamp makes the two parts, and backward looks at the sign of the saved numbers. For an
+output that was not used, backward receives None.
 """
 
 import microtape as mt

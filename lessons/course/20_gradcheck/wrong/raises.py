@@ -1,5 +1,5 @@
-"""gradcheck raises an error at the first wrong backward. Say `raise_exception=False`, and it
-returns False.
+"""gradcheck raises an error at the first wrong backward. With `raise_exception=False` it returns
+False instead.
 """
 
 # Finding a wrong backward: one way to write it.

@@ -1,5 +1,5 @@
 """Only the positive numbers go into the root: they are picked out, and their roots are put into a
-tensor of zeros. And the engine has a safe `logsumexp` of its own.
+tensor of zeros. The engine itself has a safe `logsumexp`.
 """
 
 import microtape as mt

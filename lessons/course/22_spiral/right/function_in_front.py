@@ -1,5 +1,5 @@
-"""f comes before every layer but the first, which is the same. And `grad` returns the gradients, so
-that there is nothing to clear; they are stored in `.grad` for `sizes`.
+"""f comes before every layer but the first, which computes the same. `grad` returns the gradients, so
+there is nothing to clear; they are stored in `.grad` for `sizes`.
 """
 
 import microtape as mt

@@ -1,4 +1,4 @@
-"""Wrong engines: the real one with a single fault, a mistake that people make when they write their own engine.
+"""Wrong engines: the real engine with a single fault, a mistake that people make in an engine of their own.
 
 A fault replaces one named function or method of `microtape` while a program runs. Everything else is the real engine,
 and so is the recording that it makes.
@@ -28,7 +28,7 @@ class Fault(NamedTuple):
 
 
 def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
-    """What arrives takes the place of what the buffer holds."""
+    """The gradient that arrives replaces the one in the buffer."""
 
     @functools.wraps(right)
     def deliver(self: GraphTask, term: Any, node: Node, output: int, receiver: Node, arrived: Any) -> None:
@@ -44,7 +44,7 @@ def overwrite(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
-    """A leaf drops its `.grad` before it takes a new gradient."""
+    """A leaf drops its `.grad` before a new gradient is added."""
 
     @functools.wraps(right)
     def accumulate(self: Tensor, gradient: Any, create_graph: bool) -> None:
@@ -54,7 +54,7 @@ def overwrite_grad(right: Callable[..., Any]) -> Callable[..., Any]:
     return accumulate
 
 
-class FullLine(deque[AccumulateGrad]):
+class ClosedQueue(deque[AccumulateGrad]):
     """A queue that accepts no nodes."""
 
     def append(self, node: AccumulateGrad) -> None:
@@ -66,8 +66,8 @@ def in_order_of_arrival(right: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(right)
     def evaluate(self: GraphTask) -> None:
-        self.waiting = [*reversed(self.dependencies), self.root]  # they were counted in that order
-        self.ready_leaves = FullLine()
+        self.waiting = [*reversed(self.dependencies), self.root]  # `dependencies` lists them in that order
+        self.ready_leaves = ClosedQueue()
         self.evaluate_node = lambda node, gradient: _any_node(self, node, gradient)  # type: ignore[method-assign]
         right(self)
 
@@ -109,12 +109,12 @@ FAULTS: dict[str, Fault] = {
     "no_unbroadcast": Fault(microtape.tape.fitting, "unbroadcast", not_unbroadcast),
     "no_version_check": Fault(microtape.tape.saved, "check_unchanged", versions_unchecked),
 }
-"""By the names in `lessons.model.fault_names`."""
+"""The faults, by their names in `lessons.model.fault_names`."""
 
 
 @contextlib.contextmanager
 def injected(name: str) -> Iterator[None]:
-    """Give the engine the fault of that name while this lasts. Raises KeyError for an unknown name."""
+    """Inside the `with` block, the engine has the fault of that name. Raises KeyError for an unknown name."""
     fault = FAULTS[name]
     right = getattr(fault.owner, fault.attribute)
     setattr(fault.owner, fault.attribute, fault.wrong(right))

@@ -6,10 +6,10 @@ import signal
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from lessons.checking.checker import Result, Verdict
+from lessons.checking.error_remarks import remark_on_difference, remark_on_error
 from lessons.checking.observe import Raised
-from lessons.checking.plain import words
-from lessons.checking.remarks import of_difference, of_error
+from lessons.checking.plain_data import words
+from lessons.checking.verdict import Result, Verdict
 
 Role: TypeAlias = Literal["good", "bad", "strong", "dim", ""]
 
@@ -24,7 +24,7 @@ class Said(NamedTuple):
 MOST_OUTPUT = 10  # lines of the learner's output that are shown
 SHORT = 60  # characters up to which the expected value is shown below an exception
 LONGEST = 300  # characters of one value
-GONE = "your file does not define"  # how `child` begins the message about a missing name
+GONE = "your file does not define"  # how `observe_child` begins the message about a missing name
 
 
 def report(verdict: Verdict, *, ascii: bool = False) -> list[Said]:
@@ -39,7 +39,7 @@ def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
         yield Said(f"    {_raised(verdict.broken)}")
-        if remark := of_error(verdict.broken):
+        if remark := remark_on_error(verdict.broken):
             yield Said(f"    {remark}", "strong")
     elif verdict.ended != "finished" and verdict.during is None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
@@ -93,8 +93,8 @@ def _remark(verdict: Verdict, result: Result) -> str:
     if verdict.wrong_answer is not None:
         return verdict.wrong_answer.diagnosis
     if result.difference is not None:
-        return of_difference(result.difference)
-    return of_error(result.did.raised) if result.did is not None and result.did.raised is not None else ""
+        return remark_on_difference(result.difference)
+    return remark_on_error(result.did.raised) if result.did is not None and result.did.raised is not None else ""
 
 
 def _raised(raised: Raised) -> str:

@@ -28,7 +28,7 @@ def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = 
     """The right answer: names, or numbers as the stepper writes them.
 
     Raises:
-        LessonError: the recording does not contain the answer.
+        LessonError: the answer is not in the recording.
     """
     if prediction.pass_number > len(recording.passes):
         raise LessonError(f"a prediction asks about pass {prediction.pass_number} of {len(recording.passes)}")

@@ -1,12 +1,12 @@
-"""Remarks on errors: each error is really raised here, so that no remark outlives its message."""
+"""Remarks on errors. The tests raise each error, so that a remark fails when the error's message changes."""
 
 import numpy as np
 import pytest
 
 import microtape as mt
+from lessons.checking.error_remarks import ERROR_REMARKS, RESULT_REMARKS, remark_on_difference, remark_on_error
 from lessons.checking.observe import Raised
-from lessons.checking.plain import Difference, difference, plain
-from lessons.checking.remarks import OF_A_RESULT, OF_AN_ERROR, of_difference, of_error
+from lessons.checking.plain_data import Difference, difference, plain
 
 
 class Two(mt.autograd.Function):
@@ -113,44 +113,44 @@ def raised_by(action: object, line: int | None = 7, code: str = "") -> Raised:
 
 @pytest.mark.parametrize("said", ERRORS)
 def test_an_error_is_explained(said):
-    assert said in of_error(raised_by(ERRORS[said]))
+    assert said in remark_on_error(raised_by(ERRORS[said]))
 
 
 def test_every_remark_on_an_error_is_tried_above():
-    tried = {of_error(raised_by(action)) for action in ERRORS.values()}
-    assert len(tried) == len(OF_AN_ERROR)
+    tried = {remark_on_error(raised_by(action)) for action in ERRORS.values()}
+    assert len(tried) == len(ERROR_REMARKS)
 
 
 RESULTS = {
     "Is a `return` missing?": lambda: None.detach(),  # type: ignore[attr-defined]
-    "must return 2 things": lambda: [a for a, b in [(1, 2, 3)]],
+    "must return 2 values": lambda: [a for a, b in [(1, 2, 3)]],
     "and returned one": lambda: [a for a, b in [1]],  # type: ignore[misc]
 }
 
 
 @pytest.mark.parametrize("said", RESULTS)
 def test_an_error_in_a_check_is_explained_by_what_the_code_returned(said):
-    assert said in of_error(raised_by(RESULTS[said], line=None))
-    assert not of_error(raised_by(RESULTS[said], line=3)), "in the learner's own line, it may be anything"
+    assert said in remark_on_error(raised_by(RESULTS[said], line=None))
+    assert not remark_on_error(raised_by(RESULTS[said], line=3)), "in the learner's own line, it may be anything"
 
 
 def test_every_remark_on_a_result_is_tried_above():
-    assert len(RESULTS) == len(OF_A_RESULT)
+    assert len(RESULTS) == len(RESULT_REMARKS)
 
 
 def test_unpacking_more_tensors_than_were_saved():
     raised = raised_by(lambda: [a for a, b in [()]], code="x, y = ctx.saved_tensors")
-    assert "save_for_backward" in of_error(raised)
+    assert "save_for_backward" in remark_on_error(raised)
 
 
 def test_a_clear_message_needs_no_remark():
-    assert of_error(Raised("NameError", "name 'z' is not defined", 3, "return z")) == ""
+    assert remark_on_error(Raised("NameError", "name 'z' is not defined", 3, "return z")) == ""
 
 
 def told(did: object, expected: object) -> str:
     found = difference(plain(did), plain(expected))
     assert isinstance(found, Difference)
-    return of_difference(found)
+    return remark_on_difference(found)
 
 
 def test_values_that_differ_only_in_their_type():

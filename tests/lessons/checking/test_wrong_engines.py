@@ -1,4 +1,4 @@
-"""Wrong engines: each is the real one with one fault, which is removed afterwards."""
+"""Wrong engines: each is the real engine with one fault, which is removed afterwards."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import pytest
 import microtape as mt
 from lessons import load_course
 from lessons.checking.compare_recordings import first_different_step, first_wrong_step, reply_to_claim
-from lessons.checking.faults import FAULTS, injected
 from lessons.checking.record import record_check, record_program
+from lessons.checking.wrong_engines import FAULTS, injected
 from lessons.model import fault_names
 
 COURSE = load_course()
@@ -85,7 +85,7 @@ def test_an_error_in_the_program_leaves_the_engine_as_it_was(fault):
     assert getattr(one.owner, one.attribute) is before
 
 
-def test_a_chain_cannot_tell_the_overwriting_engine(tmp_path):
+def test_on_a_chain_the_overwriting_engine_is_right(tmp_path):
     program = tmp_path / "chain.py"
     program.write_text("import microtape as mt\nx = mt.tensor(3.0, requires_grad=True)\n(x * 2).sin().backward()\n")
     assert first_wrong_step(record_program(program, fault="overwrite"), record_program(program)) is None

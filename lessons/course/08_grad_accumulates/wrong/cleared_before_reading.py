@@ -1,6 +1,4 @@
-"""You never empty `w.grad`, so each gradient in your list contains all the ones before it. Set
-`w.grad = None` before each backward.
-"""
+"""You clear `w.grad` after backward and before you read it, so there is nothing to read."""
 
 
 def gradient_of_each(w, xs):
@@ -8,7 +6,9 @@ def gradient_of_each(w, xs):
     for x in xs:
         loss = (w * x) ** 2
         loss.backward()
-        gradients.append(w.grad.item())
+        w.grad = None
+        gradients.append(w.grad)
+    w.grad = None
     return gradients
 
 

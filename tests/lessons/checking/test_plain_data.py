@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from lessons.checking.plain import difference, plain, words
+from lessons.checking.plain_data import difference, plain, words
 
 
 class Evil(list):

@@ -1,4 +1,4 @@
-"""Grades a class: every learner's files in a folder, each checked in a separate process.
+"""Grades a class: checks every learner's files in a folder, each in a separate process.
 
 FOLDER/alice/fan_out.py         a folder for each learner, at any depth, with the file names of `microtape learn`
 FOLDER/alice.py                 or, for a single lesson, a file for each learner
@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.checking.checker import Expected, Verdict, check, expected_of
-from lessons.checking.report import report
+from lessons.checking.verdict import Expected, Verdict, check, expected_of
+from lessons.checking.verdict_report import report
 from lessons.model.lesson import Course, Lesson
 
 AT_ONCE = 2  # files checked at the same time
@@ -55,7 +55,7 @@ class Graded(NamedTuple):
 
 
 def _submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterator[tuple[str, Lesson, Path]]:
-    """The learners' files in a folder, sorted: learner, lesson and path. With a lesson, files directly in it count too.
+    """The files in a folder, sorted: learner, lesson, path. With `lesson`, files at the top of the folder count too.
 
     Links are not followed, so that no learner hands in someone else's work by accident.
     """

@@ -1,8 +1,8 @@
 """The process in which files are checked; `observe.py` starts it and reads its report.
 
-The report goes through a channel separate from what the file prints, and every line of it carries a secret word from
-the parent. A file can damage only this process. Even if it forges a report, it cannot forge a pass without the
-expected results, because the parent judges, and only the parent knows them.
+The report has its own channel, separate from what the file prints, and every line of it carries a secret token from
+the parent process. A file can damage only this process. Even a forged report cannot pass the checks, because the parent
+compares it with the expected results, which this process does not know.
 """
 
 from __future__ import annotations
@@ -23,53 +23,53 @@ from typing import Any
 import numpy as np
 
 from lessons.checking.no_subprocesses import no_subprocesses
-from lessons.checking.plain import plain
+from lessons.checking.plain_data import plain
 from lessons.model.lesson import AT_RANDOM
 
 
 class Reporter:
     """Sends lines to the parent."""
 
-    def __init__(self, channel: int, word: str) -> None:
+    def __init__(self, channel: int, token: str) -> None:
         self.channel = channel
-        self.word = word
+        self.token = token
 
     def __call__(self, event: str, **details: Any) -> None:
-        """Send one event as a line, after a line break in case something else was written into the channel."""
-        text = dumps({"word": self.word, "event": event, **details})
+        """Send one event as a line. It starts with a line break, in case the file has written into the channel."""
+        text = dumps({"token": self.token, "event": event, **details})
         data = f"\n{text}\n".encode()
         while data:
             data = data[write(self.channel, data) :]
 
 
 def main() -> None:
-    """Check every file named in the order on standard input, then exit at once, even if threads are still running."""
+    """Check every file named in the job on standard input, then exit at once, even if threads are still running."""
     channel = os.dup(1)
     os.dup2(2, 1)
-    order = loads(sys.stdin.buffer.readline())
+    job = loads(sys.stdin.buffer.readline())
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open as long as the process
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     warnings.formatwarning = _warning
     warnings.filterwarnings("once", category=UserWarning)
-    report = Reporter(channel, order["word"])
+    report = Reporter(channel, job["token"])
     _hide_ourselves()
-    _limit_memory(order["memory"])
-    check = _run(order["check"], "check")
+    _limit_memory(job["memory"])
+    check = _run(job["check"], "check")
     with no_subprocesses("an exercise"):
-        for path in order["files"]:
+        for path in job["files"]:
             report("file", path=path)
-            _try(path, _trials(check, order["names"], order["seeds"]), report)
+            _try(path, _trials(check, job["names"], job["seeds"]), report)
     report("end")
     _flush()
     os._exit(0)
 
 
 def _hide_ourselves() -> None:
-    """Make a learner's file that imports this package get a copy, so that changing the copy changes nothing here.
+    """Unload this package. A learner's file that imports it gets a copy, and changing the copy changes nothing here.
 
-    The functions of other modules that the report needs are bound above, before the file could replace them.
+    The report's functions from other modules are imported by name above, before the file could replace them.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == "lessons"]:
         del sys.modules[name]
@@ -77,7 +77,7 @@ def _hide_ourselves() -> None:
 
 
 def _trials(check: types.ModuleType, names: list[str], seeds: list[int]) -> dict[str, Callable[[Any], Any]]:
-    """The functions to call with the learner's module: the checks, then `at_random` with each of the seeds."""
+    """The functions to call with the learner's module: the checks, then `at_random` once for each seed."""
     trials = {name: getattr(check, name) for name in names}
     for seed in seeds:
         trials[f"{AT_RANDOM} {seed}"] = partial(getattr(check, AT_RANDOM), random=np.random.default_rng(seed))
@@ -146,7 +146,7 @@ def _message(error: BaseException) -> str:
 def _warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning as the learner sees it, without its line, which is often one of the checks and not the learner's."""
+    """A warning as the learner sees it, without its line, which is often a line of a check."""
     return f"{category.__name__}: {message}\n"
 
 

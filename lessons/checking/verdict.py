@@ -1,7 +1,7 @@
 """Checking: in every check, a learner's file must do what the solution does.
 
-Expected results are not written down; the solution produces them. A known wrong answer is recognised in the same way,
-by what it does, so it makes no difference how the learner's file is written.
+Expected results are not written down; the solution produces them. A known wrong answer is recognised by what it does
+as well, so it makes no difference how the learner's file is written.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lessons.checking.observe import SECONDS, End, Observation, Outcome, Raised, observe
-from lessons.checking.plain import Difference, difference
+from lessons.checking.plain_data import Difference, difference
 from lessons.model.header import LessonError
 from lessons.model.lesson import Check, Exercise, WrongAnswer
 
@@ -28,7 +28,7 @@ class Result(NamedTuple):
 
     @property
     def is_unwritten(self) -> bool:
-        """Whether it came to a part of the exercise that is not written yet."""
+        """Whether the check reached a part of the exercise that is not written yet."""
         return self.did is not None and self.did.is_unwritten
 
 
@@ -59,7 +59,7 @@ class Expected(NamedTuple):
 
 
 def expected_of(exercise: Exercise) -> Expected:
-    """The behaviour to compare a learner's file with. Takes about half a second; many files can share the result.
+    """What a learner's file is compared with. Takes about half a second; many files can share the result.
 
     Raises:
         LessonError: the exercise itself is at fault: its solution cannot be run.

@@ -1,7 +1,7 @@
 """Explains errors that do not explain themselves, and says what to look at.
 
-The engine's messages are PyTorch's, word for word; others come from Python and numpy. A remark appears below a message
-if no known wrong answer explains it.
+The engine's messages are PyTorch's, word for word; others come from Python and numpy. Below such a message, the report
+shows a remark, unless the diagnosis of a known wrong answer explains the error.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from lessons.checking.observe import Raised
-from lessons.checking.plain import Difference
+from lessons.checking.plain_data import Difference
 
-OF_AN_ERROR = (
+ERROR_REMARKS = (
     (
         r"incorrect number of gradients \(expected (\d+)",
         r"backward returns one gradient for each argument of forward, ctx not counted: \1 here, with None where an "
@@ -19,7 +19,7 @@ OF_AN_ERROR = (
     ),
     (
         r"different than None at position (\d+), but the corresponding forward input was not a Variable",
-        r"Argument \1 of forward, ctx not counted, was not a tensor here. For it, backward returns None.",
+        r"Argument \1 of forward, ctx not counted, was not a tensor here. backward returns None for it.",
     ),
     (r"invalid gradient at index", "A gradient must have the shape of its tensor."),
     (r"backward\(\) takes \d+ pos", "backward takes ctx, and one gradient for each output of forward."),
@@ -48,11 +48,11 @@ OF_AN_ERROR = (
     ),
     (
         r"Boolean value of Tensor with more than one",
-        "Several numbers cannot be one yes or no. To ask whether there is a tensor at all, write `is None`.",
+        "A tensor of several numbers is neither true nor false. To ask whether there is a tensor, write `is None`.",
     ),
     (
         r"operand type\(s\) for .*'tuple'|can be converted to an index|'tuple' object has no attribute",
-        "One of them is a tuple. Take it apart first: `(x,) = ...` if it holds one thing, `x, y = ...` if two.",
+        "This is a tuple. Unpack it first: `(x,) = ...` if it has one element, `x, y = ...` if it has two.",
     ),
     (r"mismatch in its core dimension", "In a matrix product the inner sizes must be equal: n × k times k × m."),
     (
@@ -67,25 +67,25 @@ OF_AN_ERROR = (
 )
 """A pattern in a message, and the remark, which may use the pattern's groups."""
 
-OF_A_RESULT = (
+RESULT_REMARKS = (
     (r"'NoneType' object", "Your code returned None there. Is a `return` missing?"),
-    (r"values to unpack \(expected (\d+)", r"Your code must return \1 things here."),
-    (r"cannot unpack non-iterable", "Your code must return several things here, and returned one."),
+    (r"values to unpack \(expected (\d+)", r"Your code must return \1 values here."),
+    (r"cannot unpack non-iterable", "Your code must return several values here, and returned one."),
 )
-"""The same for errors raised by a check while it used what the learner's code had returned."""
+"""The same for errors that a check raises when it uses what the learner's code returned."""
 
 
-def of_error(raised: Raised) -> str:
+def remark_on_error(raised: Raised) -> str:
     """The remark on an error, "" if the error needs none."""
     if "saved_tensors" in raised.code and "values to unpack" in raised.message:
         return "`ctx.saved_tensors` holds what forward gave to `ctx.save_for_backward`: as many tensors, in that order."
-    for part, said in OF_AN_ERROR if raised.line is not None else (*OF_AN_ERROR, *OF_A_RESULT):
+    for part, said in ERROR_REMARKS if raised.line is not None else (*ERROR_REMARKS, *RESULT_REMARKS):
         if found := re.search(part, raised.summary):
             return found.expand(said)
     return ""
 
 
-def of_difference(difference: Difference) -> str:
+def remark_on_difference(difference: Difference) -> str:
     """The remark on two values that differ only in their type, "" if they differ in more."""
     if difference.did not in (f"tensor {difference.expected}", f"array {difference.expected}"):
         return ""

@@ -1,4 +1,4 @@
-"""You return the names of those that pass. Return the others."""
+"""You return the names of the functions that pass. Return the others."""
 
 # Finding a wrong backward: one way to write it.
 #

@@ -1,4 +1,4 @@
-"""The step is right, but you throw `w.grad` away. The caller may want to add more gradients to it:
+"""The step is right, but you clear `w.grad`. The caller may want to add more gradients to it:
 leave it as it is.
 """
 

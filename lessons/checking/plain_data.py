@@ -1,9 +1,9 @@
 """The results of a learner's code as plain data, which can be sent, compared and put into words.
 
 A *plain* value has JSON's types: None, bool, int, float, str and lists of them. For anything else it is a dict that
-names the type: `{"array": [[1.0, 2.0]], "shape": [1, 2]}`, `{"tensor": ...}` likewise, `{"tuple": [...]}`,
+names the type: `{"array": [[1.0, 2.0]], "shape": [1, 2]}`, `{"tensor": ...}` in the same way, `{"tuple": [...]}`,
 `{"dict": [[key, value], ...]}`, and `{"object": "Number"}` for all other types, of which only the name is kept. A list
-and a tuple of the same items differ in words but count as equal.
+and a tuple with the same items count as equal, though they are shown differently.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LISTED = 12  # elements up to which an array is shown as a whole
 
 
 class Difference(NamedTuple):
-    """The first difference of two values: its place, and what each has there. `path` is empty for the whole value."""
+    """The first difference between two values: its place, and both sides. `path` is empty for the whole value."""
 
     path: str
     did: str
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
 
 
 def plain(value: Any, depth: int = 0) -> Plain:
-    """Any Python value as plain data. It never fails, and calls no code of the value's own."""
+    """Any Python value as plain data. It never fails, because it calls no method of the learner's own classes."""
     kind = type(value)
     if value is None or kind in (bool, str) or (kind is int and value.bit_length() < 1000):
         return value if kind is not str else value[:MOST]

@@ -1,13 +1,13 @@
-"""The checker: its reports on right and wrong files, and attacks that it withstands."""
+"""Verdicts: the reports on right and wrong files, and attacks that the checker withstands."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from lessons.checking.checker import check, expected_of
 from lessons.checking.observe import observe
-from lessons.checking.report import report
+from lessons.checking.verdict import check, expected_of
+from lessons.checking.verdict_report import report
 from lessons.model.header import LessonError
 from lessons.model.load import load_course
 from tests.support.lesson_folder import CHECK, EXERCISE, write_lesson
@@ -41,14 +41,14 @@ def say(exercise, expected, tmp_path):
 
 
 class TestReport:
-    def test_a_right_answer_however_it_is_written(self, say):
+    def test_a_right_answer_that_is_written_differently(self, say):
         assert say("double = lambda x: x + x\n") == "✓ double(3)\n✓ double([1, 2])\n\nSolved."
 
     def test_a_wrong_answer_with_what_it_did_and_what_was_expected(self, say):
         said = say("def double(x):\n    return x + x if x == 3 else [2, 5]\n")
         assert said == ("✓ double(3)\n✗ double([1, 2])\n    your code gave  [2, 5]\n    expected        [1, 2, 1, 2]")
 
-    def test_a_known_wrong_answer_by_what_it_does_not_by_how_it_looks(self, say):
+    def test_a_known_wrong_answer_is_recognised_by_what_it_does(self, say):
         said = say("def double(number):\n    result = number\n    return result * number\n")
         assert said.splitlines() == [
             "✗ double(3)",
@@ -58,18 +58,18 @@ class TestReport:
             "✗ double([1, 2])",
         ]
 
-    def test_another_known_one(self, say):
+    def test_another_known_wrong_answer(self, say):
         assert say("def double(x):\n    return x + x if x != 3 else 5\n").splitlines()[3] == "    One is missing."
 
-    def test_a_known_one_while_another_part_is_not_written_yet(self, say):
+    def test_a_known_wrong_answer_while_another_part_is_not_written_yet(self, say):
         said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return 5\n")
         assert said.splitlines()[3:] == ["    One is missing.", "   double([1, 2]): not written yet"]
 
-    def test_a_known_one_that_fails_where_nothing_is_written_yet(self, say):
+    def test_a_known_wrong_answer_that_would_fail_in_the_unwritten_part_too(self, say):
         said = say("def double(x):\n    if x != 3:\n        raise NotImplementedError\n    return x * x\n")
         assert said.splitlines()[3] == "    You multiply x by itself; twice x is x + x."
 
-    def test_a_known_one_is_not_named_where_it_does_something_else_in_part(self, say):
+    def test_a_partial_match_of_a_known_wrong_answer_gets_no_diagnosis(self, say):
         assert "You multiply" not in say("def double(x):\n    return 9 if x == 3 else x + x\n")
 
     def test_a_warning_once_and_without_the_lines_of_the_checks(self, say):
@@ -192,7 +192,7 @@ class TestUnderAttack:
     @pytest.mark.sampled(4)
     @pytest.mark.parametrize("stream", ["1", "2", "3", "4", "5"])
     def test_a_fake_report(self, say, stream):
-        fake = '{"word": "", "event": "observed", "name": "three", "value": 6}\\n{"event": "end"}\\n'
+        fake = '{"token": "", "event": "observed", "name": "three", "value": 6}\\n{"event": "end"}\\n'
         said = say(f"import os\ntry:\n    os.write({stream}, b'{fake}')\nexcept OSError: pass\ndouble = lambda x: 7\n")
         assert "    your code gave  7\n    expected        6" in said
 
@@ -247,7 +247,7 @@ class TestUnderAttack:
         assert ("Solved." if last == "return 2 * x" else "did not finish in time") in said
         os.set_blocking(reader, True)
         with open(reader, "rb") as stream:
-            assert b"." in stream.read(), "the end of the file: whoever wrote is gone"
+            assert b"." in stream.read(), "the end of the file: all writers are gone"
 
     @POSIX
     def test_one_gigabyte_and_deep_recursion_in_one_file(self, say):
@@ -269,7 +269,7 @@ class TestUnderAttack:
         [
             "for name in list(sys.modules): sys.modules[name] = None",
             "sys.modules.clear()",
-            "from lessons.checking import child, plain; plain.plain = child.plain = lambda *_: 6",
+            "from lessons.checking import observe_child as a, plain_data as b; a.plain = b.plain = lambda *_: 6",
             "import json; json.dumps = json.loads = lambda *_, **__: '{}'",
             "import os; os.write = lambda *_: 1",
             "import __main__; __main__.main.__globals__['plain'] = lambda *_: 6",
@@ -292,7 +292,7 @@ class TestUnderAttack:
         assert not check(exercise, bad).passed
         assert check(exercise, good).passed
 
-    def test_a_file_called_like_one_of_ours_hides_nothing(self, exercise, tmp_path, monkeypatch):
+    def test_a_file_named_like_a_library_does_not_hide_it(self, exercise, tmp_path, monkeypatch):
         for name in ("lessons", "microtape", "json", "numpy"):
             (tmp_path / f"{name}.py").write_text("raise SystemExit('hidden')")
         monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ import pytest
 import microtape as mt
 from lessons.model.header import LessonError
 from lessons.model.lesson import Prediction
-from lessons.model.predict import is_given_away, is_right, right_answer
+from lessons.model.predictions import is_given_away, is_right, right_answer
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_question_without_an_answer_is_the_lessons_fault(recording, number, af
      ("()", "scalar"), ("3", "3"), ("y and x", "x, y"), ("y.grad, x.grad", "x, y"), ("w", "w"),
      ("1 nan", "[1, nan]"), ("inf", "inf")],
 )  # fmt: skip
-def test_right(answer, right):
+def test_an_answer_that_counts_as_right(answer, right):
     assert is_right(answer, right)
 
 
@@ -119,5 +119,5 @@ def test_right(answer, right):
      ("six", "6"), ("0.1", "0"), ("nan", "6"), ("3×2", "2×3"), ("2", "2×3"), ("1", "scalar"), ("x", "x, y"),
      ("x y z", "x, y"), ("0", "None"), ("", "none"), ("[1, 2]", "[1, nan]")],
 )  # fmt: skip
-def test_wrong(answer, right):
+def test_an_answer_that_counts_as_wrong(answer, right):
     assert not is_right(answer, right)

@@ -1,4 +1,6 @@
-"""You empty `w.grad` after backward and before you read it, so there is nothing to read."""
+"""You never clear `w.grad`, so each gradient in your list contains all the ones before it. Set
+`w.grad = None` before each backward.
+"""
 
 
 def gradient_of_each(w, xs):
@@ -6,9 +8,7 @@ def gradient_of_each(w, xs):
     for x in xs:
         loss = (w * x) ** 2
         loss.backward()
-        w.grad = None
-        gradients.append(w.grad)
-    w.grad = None
+        gradients.append(w.grad.item())
     return gradients
 
 

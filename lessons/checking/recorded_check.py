@@ -1,4 +1,4 @@
-"""The script that `record` records: it gives the module of one file to one check, as `child` does."""
+"""The script that `record` runs to record one check: it calls the check with the learner's module."""
 
 import sys
 import types

@@ -1,5 +1,5 @@
-"""You empty `w.grad` only once, at the end. Until then the gradients add up: each one in your list
-contains the ones before it.
+"""You clear `w.grad` after each loss, but not before the first. An older gradient in `w.grad` got
+into your first one.
 """
 
 
@@ -9,7 +9,7 @@ def gradient_of_each(w, xs):
         loss = (w * x) ** 2
         loss.backward()
         gradients.append(w.grad.item())
-    w.grad = None
+        w.grad = None
     return gradients
 
 

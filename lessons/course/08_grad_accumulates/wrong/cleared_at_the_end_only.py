@@ -1,12 +1,11 @@
-"""Before the first backward `w.grad` is None, and None cannot be emptied with `zero_()`. Write
-`w.grad = None`, which works whatever was there.
+"""You clear `w.grad` only once, at the end. Until then the gradients add up: each one in your list
+contains the ones before it.
 """
 
 
 def gradient_of_each(w, xs):
     gradients = []
     for x in xs:
-        w.grad.zero_()
         loss = (w * x) ** 2
         loss.backward()
         gradients.append(w.grad.item())

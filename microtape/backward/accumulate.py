@@ -23,7 +23,7 @@ def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, own
     if _takes_gradients(leaf) and gradient is not None:
         if not is_tensor:
             gradient = gradient if owned else np.array(gradient)
-            if gradient.ndim > 1 and gradient.strides != leaf.array.strides:
+            if gradient.ndim == leaf.array.ndim > 1 and gradient.strides != leaf.array.strides:
                 gradient = copy_in_layout(gradient, leaf.array)
         leaf.accumulate(gradient, is_tensor)
     if node.hooks is not None and node.hooks.post_accumulate:

@@ -128,7 +128,7 @@ def test_who_fails_before_it_happens_is_shown_failing(tmp_path, monkeypatch, cap
     assert main(["trace", "fails.py", "--until", "nan"]) == Exit.SCRIPT_FAILED
     out, err = capfd.readouterr()
     assert "Pass 7 " in out
-    assert "microtape: fails.py computed no NaN in its 7 passes, but failed: this is its last pass\n" in err
+    assert "microtape: fails.py computed no NaN in its 7 passes, but failed; showing its last pass\n" in err
 
 
 async def test_the_stepper_opens_where_it_happened(program):

@@ -27,6 +27,7 @@ def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:
     hooks = node.hooks
     assert hooks is not None
     task.owned.discard(node)  # a hook may keep a reference to the gradient
+    gradient = _writable(gradient)
     gradient = run_tensor_hooks(task, node, gradient)
     if not hooks.pre:
         return gradient
@@ -41,6 +42,7 @@ def run_tensor_hooks(task: GraphTask, node: Node, gradient: Any) -> Any:
     """Run the hooks of the tensors that `node` computed, and retain_grad. Returns the gradient after the hooks."""
     hooks = node.hooks
     assert hooks is not None
+    gradient = _writable(gradient)
     gradients = list(gradient) if node.multi_output else [gradient]
     for output_nr, tensor_hooks in list(hooks.tensor.items()):
         for hook in list(tensor_hooks.values()):
@@ -73,11 +75,19 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
     """Run the hooks of `Node.register_hook`. Returns the node's gradients, which a hook may have replaced."""
     hooks = node.hooks
     assert hooks is not None
+    gradients = [_writable(each) for each in gradients]
     arrived = _as_tensors(task, gradient if node.multi_output else [gradient])
     for hook in list(hooks.post.values()):
         before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients), arrived), gradients)
         _tell_watcher(task, "node post", hook, before[0] if before else None, gradients[0] if gradients else None)
     return gradients
+
+
+def _writable(gradient: Any) -> Any:
+    """A gradient that the engine holds as a number, as an array, so that what a hook writes into it is not lost."""
+    if isinstance(gradient, list):
+        return [_writable(each) for each in gradient]
+    return np.asarray(gradient) if isinstance(gradient, np.generic) else gradient
 
 
 def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:

@@ -549,3 +549,27 @@ def warns_and_decorates_what_makes_an_instance(mt, see):
 
         model = Model()
         see(model.enabled, model.run())
+
+
+@shows("4 Tensor.register_hook")
+def writes_into_the_gradient(mt, see):
+    for shape in ((2,), ()):
+        x = mt.ones(shape, requires_grad=True)
+        y = x * 3
+        z = y * 5
+        y.register_hook(lambda g: g.mul_(2).sum() and None)
+        x.register_hook(lambda g: g.add_(1).sum() and None)
+        z.backward(mt.ones(shape), retain_graph=True)
+        see.value(x.grad, *mt.autograd.grad(z, x, mt.ones(shape)))
+
+
+@shows("4 Node.register_hook")
+def writes_into_gradients_of_any_shape(mt, see):
+    for shape in ((2,), ()):
+        x = mt.ones(shape, requires_grad=True)
+        y = x * 3
+        z = y * 5
+        y.grad_fn.register_prehook(lambda gs: gs[0].mul_(2).sum() and None)
+        z.grad_fn.register_hook(lambda gs, arrived: gs[0].add_(1).sum() and None)
+        z.backward(mt.ones(shape))
+        see.value(x.grad)

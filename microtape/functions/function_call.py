@@ -130,7 +130,20 @@ def _place_on_tape(node: FunctionNode, outputs: tuple[Any, ...], frame: Any) -> 
 
 
 def _count_writes(node: FunctionNode, tensors: list[Any]) -> None:
-    """Count one write on each tensor that was marked dirty; warn of those that are not inputs."""
+    """Count one write on each tensor that was marked dirty; warn of those that are not inputs.
+
+    Raises RuntimeError if anything else than a tensor was marked dirty or non-differentiable.
+    """
+    for output in node.non_differentiable:
+        if not isinstance(output, TensorState):
+            raise RuntimeError(
+                f"mark_non_differentiable only accepts variable arguments, but got {type(output).__name__}"
+            )
+    for i, tensor in enumerate(node.dirty):
+        if not isinstance(tensor, TensorState):
+            raise RuntimeError(
+                f"mark_dirty can only accept variables, but argument {i} is of type {type(tensor).__name__}"
+            )
     for tensor in node.dirty:
         if not _contains(tensors, tensor):
             warnings.warn(

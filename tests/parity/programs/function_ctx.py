@@ -254,3 +254,20 @@ def of_an_input_that_is_returned(mt, see):
     see(c, d)
     b.sum().backward()
     see.value(x.grad, y.grad)
+
+
+@shows(
+    "3 ctx.mark_dirty", differs="the message names the type of an argument that is no tensor; torch's text ends before"
+)
+def takes_tensors_only(mt, see):
+    for mark in ("mark_dirty", "mark_non_differentiable"):
+        for value in (None, 3.0):
+
+            class Marks(mt.autograd.Function):
+                @staticmethod
+                def forward(ctx, x, mark=mark, value=value):
+                    getattr(ctx, mark)(value)
+                    return x * 2
+
+            with see.raising():
+                Marks.apply(mt.ones(2))

@@ -27,7 +27,6 @@ def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:
     hooks = node.hooks
     assert hooks is not None
     task.owned.discard(node)  # a hook may keep a reference to the gradient
-    gradient = _writable(gradient)
     gradient = run_tensor_hooks(task, node, gradient)
     if not hooks.pre:
         return gradient
@@ -42,7 +41,6 @@ def run_tensor_hooks(task: GraphTask, node: Node, gradient: Any) -> Any:
     """Run the hooks of the tensors that `node` computed, and retain_grad. Returns the gradient after the hooks."""
     hooks = node.hooks
     assert hooks is not None
-    gradient = _writable(gradient)
     gradients = list(gradient) if node.multi_output else [gradient]
     for output_nr, tensor_hooks in list(hooks.tensor.items()):
         for hook in list(tensor_hooks.values()):
@@ -75,7 +73,7 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
     """Run the hooks of `Node.register_hook`. Returns the node's gradients, which a hook may have replaced."""
     hooks = node.hooks
     assert hooks is not None
-    gradients = [_writable(each) for each in gradients]
+    gradients = [writable(each) for each in gradients]
     arrived = _as_tensors(task, gradient if node.multi_output else [gradient])
     for hook in list(hooks.post.values()):
         before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients), arrived), gradients)
@@ -83,11 +81,18 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
     return gradients
 
 
-def _writable(gradient: Any) -> Any:
-    """A gradient that the engine holds as a number, as an array, so that what a hook writes into it is not lost."""
+def writable(gradient: Any) -> Any:
+    """A gradient that the engine holds as a number, or broadcast to one element, as an array that hooks can write to.
+
+    An array that is broadcast to more elements stays as it is: a write to it is an error.
+    """
     if isinstance(gradient, list):
-        return [_writable(each) for each in gradient]
-    return np.asarray(gradient) if isinstance(gradient, np.generic) else gradient
+        return [writable(each) for each in gradient]
+    if isinstance(gradient, np.generic) or (
+        isinstance(gradient, np.ndarray) and gradient.size == 1 and not gradient.flags.writeable
+    ):
+        return np.array(gradient)
+    return gradient
 
 
 def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:

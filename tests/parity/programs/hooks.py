@@ -560,7 +560,7 @@ def writes_into_the_gradient(mt, see):
         y.register_hook(lambda g: g.mul_(2).sum() and None)
         x.register_hook(lambda g: g.add_(1).sum() and None)
         z.backward(mt.ones(shape), retain_graph=True)
-        see.value(x.grad, *mt.autograd.grad(z, x, mt.ones(shape)))
+        see.value(x.grad, *mt.autograd.grad(z, [y, x], mt.ones(shape)))
 
 
 @shows("4 Node.register_hook")
@@ -572,4 +572,11 @@ def writes_into_gradients_of_any_shape(mt, see):
         y.grad_fn.register_prehook(lambda gs: gs[0].mul_(2).sum() and None)
         z.grad_fn.register_hook(lambda gs, arrived: gs[0].add_(1).sum() and None)
         z.backward(mt.ones(shape))
+        see.value(x.grad)
+    for size in (1, 2):
+        x = mt.ones(size, requires_grad=True)
+        total = (x * 2).sum()
+        total.grad_fn.register_hook(lambda gs, arrived: gs[0].mul_(3).sum() and None)
+        with see.raising():
+            total.backward()
         see.value(x.grad)

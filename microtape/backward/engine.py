@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from microtape.backward.accumulate import accumulate_grad
-from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks
+from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks, writable
 from microtape.basics.call_site import CallSite
 from microtape.basics.fresh_stack import is_stack_deep, run_on_fresh_stack
 from microtape.tape.fitting import conjugate, fit_gradient, fit_gradients
@@ -264,6 +264,8 @@ class GraphTask:
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
+        if node.hooks is not None:
+            gradient = writable(gradient)  # before it is captured: the caller gets what hooks write
         if node in self.stops and not self.capture_gradients(node, gradient):
             return None
         if node.hooks is not None:

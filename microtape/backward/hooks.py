@@ -73,11 +73,26 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
     """Run the hooks of `Node.register_hook`. Returns the node's gradients, which a hook may have replaced."""
     hooks = node.hooks
     assert hooks is not None
+    gradients = [writable(each) for each in gradients]
     arrived = _as_tensors(task, gradient if node.multi_output else [gradient])
     for hook in list(hooks.post.values()):
         before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients), arrived), gradients)
         _tell_watcher(task, "node post", hook, before[0] if before else None, gradients[0] if gradients else None)
     return gradients
+
+
+def writable(gradient: Any) -> Any:
+    """A gradient that the engine holds as a number, or broadcast to one element, as an array that hooks can write to.
+
+    An array that is broadcast to more elements stays as it is: a write to it is an error.
+    """
+    if isinstance(gradient, list):
+        return [writable(each) for each in gradient]
+    if isinstance(gradient, np.generic) or (
+        isinstance(gradient, np.ndarray) and gradient.size == 1 and not gradient.flags.writeable
+    ):
+        return np.array(gradient)
+    return gradient
 
 
 def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:

@@ -65,5 +65,20 @@ def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
 
 
 def _dtype_name(dtype: DType) -> str:
-    """The name of a dtype in these messages of torch: C++'s `float` and `double`, otherwise as in `scalar_name`."""
-    return {"float32": "float", "float64": "double"}.get(dtype.name) or scalar_name(dtype)
+    """The name of a dtype in these messages of torch: that of its C++ type."""
+    return _CPP_NAMES.get(dtype.name) or scalar_name(dtype)
+
+
+_CPP_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}

@@ -183,6 +183,8 @@ class MultiViewOperation(Operation):
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
     """Run and record an operation with several views on a Tensor; on an array, return the array's views."""
     steps = node.parts(x.shape)
+    if not steps:
+        return ()
     for step in steps:
         step.x_shape = x.shape
     if not isinstance(x, TensorState):

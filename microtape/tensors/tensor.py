@@ -340,7 +340,10 @@ class Tensor(Methods):
             elif is_tensor:
                 meta.grad = meta.grad + gradient if mode.enabled else meta.grad.add_(gradient)
             else:
-                write(meta.grad, meta.grad.array + gradient)
+                try:
+                    write(meta.grad, meta.grad.array + gradient)
+                except ValueError:  # `.data` was set to another shape since; this raises an error that names both
+                    meta.grad.add_(new_tensor(Tensor, np.asarray(gradient)))
 
     def retain_grad(self) -> None:
         """Let backward store this non-leaf tensor's gradient in `.grad`, too. Does nothing on a leaf.

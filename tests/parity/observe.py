@@ -204,23 +204,26 @@ def run(program: Program, mt: Any, eyes: type[See] = See) -> list[Event]:
     return see.events
 
 
-def same(theirs: Any, ours: Any) -> bool:
-    """Whether two observations are equal: numbers nearly, exceptions in message and class (ours may be a subclass)."""
+def same(theirs: Any, ours: Any, tolerance: float = 1e-6) -> bool:
+    """Whether two observations are equal: numbers nearly, exceptions in message and class (ours may be a subclass).
+
+    The tolerance is that of float64.
+    """
     if isinstance(theirs, Raised) and isinstance(ours, Raised):
         return matching_type(theirs.type, ours.type) and theirs[1:] == ours[1:]
     if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
         if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
             return False
-        tolerance = 1e-5 if theirs.dtype in (np.float32, np.complex64) else 1e-6
-        return bool(np.allclose(theirs, ours, rtol=tolerance, atol=tolerance, equal_nan=True))
+        near = max(1e-5, tolerance) if theirs.dtype in (np.float32, np.complex64) else tolerance
+        return bool(np.allclose(theirs, ours, rtol=near, atol=near, equal_nan=True))
     if type(theirs) is not type(ours):
         return False
     if isinstance(theirs, tuple | list):
-        return len(theirs) == len(ours) and all(map(same, theirs, ours))
+        return len(theirs) == len(ours) and all(same(a, b, tolerance) for a, b in zip(theirs, ours, strict=True))
     if isinstance(theirs, dict):
-        return list(theirs) == list(ours) and all(same(theirs[key], ours[key]) for key in theirs)
+        return list(theirs) == list(ours) and all(same(theirs[key], ours[key], tolerance) for key in theirs)
     if isinstance(theirs, float):
-        return bool(np.isclose(theirs, ours, rtol=1e-6, atol=1e-6, equal_nan=True))
+        return bool(np.isclose(theirs, ours, rtol=tolerance, atol=tolerance, equal_nan=True))
     return bool(theirs == ours)
 
 

@@ -1,35 +1,44 @@
-"""Randomly generated programs observe the same on torch and on microtape at every instruction.
+"""Randomly written programs observe the same on torch and on microtape after every statement.
 
-A normal run has 300 of them, always the same ones. MICROTAPE_RANDOM_PROGRAMS=10000 runs that many new ones.
+A normal run has 1,500 of them, always the same ones. MICROTAPE_RANDOM_PROGRAMS=10000 runs that many new ones.
+`python -m tests.parity.random 1 --start SEED` repeats one, in a process of its own.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
-import microtape
-from tests.parity.observe import run
-from tests.parity.random_programs import PROGRAMS, Instruction, Steps, differences_but_known, listing, program_of
+from tests.parity.random.shrinking import shrunk
 
 COUNT = int(os.environ.get("MICROTAPE_RANDOM_PROGRAMS", "0"))
+CHUNKS = 20
+"""The number of tests that the programs are divided among, to run in several processes."""
 
 
-@settings(
-    max_examples=COUNT or 300,
-    derandomize=not COUNT,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(PROGRAMS)
-def test_a_random_program_does_what_it_does_on_torch(instructions: list[Instruction]) -> None:
+@pytest.fixture(scope="module")
+def torch():
     import torch
+    import torch.utils.checkpoint
 
-    torch.set_warn_always(True)
-    program = program_of(instructions)
-    found = differences_but_known(run(program, torch, Steps), run(program, microtape, Steps))
-    if found:
-        pytest.fail("\n".join([*listing(instructions), *found]), pytrace=False)
+    torch.set_num_threads(1)
+    return torch
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_random_programs_do_what_they_do_on_torch(chunk, torch):
+    from tests.parity.random.hunt import check
+    from tests.parity.random.topics import SETTLED
+
+    count = -(-(COUNT or 1500) // CHUNKS)
+    first = secrets.randbelow(10**12) if COUNT else chunk * count
+    for seed in range(first, first + count):
+        if text := check(seed, SETTLED):
+            pytest.fail(text, pytrace=False)
+
+
+def test_shrinking_leaves_what_is_needed():
+    program = ("x = 1", "y = [2, 3]", "z = x + y[0]", "w = z * 2")
+    assert shrunk(program, lambda one: any("y[0]" in statement for statement in one)) == ("z = y[0]",)

@@ -26,6 +26,8 @@ def assigned(x: Any, key: Any, value: Any) -> Any:
 row("wrong: add", lambda mt, x, y: x + y, real(2, 3), real(2, 2))
 row("wrong: add ranks", lambda mt, x, y: x + y, real(4, 2, 3), real(3, 3))
 row("wrong: mul_ would grow", lambda mt, x, y: x.clone().mul_(y), real(3), real(2, 3))
+row("wrong: sub_ of a mask", lambda mt, x, y: x.clone().sub_(y), real(3), mask(3))
+row("wrong: sub of a mask, scaled", lambda mt, x, y: mt.sub(x, y, alpha=2), real(3), mask(3))
 row("wrong: where", lambda mt, m, x, y: mt.where(m, x, y), mask(3), real(2), real(3))
 for left, right in (
     ((2, 3), (2, 3)),

@@ -235,14 +235,18 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha · other`, broadcast against each other."""
     if alpha == 1:
         return given("sub", binary(SubBackward0, input, other), other)
-    return call(ScaledSub(-alpha), *pair(input, other))
+    input, other = pair(input, other)
+    _refuse_mask(input, other)
+    return call(ScaledSub(-alpha), input, other)
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha · input`."""
     if alpha == 1 and not isinstance(other, TensorState):
         return given("rsub", minus_from(input, other), other)
-    return call(RsubBackward0(alpha), *pair(input, other))
+    input, other = pair(input, other)
+    _refuse_mask(input, other)
+    return call(RsubBackward0(alpha), input, other)
 
 
 def mul(input: Any, other: Any) -> Any:
@@ -272,7 +276,9 @@ def add_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
 
 def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
     """Subtract `alpha · other` in place."""
-    return call_(SubBackward0() if alpha == 1 else ScaledSub(-alpha), x, as_operand(other, x))
+    other = as_operand(other, x)
+    _refuse_mask(x, other)
+    return call_(SubBackward0() if alpha == 1 else ScaledSub(-alpha), x, other)
 
 
 def mul_(x: TensorState, other: Any) -> Any:

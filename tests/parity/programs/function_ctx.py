@@ -301,3 +301,20 @@ def only_of_differentiable_outputs(mt, see):
 
     for materialize in (True, False):
         Several.apply(leaf(mt), materialize)[0].sum().backward()
+
+
+@shows(
+    "3 ctx.mark_dirty", differs="the message names the type of an argument that is no tensor; torch's text ends before"
+)
+def takes_tensors_only(mt, see):
+    for mark in ("mark_dirty", "mark_non_differentiable"):
+        for value in (None, 3.0):
+
+            class Marks(mt.autograd.Function):
+                @staticmethod
+                def forward(ctx, x, mark=mark, value=value):
+                    getattr(ctx, mark)(value)
+                    return x * 2
+
+            with see.raising():
+                Marks.apply(mt.ones(2))

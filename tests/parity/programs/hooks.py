@@ -653,3 +653,34 @@ def a_gradient_that_a_hook_kept_stays(mt, see):
     with mt.no_grad():
         x.grad.mul_(100)
     see.value(x.grad, *kept)
+
+
+@shows("4 Tensor.register_hook")
+def writes_into_the_gradient(mt, see):
+    for shape in ((2,), ()):
+        x = mt.ones(shape, requires_grad=True)
+        y = x * 3
+        z = y * 5
+        y.register_hook(lambda g: g.mul_(2).sum() and None)
+        x.register_hook(lambda g: g.add_(1).sum() and None)
+        z.backward(mt.ones(shape), retain_graph=True)
+        see.value(x.grad, *mt.autograd.grad(z, [y, x], mt.ones(shape)))
+
+
+@shows("4 Node.register_hook")
+def writes_into_gradients_of_any_shape(mt, see):
+    for shape in ((2,), ()):
+        x = mt.ones(shape, requires_grad=True)
+        y = x * 3
+        z = y * 5
+        y.grad_fn.register_prehook(lambda gs: gs[0].mul_(2).sum() and None)
+        z.grad_fn.register_hook(lambda gs, arrived: gs[0].add_(1).sum() and None)
+        z.backward(mt.ones(shape))
+        see.value(x.grad)
+    for size in (1, 2):
+        x = mt.ones(size, requires_grad=True)
+        total = (x * 2).sum()
+        total.grad_fn.register_hook(lambda gs, arrived: gs[0].mul_(3).sum() and None)
+        with see.raising():
+            total.backward()
+        see.value(x.grad)

@@ -701,3 +701,22 @@ def results_that_view_takes(mt, see):
     ):
         with see.raising():
             see.value(function().view(-1))
+
+
+@shows("1 grad_dtype")
+def names_the_dtype_of_what_is_assigned(mt, see):
+    for dtype in (mt.bool, mt.uint8, mt.int32, mt.int64, mt.float16, mt.float32, mt.complex64, mt.complex128):
+        x = mt.ones(2, dtype=mt.float64)
+        with see.raising():
+            x.grad = mt.ones(2, dtype=dtype)
+
+
+@shows("1 data")
+def of_another_shape_than_the_gradient(mt, see):
+    for shape, other in (((2,), (3, 2)), ((), (3, 2)), ((2,), (3,))):
+        x = mt.ones(shape, requires_grad=True)
+        x.backward(mt.ones(shape))
+        x.data = mt.ones(other)
+        with see.raising():
+            x.backward(mt.ones(other))
+        see.value(x.grad)

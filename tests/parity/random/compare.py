@@ -1,0 +1,237 @@
+"""What two runs of a program differ in, and which differences are known.
+
+Note [Gradients of gradients]
+  The nodes that a recorded backward pass leaves in the graph depend on how derivatives are written: torch may have one
+  node where microtape has three. Values, errors and `requires_grad` are the same. Once a program has run a pass with
+  `create_graph=True`, names and edges are not compared, nor is the order among what was logged during one statement;
+  at an error in a later pass the comparison ends. The latter holds, too, once a program has computed in a thread, as
+  torch's threads have sequence numbers of their own.
+
+Note [Leaves that are ready together]
+  torch keeps them in a heap, and microtape evaluates them in the order in which they became ready. So among what is
+  logged in a row by hooks of leaves (their labels begin with "leaf"), only the order at each leaf is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from tests.parity.observe import matching_type, same
+from tests.parity.random.session import Seen
+
+Recognise = Callable[[Seen, Seen], bool]
+
+
+class Known(NamedTuple):
+    """A difference that is explained: how it is recognised in what a statement did on torch and here, and the reason.
+
+    A program is compared up to the statement, as all that follows may depend on it.
+    """
+
+    reason: str
+    recognise: Recognise
+
+
+def _texts(seen: Seen) -> str:
+    return seen.error[1] if seen.error else ""
+
+
+TWO_MISTAKES = (
+    "view was created in|is a view and|Inference tensors cannot be saved|saved tensor pack hook is modifying its input"
+    "|save_for_backward can only save|division by zero"  # the latter is what a hook raises
+)
+
+KNOWN: list[Known] = [
+    Known(
+        "PyTorch ends some programs with several mistakes by an INTERNAL ASSERT of its own",
+        lambda theirs, ours: "INTERNAL ASSERT" in _texts(theirs),
+    ),
+    Known(
+        "of several roots, the one whose gradient has a wrong shape is named; PyTorch fails at saying which it is, "
+        "or names another",
+        lambda theirs, ours: bool(
+            re.search("Boolean value of Tensor|size of tensor a|Mismatch in shape", _texts(theirs))
+            and "Mismatch in shape" in _texts(ours)
+        ),
+    ),
+    Known(
+        "no result of `grad` is a view; PyTorch's may be views made without grad mode, which forbids some writes",
+        lambda theirs, ours: bool(
+            "view was created in no_grad mode" in _texts(theirs) and re.match(r"g\d+\b", theirs.source)
+        ),
+    ),
+    Known(
+        "writing through an index into an expanded tensor raises an error; PyTorch warns that it soon will",
+        lambda theirs, ours: "a single memory location" in _texts(ours) and "[" in ours.source and not theirs.error,
+    ),
+    Known(
+        "whether elements share memory is decided by the dimensions of more than one element; PyTorch also looks at "
+        "the strides of the others",
+        lambda theirs, ours: "a single memory location" in _texts(theirs) and not ours.error,
+    ),
+    Known(
+        "an operation with two mistakes, one of which is writing to a forbidden view, saving an inference tensor or "
+        "anything else than a tensor, or a pack hook that raises, may raise the error of either",
+        lambda theirs, ours: bool(
+            theirs.error and ours.error and re.search(TWO_MISTAKES, _texts(theirs) + _texts(ours))
+        ),
+    ),
+    Known(
+        "an operation that fails for its operands has not saved any; PyTorch may have called pack hooks before",
+        lambda theirs, ours: bool(
+            theirs.error
+            and same_error(theirs, ours)
+            and not ours.log
+            and all(str(entry[0]).startswith("pack ") for entry in theirs.log)
+        ),
+    ),
+    Known(
+        "`mark_dirty` and `mark_non_differentiable` say which argument is no tensor; PyTorch's text ends before that",
+        lambda theirs, ours: bool(
+            re.match("mark_(dirty|non_differentiable)", _texts(theirs)) and _texts(ours).startswith(_texts(theirs))
+        ),
+    ),
+    Known(
+        "a hook cannot be registered on a view that may not be used any more; PyTorch refuses only the first",
+        lambda theirs, ours: ".register_" in theirs.source and not theirs.error and "is a view and" in _texts(ours),
+    ),
+    Known(
+        "hooks of a node see None for the gradient of an input that needs none; some of PyTorch's formulas compute it",
+        lambda theirs, ours: not theirs.error and same(theirs.log, [_filled(b, a) for a, b in _pairs(theirs, ours)]),
+    ),
+    Known(
+        "a tangent that is a constant does not require grad; PyTorch's does, if its formula has an operand that does",
+        lambda theirs, ours: theirs.in_level and same(*[_without_requires_grad(one.results) for one in (theirs, ours)]),
+    ),
+]
+"""Differences that end the comparison of a program, for the page of known differences."""
+
+LENIENT = [
+    "what `grad` returns and what `backward` accumulates is in memory of its own; PyTorch's gradients may share memory "
+    "with each other, with the first gradient, or with a leaf",
+    *[one.reason for one in KNOWN],
+    "where a Function that wrote to a view returns no gradient for it, the rest of the base keeps its gradient; "
+    "PyTorch loses it",
+    "`make_dual` gives tangents in inference mode, too; PyTorch ignores them",
+    "a first gradient that requires grad is shown to hooks without, and writes of hooks to it are not counted",
+    "indices and masks are not passed to the hooks of saved tensors",
+    "a pack hook that raises during a write leaves the tensor written; PyTorch may not have written yet",
+    "leaves that become ready together are evaluated in the order in which they did; PyTorch's order is that of a heap",
+    "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
+    "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
+    "a copy of an inference tensor is at version 0; PyTorch's is at 1",
+    "whether a gradient of zeros from `create_graph=True` requires grad depends on how the derivative is written",
+    "`get_gradient_edge` of a leaf works in inference mode; PyTorch's fails with an AttributeError",
+]
+"""Differences that random programs avoid or tolerate, for the page of known differences."""
+
+
+def differences(theirs: list[Seen], ours: list[Seen]) -> list[str]:
+    """A text for each difference in the first statement that differs, unless it is a known one."""
+    second_order = unordered = False
+    tolerance = 1e-3 if any(".float()" in one.source for one in theirs) else 1e-9
+    for a, b in zip(theirs, ours, strict=False):
+        second_order |= "create_graph=True" in a.source
+        unordered |= second_order or (a.in_thread and not runs_a_pass(a.source))
+        found = list(_of_statement(a, b, second_order, unordered, tolerance))
+        if a.shares_gradient or b.shares_gradient or (found and any(known.recognise(a, b) for known in KNOWN)):
+            return []
+        if found:
+            return [f"statement {a.number}: {a.source}", *found]
+        if unordered and a.error and runs_a_pass(a.source):
+            return []
+    if len(theirs) != len(ours):
+        return ["the end", f"number of statements: torch ran {len(theirs)}, microtape {len(ours)}"]
+    return []
+
+
+def signature(found: list[str]) -> str:
+    """What kind of difference this is, so that shrinking does not end at another one."""
+    return found[1] if len(found) > 1 and found[1].startswith("error") else found[1].partition(":")[0]
+
+
+def runs_a_pass(source: str) -> bool:
+    """Whether the statement runs a backward pass."""
+    return "backward(" in source or "autograd.grad(" in source
+
+
+def _of_statement(a: Seen, b: Seen, second_order: bool, unordered: bool, tolerance: float) -> Iterator[str]:
+    """The differences in what one statement did."""
+    if not same_error(a, b):
+        yield _both("error", *[one.error and f"{one.error[0].__name__}: {one.error[1]}" for one in (a, b)])
+        return
+    logs = [_ordered([_forgiven(entry, second_order) for entry in one.log], unordered) for one in (a, b)]
+    if not same(*logs, tolerance):
+        yield _both("log", *_from_first_difference(*logs, tolerance))
+    for what, of_a, of_b in (("results", a.results, b.results), ("gradients", a.gradients, b.gradients)):
+        pairs = [[_forgiven(one, second_order) for one in some] for some in (of_a, of_b)]
+        if not same(*pairs, tolerance):
+            yield _both(what, *_from_first_difference(*pairs, tolerance))
+
+
+def same_error(theirs: Seen, ours: Seen) -> bool:
+    """Whether a statement raised the same; the number of an output of a node is 0 in torch for some."""
+    if theirs.error is None or ours.error is None:
+        return theirs.error is ours.error
+    texts = [re.sub(r"output \d+ of", "output 0 of", one.error[1]) for one in (theirs, ours) if one.error]
+    return matching_type(theirs.error[0], ours.error[0]) and texts[0] == texts[1]
+
+
+def _both(what: str, theirs: Any, ours: Any) -> str:
+    return f"{what}:\n    torch     {theirs!r}\n    microtape {ours!r}"
+
+
+def _from_first_difference(theirs: list[Any], ours: list[Any], tolerance: float) -> tuple[list[Any], list[Any]]:
+    """Both lists without what they have in common at the beginning, for the listing."""
+    alike = 0
+    while alike < min(len(theirs), len(ours)) and same(theirs[alike], ours[alike], tolerance):
+        alike += 1
+    return theirs[alike:], ours[alike:]
+
+
+def _forgiven(thing: Any, second_order: bool) -> Any:
+    """Without what is not compared: whether zeros require grad, once a pass has been recorded."""
+    if not second_order:
+        return thing
+    if hasattr(thing, "array"):
+        return thing if thing.array.any() else thing._replace(requires_grad=False)
+    if isinstance(thing, tuple) and not hasattr(thing, "_fields"):
+        return tuple(_forgiven(one, True) for one in thing)
+    return [_forgiven(one, True) for one in thing] if isinstance(thing, list) else thing
+
+
+def _without_requires_grad(thing: Any) -> Any:
+    """The same, as if no tensor required grad."""
+    if hasattr(thing, "array"):
+        return thing._replace(requires_grad=False)
+    if isinstance(thing, tuple | list) and not hasattr(thing, "_fields"):
+        return [_without_requires_grad(one) for one in thing]
+    return thing
+
+
+def _pairs(theirs: Seen, ours: Seen) -> list[tuple[Any, Any]]:
+    return list(zip(theirs.log, ours.log, strict=False))
+
+
+def _filled(ours: Any, theirs: Any) -> Any:
+    """Ours, with theirs in the place of each None."""
+    if ours is None:
+        return theirs
+    if type(ours) in (tuple, list) and type(theirs) is type(ours) and len(ours) == len(theirs):
+        return type(ours)(_filled(a, b) for a, b in zip(ours, theirs, strict=True))
+    return ours
+
+
+def _ordered(log: list[Any], unordered: bool) -> list[Any]:
+    """The log in an order that is the same on both sides; see the Notes."""
+    if unordered:
+        log = [entry for entry in log if not str(entry[0]).startswith(("pack", "unpack"))]
+        return sorted(log, key=lambda entry: str(entry[0]))
+    found: list[Any] = []
+    for of_leaves, group in groupby(log, key=lambda entry: str(entry[0]).startswith("leaf")):
+        entries = list(group)
+        found += sorted(entries, key=lambda entry: entry[0]) if of_leaves else entries
+    return found

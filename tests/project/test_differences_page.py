@@ -2,7 +2,7 @@
 
 from tests.support.differences_page import BY_DESIGN, PAGE, page, sections
 
-KNOWN = 48
+KNOWN = 63
 """How many differences there are. Whoever adds one changes this number, and says why in the table."""
 
 

@@ -249,16 +249,16 @@ class GraphTask:
     def evaluate_slow_path(self, node: Node, gradient: Any) -> Sequence[Any] | None:
         """`evaluate_node` in other cases: hooks, captures, observers, several outputs, other dtypes, no gradient."""
         if node.hooks is None and node.kind != "function":
-            return self.evaluate_checked(node, gradient)
+            return self.evaluate_with_hooks(node, gradient)
         before = ThreadState()  # see Note [State around user code]
         mode.in_user_code = True
         try:
-            return self.evaluate_checked(node, gradient)
+            return self.evaluate_with_hooks(node, gradient)
         finally:
             before.restore()
 
-    def evaluate_checked(self, node: Node, gradient: Any) -> Sequence[Any] | None:
-        """The body of `evaluate_slow_path`."""
+    def evaluate_with_hooks(self, node: Node, gradient: Any) -> Sequence[Any] | None:
+        """Capture the gradient, run the node and its hooks, and tell the observer, as far as each is wanted."""
         if node is self.root:
             return self.root.gradients
         watcher = watch.watcher

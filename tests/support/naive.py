@@ -92,7 +92,7 @@ def constants(numbers: np.ndarray) -> np.ndarray:
 
 def grad(roots: Any, leaf: np.ndarray) -> np.ndarray:
     """The derivative of the sum of `roots` with respect to each element of `leaf`."""
-    root = np.asarray(roots, object).sum() + 0.0
+    root = Number(0.0) + np.asarray(roots, object).sum()
     order: list[Number] = []
     seen: set[int] = set()
     stack: list[tuple[Number, bool]] = [(root, False)]

@@ -240,6 +240,24 @@ def test_a_dirty_view_rewrites_its_base():
     assert x.grad.tolist() == [6.0, 3.0]
 
 
+def test_a_dirty_view_without_a_gradient_leaves_the_rest_of_its_base_alone():
+    class Forget(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.zero_()
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    x = mt.ones(3, requires_grad=True)
+    y = x * 2
+    Forget.apply(y[:2])
+    (y * 5).sum().backward()
+    assert x.grad.tolist() == [0, 0, 10]
+
+
 def test_a_dirty_leaf_is_refused():
     with pytest.raises(InPlaceError, match="a leaf Variable that requires grad"):
         TwiceInPlace.apply(leaf(1.0))

@@ -7,6 +7,7 @@ import pytest
 
 import microtape as mt
 from microtape.errors import InferenceTensorError
+from microtape.tape.watch import watch
 
 
 def made_inside():
@@ -123,3 +124,10 @@ def test_a_recording_takes_inference_tensors_as_operands():
         (x + a).sum().backward()
     node = next(node for node in recorder.recording.nodes if node.name == "AddBackward0")
     assert recorder.recording.value(node.operands[1].ref).tolist() == [2.0, 2.0]
+
+
+def test_nobody_watches_after_the_outermost_mode_is_left():
+    before = watch.watchers
+    with mt.inference_mode(), mt.inference_mode(), mt.inference_mode(False), mt.inference_mode():
+        assert len(watch.watchers) == len(before) + 1
+    assert watch.watchers == before

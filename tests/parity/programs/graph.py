@@ -267,6 +267,16 @@ def get_their_gradient_summed_back(mt, see):
             see.value(*mt.autograd.grad(g.sum(), b))
 
 
+@shows("12 broadcast operands")
+def that_do_not_fit_are_named_by_their_first_dimension_that_differs(mt, see):
+    shapes = ((3,), (2,)), ((2, 3), (4,)), ((4,), (2, 3)), ((5, 2, 3), (2, 1)), ((4, 1), (5, 3, 3)), ((2, 0), (2,))
+    for first, second in shapes:
+        with see.raising():
+            see.value(mt.ones(first) + mt.ones(second))
+        with see.raising():
+            mt.ones(first, requires_grad=True).mul(mt.ones(second)).sum().backward()
+
+
 def size(shape):
     result = 1
     for one in shape:

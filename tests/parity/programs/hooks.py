@@ -684,3 +684,21 @@ def writes_into_gradients_of_any_shape(mt, see):
         with see.raising():
             total.backward()
         see.value(x.grad)
+
+
+@shows("4 Node.register_hook")
+def sees_none_for_an_input_that_needs_no_gradient(mt, see):
+    class Both(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2, g * 3
+
+    x, y = mt.ones(2, requires_grad=True), mt.ones(2)
+    for product in (x * y, Both.apply(x, y), Both.apply(y, x)):
+        product.grad_fn.register_hook(lambda gs, arrived: see.value(*gs))
+        product.sum().backward()
+        see.value(x.grad)

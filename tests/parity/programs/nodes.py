@@ -388,6 +388,16 @@ def settings_are_remembered(mt, see):
     mt.autograd.set_multithreading_enabled(True)
 
 
+@shows("5 set_multithreading_enabled, is_view_replay_enabled")
+def settings_that_a_hook_changes_end_with_its_node(mt, see):
+    x = mt.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: mt.autograd._force_original_view_tracking(True) and None)
+    x.register_hook(lambda g: see(mt._C._is_view_replay_enabled()))
+    y.sum().backward()
+    see(mt._C._is_view_replay_enabled())
+
+
 @shows("6 _unsafe_preserve_version_counter")
 def writes_that_are_not_counted(mt, see):
     x, y = pair(mt)

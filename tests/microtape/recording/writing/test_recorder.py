@@ -341,6 +341,17 @@ def test_hooks_are_recorded_with_what_they_changed():
     assert step.grad_after == 2.0
 
 
+def test_a_hook_of_a_node_with_two_outputs_is_recorded_with_the_first_gradient():
+    def run():
+        x = mt.tensor([[2.0, 0.0], [0.0, 3.0]], requires_grad=True)
+        values, vectors = mt.linalg.eigh(x)
+        values.grad_fn.register_prehook(lambda gradients: gradients)
+        (values.sum() * 7 + vectors[0, 0]).backward()
+
+    (call,) = [call for step in recorded(run).passes[0].steps for call in step.hooks]
+    assert call.before.tolist() == call.after.tolist() == [7.0, 7.0]
+
+
 def test_a_backward_inside_of_backward_is_a_pass_of_its_own():
     class Inner(mt.autograd.Function):
         @staticmethod

@@ -27,6 +27,7 @@ def call_and_inputs(row):
     return function, [made[i] for i in wanted]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("row", SMOOTH, ids=[row.name for row in SMOOTH])
 def test_a_row_has_the_derivatives_that_finite_differences_have(row):
     function, inputs = call_and_inputs(row)

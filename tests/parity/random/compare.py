@@ -46,12 +46,12 @@ TWO_MISTAKES = (
 
 KNOWN: list[Known] = [
     Known(
-        "PyTorch ends some programs with several mistakes by an INTERNAL ASSERT of its own",
+        "PyTorch fails with an INTERNAL ASSERT on some programs with several mistakes",
         lambda theirs, ours: "INTERNAL ASSERT" in _texts(theirs),
     ),
     Known(
-        "of several roots, the one whose gradient has a wrong shape is named; PyTorch fails at saying which it is, "
-        "or names another",
+        "the error names the root whose gradient has a wrong shape; PyTorch fails while it looks for that root, or "
+        "names another",
         lambda theirs, ours: bool(
             re.search("Boolean value of Tensor|size of tensor a|Mismatch in shape", _texts(theirs))
             and "Mismatch in shape" in _texts(ours)
@@ -68,8 +68,8 @@ KNOWN: list[Known] = [
         lambda theirs, ours: "a single memory location" in _texts(ours) and "[" in ours.source and not theirs.error,
     ),
     Known(
-        "whether elements share memory is decided by the dimensions of more than one element; PyTorch also looks at "
-        "the strides of the others",
+        "only dimensions of more than one element decide whether elements share memory; PyTorch also looks at the "
+        "strides of the others",
         lambda theirs, ours: "a single memory location" in _texts(theirs) and not ours.error,
     ),
     Known(
@@ -89,13 +89,14 @@ KNOWN: list[Known] = [
         ),
     ),
     Known(
-        "`mark_dirty` and `mark_non_differentiable` say which argument is no tensor; PyTorch's text ends before that",
+        "`mark_dirty` and `mark_non_differentiable` name the type of an argument that is not a tensor; PyTorch's "
+        "message ends before it",
         lambda theirs, ours: bool(
             re.match("mark_(dirty|non_differentiable)", _texts(theirs)) and _texts(ours).startswith(_texts(theirs))
         ),
     ),
     Known(
-        "a hook cannot be registered on a view that may not be used any more; PyTorch refuses only the first",
+        "no hook can be registered on a view that may no longer be used; PyTorch refuses only the first attempt",
         lambda theirs, ours: ".register_" in theirs.source and not theirs.error and "is a view and" in _texts(ours),
     ),
     Known(
@@ -116,10 +117,12 @@ LENIENT = [
     "where a Function that wrote to a view returns no gradient for it, the rest of the base keeps its gradient; "
     "PyTorch loses it",
     "`make_dual` gives tangents in inference mode, too; PyTorch ignores them",
-    "a first gradient that requires grad is shown to hooks without, and writes of hooks to it are not counted",
+    "a first gradient that requires grad does not require grad in a hook, and its version does not count the writes of "
+    "hooks",
     "indices and masks are not passed to the hooks of saved tensors",
     "a pack hook that raises during a write leaves the tensor written; PyTorch may not have written yet",
-    "leaves that become ready together are evaluated in the order in which they did; PyTorch's order is that of a heap",
+    "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from a "
+    "heap",
     "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
     "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
     "a copy of an inference tensor is at version 0; PyTorch's is at 1",

@@ -121,8 +121,8 @@ LENIENT = [
     "hooks",
     "indices and masks are not passed to the hooks of saved tensors",
     "a pack hook that raises during a write leaves the tensor written; PyTorch may not have written yet",
-    "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from a "
-    "heap",
+    "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from "
+    "a heap",
     "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
     "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
     "a copy of an inference tensor is at version 0; PyTorch's is at 1",

@@ -444,7 +444,7 @@ class TestTheExercise:
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("e", *"return", "space", *"2", "asterisk", "x", "ctrl+s")
             await until(pilot, lambda: "Solved." in said(pilot))
-            assert "Esc, then v shows how others have written it, n goes to the next lesson." in said(pilot)
+            assert "Esc, then v shows other ways to write it, n goes to the next lesson." in said(pilot)
             await pilot.press("escape", "c")
             await until(pilot, lambda: "\nv shows how others" in said(pilot))
 

@@ -156,12 +156,12 @@ async def test_breakpoints_go_along_to_another_pass():
 async def test_space_plays_to_the_end_and_a_step_stops_it():
     async with stepper(handmade.chain(60)).run_test(size=LARGE) as pilot:
         await pilot.press(*["plus"] * 4, "space")
-        assert "playing, 32 a second" in shown(pilot.app, "Heading")
+        assert "playing, 32 per second" in shown(pilot.app, "Heading")
         await until(pilot, lambda: "playing" not in shown(pilot.app, "Heading"))
         cursor = pilot.app.screen.cursor
         assert cursor.position == cursor.timeline.last
         await pilot.press("home", *["minus"] * 6, "space")
-        assert "playing, 0.5 a second" in shown(pilot.app, "Heading")
+        assert "playing, 0.5 per second" in shown(pilot.app, "Heading")
         await pilot.press("right")
         assert "playing" not in shown(pilot.app, "Heading")
         at = pilot.app.screen.cursor.position

@@ -446,7 +446,7 @@ class TestTheExercise:
             await until(pilot, lambda: "Solved." in said(pilot))
             assert "Esc, then v shows other ways to write it, n goes to the next lesson." in said(pilot)
             await pilot.press("escape", "c")
-            await until(pilot, lambda: "\nv shows how others" in said(pilot))
+            await until(pilot, lambda: "\nv shows other ways" in said(pilot))
 
     @pytest.mark.parametrize("leave", [["escape", "escape"], ["ctrl+q"], ["escape", "n"], ["escape", "q"]])
     async def test_what_was_typed_is_saved_however_one_leaves(self, workspace, leave):

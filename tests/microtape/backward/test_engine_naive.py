@@ -316,6 +316,11 @@ class Programs(RuleBasedStateMachine):
         base = base_of(x.theirs)
         base[...] = naive.fresh(base)
         self.twice = self.twice and pair is not OVERWRITE
+        if pair in (OVERWRITE, FORGET):  # as in torch, a Function that writes to a tensor drops its retained `.grad`
+            self.expected = [
+                None if one.ours is x.ours else expected
+                for one, expected in zip(self.with_grad, self.expected, strict=True)
+            ]
 
     @rule(x=tensors, y=tensors, views=VIEWS_OF_VIEWS, written=st.integers(0, 2), pair=THROUGH_A_VIEW)
     def write_through_a_view(self, x: Twins, y: Twins, views: list[Pair], written: int, pair: Pair) -> None:

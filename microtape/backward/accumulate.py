@@ -22,9 +22,10 @@ def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, own
     leaf = node.variable
     if _takes_gradients(leaf) and gradient is not None:
         if not is_tensor:
-            gradient = gradient if owned else np.array(gradient)
             if gradient.ndim == leaf.array.ndim > 1 and gradient.strides != leaf.array.strides:
                 gradient = copy_in_layout(gradient, leaf.array)
+            elif not owned:
+                gradient = np.array(gradient)
         leaf.accumulate(gradient, is_tensor)
     if node.hooks is not None and node.hooks.post_accumulate:
         _run_post_accumulate_hooks(node, leaf)

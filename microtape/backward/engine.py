@@ -35,16 +35,15 @@ from typing import Any
 import numpy as np
 
 from microtape.backward.accumulate import accumulate_grad
-from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks, writable
+from microtape.backward.hooks import run_hooks_after, run_hooks_before, run_tensor_hooks, shared_with_grad, writable
 from microtape.basics.call_site import CallSite
-from microtape.basics.fresh_stack import is_stack_deep, run_on_fresh_stack
 from microtape.tape.fitting import conjugate, fit_gradient, fit_gradients
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.saved import unpack
 from microtape.tape.tangents import carries_tangents
 from microtape.tape.tensor_state import TensorState, as_number
-from microtape.tape.thread_state import ThreadState
+from microtape.tape.thread_state import UserCode, run_here_or_on_fresh_stack
 from microtape.tape.watch import Watcher, watch
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -123,12 +122,7 @@ class GraphTask:
         before, mode.enabled = mode.enabled, self.create_graph and not mode.inference
         try:
             with np.errstate(all="ignore"):  # Note [NaN and Inf are results]
-                if mode.in_user_code and is_stack_deep():
-                    self.evaluate_on_fresh_stack()
-                else:
-                    self.evaluate()
-                if self.callbacks:
-                    self.run_callbacks()
+                run_here_or_on_fresh_stack(self.evaluate_and_call_back)
         except BaseException as error:
             if watcher is not None and self.started:
                 watcher.task_finished(self, error)
@@ -137,6 +131,14 @@ class GraphTask:
             mode.enabled = before
         if watcher is not None:
             watcher.task_finished(self, None)
+
+    def evaluate_and_call_back(self) -> None:
+        """Evaluate the nodes, then call the callbacks, which may add more."""
+        self.evaluate()
+        if self.callbacks:
+            with UserCode():
+                while self.callbacks:
+                    self.callbacks.pop(0)()
 
     def evaluate(self) -> None:
         """Rewind the tape: evaluate each node once all its gradients have arrived, and deliver those it returns."""
@@ -221,41 +223,12 @@ class GraphTask:
         if gradients is not None and watcher is not None:
             watcher.node_finished(self, node, gradients, False)
 
-    def evaluate_on_fresh_stack(self) -> None:
-        """Evaluate the nodes and call the callbacks, for a backward deep inside of others; see Note [Fresh stacks]."""
-        state = ThreadState()
-
-        def evaluate() -> None:
-            fresh = ThreadState()
-            state.restore()
-            try:
-                self.evaluate()
-                self.run_callbacks()
-            finally:
-                fresh.restore()
-
-        run_on_fresh_stack(evaluate)
-
-    def run_callbacks(self) -> None:
-        """Call the callbacks; a callback may add more."""
-        before = ThreadState()  # see Note [State around user code]
-        mode.in_user_code = True
-        try:
-            while self.callbacks:
-                self.callbacks.pop(0)()
-        finally:
-            before.restore()
-
     def evaluate_slow_path(self, node: Node, gradient: Any) -> Sequence[Any] | None:
         """`evaluate_node` in other cases: hooks, captures, observers, several outputs, other dtypes, no gradient."""
         if node.hooks is None and node.kind != "function":
             return self.evaluate_with_hooks(node, gradient)
-        before = ThreadState()  # see Note [State around user code]
-        mode.in_user_code = True
-        try:
+        with UserCode():
             return self.evaluate_with_hooks(node, gradient)
-        finally:
-            before.restore()
 
     def evaluate_with_hooks(self, node: Node, gradient: Any) -> Sequence[Any] | None:
         """Capture the gradient, run the node and its hooks, and tell the observer, as far as each is wanted."""
@@ -271,7 +244,7 @@ class GraphTask:
         if node.hooks is not None:
             gradient = run_hooks_before(self, node, gradient)
             if node.hooks.post and isinstance(node, AccumulateGrad):
-                gradient = self.shared_with_grad(node, gradient)
+                gradient = shared_with_grad(self, node, gradient)
         arrived = gradient
         if node.kind == "function":
             gradient = node.materialized(gradient, self.as_tensors)  # type: ignore[attr-defined]
@@ -281,19 +254,6 @@ class GraphTask:
         if node.hooks is not None and node.hooks.post:
             gradients = run_hooks_after(self, node, fit_gradients(node, self.seen_by_hooks(node, gradients)), arrived)
         return gradients
-
-    def shared_with_grad(self, node: AccumulateGrad, gradient: Any) -> Any:
-        """`gradient` as an array that becomes the leaf's `.grad`, if that is None, and that post-hooks see as well.
-
-        As in torch, a write to `.grad` in a hook of the leaf is then seen by them. If other hooks have seen the
-        gradient, and may have kept it, the leaf gets a copy.
-        """
-        hooks = node.hooks
-        assert hooks is not None
-        if any(hooks.tensor.values()) or hooks.pre or self.as_tensors or gradient is None:
-            return gradient
-        self.owned.add(node)
-        return np.array(gradient)
 
     def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """A node's gradients as its hooks see them: None for those that no node receives."""

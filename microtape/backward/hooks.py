@@ -10,7 +10,7 @@ import numpy as np
 from microtape.basics.dtypes import scalar_name
 from microtape.errors import GradientError
 from microtape.tape.inference import mark_if_inference
-from microtape.tape.node import Node
+from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
@@ -79,6 +79,20 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
         before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients), arrived), gradients)
         _tell_watcher(task, "node post", hook, before[0] if before else None, gradients[0] if gradients else None)
     return gradients
+
+
+def shared_with_grad(task: GraphTask, node: AccumulateGrad, gradient: Any) -> Any:
+    """`gradient` as an array that becomes the leaf's `.grad`, if that is None, and that post-hooks see as well.
+
+    As in torch, a write to `.grad` in a hook of the leaf is then seen by them. If other hooks have seen the gradient,
+    and may have kept it, the leaf gets a copy.
+    """
+    hooks = node.hooks
+    assert hooks is not None
+    if any(hooks.tensor.values()) or hooks.pre or task.as_tensors or gradient is None:
+        return gradient
+    task.owned.add(node)
+    return np.array(gradient)
 
 
 def writable(gradient: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.basics.dtypes import DType, is_differentiable, scalar_name
+from microtape.basics.dtypes import DType, cpp_name, is_differentiable, scalar_name
 from microtape.tape.node import OWN_DTYPE
 from microtape.tape.tensor_state import TensorState, ensure_meta, is_leaf, requires_grad
 
@@ -25,7 +25,7 @@ def check_grad(tensor: TensorState, grad: Any) -> None:
     expected = grad_dtype_of(tensor)
     if expected is not None and grad.array.dtype != expected:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_dtype_name(grad.array.dtype)}' to a tensor with grad_dtype "
+            f"attempting to assign a gradient with dtype '{cpp_name(grad.array.dtype)}' to a tensor with grad_dtype "
             f"'{scalar_name(expected)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
             "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
             "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
@@ -55,30 +55,10 @@ def set_grad_dtype(tensor: TensorState, dtype: Any) -> None:
     if dtype is not None and meta.grad is not None and meta.grad.array.dtype != dtype:
         raise RuntimeError(
             f"Cannot set grad_dtype to '{scalar_name(dtype)}' because there is already a gradient with dtype "
-            f"'{_dtype_name(meta.grad.array.dtype)}'. Please clear the gradient (.grad = None) before changing "
+            f"'{cpp_name(meta.grad.array.dtype)}'. Please clear the gradient (.grad = None) before changing "
             "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
         )
     meta.grad_dtype = dtype
     accumulator = meta.accumulator() if meta.accumulator is not None else None
     if accumulator is not None:
         accumulator.dtype = dtype
-
-
-def _dtype_name(dtype: DType) -> str:
-    """The name of a dtype in these messages of torch: that of its C++ type."""
-    return _CPP_NAMES.get(dtype.name) or scalar_name(dtype)
-
-
-_CPP_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}

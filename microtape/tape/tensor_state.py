@@ -195,6 +195,13 @@ def as_number(array: Array) -> Any:
     return array if array.ndim else array[()]
 
 
+def memory_owner(array: Array) -> Array:
+    """The array that owns the memory of `array`, which may be a view of it."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def zeros_like(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros of this shape and dtype, as an array or, if `like` is one, as a Tensor."""
     zeros = np.zeros(shape, dtype)

@@ -14,7 +14,7 @@ import numpy as np
 from microtape.basics.call_site import user_stacklevel
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
-from microtape.tape.tensor_state import Array, TensorState, history_of, new_tensor, requires_grad
+from microtape.tape.tensor_state import Array, TensorState, history_of, memory_owner, new_tensor, requires_grad
 
 _T = TypeVar("_T", bound=TensorState)
 
@@ -46,11 +46,11 @@ def _leaf(like: type[_T], array: Array, requires_grad: bool) -> _T:
 
 def deep_copied(array: Array, memo: dict[int, Any]) -> Array:
     """A copy of `array` with the same strides. Arrays that share memory have copies that share memory."""
-    memory: Any = array
-    while isinstance(memory.base, np.ndarray):
-        memory = memory.base
+    memory = memory_owner(array)
     if memory.flags.c_contiguous or memory.flags.f_contiguous:
-        copied = memo.setdefault(id(memory), memory.copy(order="K"))
+        if id(memory) not in memo:
+            memo[id(memory)] = memory.copy(order="K")
+        copied = memo[id(memory)]
         offset = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
         buffer = copied if copied.flags.c_contiguous else copied.T
         return np.ndarray(array.shape, array.dtype, buffer, offset, array.strides)

@@ -44,7 +44,8 @@ from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad_function import function_tangents
 from microtape.transforms.saved_hooks import saving_node
 
-_WANTED = (object.__new__(AccumulateGrad), 0)  # in place of the edge of an operand that has a tangent
+# In place of the edge of an operand that has a tangent: a leaf's, or `check_unchanged` took it for a detached result.
+_WANTED = (object.__new__(AccumulateGrad), 0)
 
 
 class UnpackedDualTensor(NamedTuple):

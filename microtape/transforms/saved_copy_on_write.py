@@ -15,9 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.tensor_state import TensorState, memory_owner, new_tensor
 from microtape.tape.watch import Watcher, watch
 from microtape.transforms.saved_hooks import saved_tensors_hooks
 
@@ -46,12 +44,13 @@ class _MutationContext(Watcher):
     current: _MutationContext | None = None
 
     def __init__(self) -> None:
+        # By the id of the array that owns the memory, which is kept alive by those holders that are not copies.
         self._holders: defaultdict[int, weakref.WeakSet[_Holder]] = defaultdict(weakref.WeakSet)
 
     def pack(self, tensor: TensorState) -> _Holder:
         """The pack hook."""
         holder = _Holder(tensor, self)
-        self._holders[_memory(tensor)].add(holder)
+        self._holders[id(memory_owner(tensor.array))].add(holder)
         return holder
 
     def unpack(self, holder: _Holder) -> TensorState:
@@ -69,17 +68,9 @@ class _MutationContext(Watcher):
 
     def writing(self, tensor: TensorState) -> None:
         """Copy the saved values of the memory that is about to be overwritten."""
-        for holder in list(self._holders.get(_memory(tensor), ())):
+        for holder in list(self._holders.get(id(memory_owner(tensor.array)), ())):
             if not holder.is_copy:
                 holder.copy()
-
-
-def _memory(tensor: TensorState) -> int:
-    """The identity of the array that owns the tensor's memory; its holders keep it alive."""
-    array: Any = tensor.array
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return id(array)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from microtape.recording.model.model import BorderKind, BorderRecord, Operand, P
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.sources import Sources
 from microtape.tape.grad_mode import mode
-from microtape.tape.tensor_state import NUMBER, TensorState, requires_grad, version_number
+from microtape.tape.tensor_state import NUMBER, TensorState, memory_owner, requires_grad, version_number
 
 _DETACHING = ("detach", "detach_", "data")
 
@@ -196,9 +196,7 @@ def _parts(value: Any) -> Iterator[Any]:
         for one in value:
             yield from _parts(one)
     elif isinstance(value, np.ndarray):
-        while isinstance(value.base, np.ndarray):
-            value = value.base
-        yield value
+        yield memory_owner(value)
     elif isinstance(value, TensorState | float | complex):
         yield value
 

@@ -7,6 +7,9 @@ model/     what a recording is
   summary             what is kept of a large array
   words               numbers, shapes and arrays as short text
 
+findings/  what is wrong in a recorded program
+  finding             what a finding is;  find: all findings of a recording
+
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
   faults              keeps the recorder's own faults from the program

@@ -1,0 +1,54 @@
+"""What a finding is: something wrong in a recorded program, with the line, the numbers and a remedy."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from microtape.recording.model.model import Place
+
+Severity: TypeAlias = Literal["error", "warning", "notice"]
+FindingKind: TypeAlias = Literal[
+    "overwritten",  # a saved tensor was overwritten in place
+    "freed",  # the graph was freed by an earlier backward
+    "wrong return",  # a Function returned gradients of a wrong number, shape or dtype
+    "hook failed",
+    "failed",  # a pass failed for another reason
+    "refused",  # backward, or an in-place write, was refused before it began
+    "nan",  # the origin of NaN
+    "infinity",  # the origin of infinity
+    "no gradient",  # a leaf is cut off from the loss, or not used by it
+    "replaced",  # an update made a leaf the result of an operation
+    "zero gradient",
+    "vanishing",
+    "exploding",
+    "wrong derivative",  # finite differences contradict it
+    "accumulated",  # .grad adds up over passes and is never reset
+    "large update",
+    "broadcast",  # that nobody meant
+    "written through a view",
+    "growing graph",
+]
+
+
+class Finding(NamedTuple):
+    """Something wrong, or worth a look, in a recorded program.
+
+    An error or a warning is something that the program's author cannot have wanted. A notice may be deliberate, such as
+    a frozen weight.
+    """
+
+    kind: FindingKind
+    severity: Severity
+    headline: str  # at most 80 characters, in the user's names
+    explanation: tuple[str, ...]  # sentences with the numbers
+    remedy: str  # one or two sentences
+    place: Place | None  # the culprit's line
+    pass_: int | None = None  # an index into `Recording.passes`; None: the forward, before any pass
+    step: int | None = None  # the step of that pass; None: the culprit is an operation of the forward
+    node: int | None = None
+    tensor: int | None = None
+    others: tuple[tuple[str, Place], ...] = ()  # (role, place) of other lines that matter, such as ("saved", ...)
+    spread: tuple[int, ...] = ()  # the nodes that it reached from there
+
+
+MOST_IN_A_HEADLINE = 80

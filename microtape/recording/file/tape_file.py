@@ -34,18 +34,19 @@ from microtape.recording.model import model
 from microtape.recording.model.model import Recording
 
 _FORMAT = "microtape recording"
-_VERSION = 3
+_VERSION = 4
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
-_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks")  # stored as columns
+_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "updates")  # stored as columns
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_IN_2: dict[str, list[Any]] = {"borders": [], "checks": [], "freed": []}
+_NEW_IN = {4: ("updates",), 2: ("borders", "checks", "freed")}  # fields of a Recording by the format that added them
+_COLUMNS = 3  # the format that began to store tables as columns
 _QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 
 
@@ -198,7 +199,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     if top.get("format") != _FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
-    if type(version) is int and version in (1, 2) and top.get("fields") == _fields_before(version):
+    if type(version) is int and 1 <= version < _VERSION and top.get("fields") == _fields_before(version):
         _bring_up_to_date(top, version)
     elif version != _VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
@@ -217,7 +218,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    tables = _MANY if version == _VERSION else {}
+    tables = _MANY if version >= _COLUMNS else {}
     parts: dict[str, Any] = {
         name: tuple(columns.read(tables[name], top.take(name)))
         if name in tables
@@ -231,19 +232,30 @@ def _from_members(members: dict[str, bytes]) -> Recording:
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
-    """The fields of an older format: 2 had the ready queue after each step, 1 also lacked borders and checks."""
+    """The fields of an older format: 3 lacked updates, 2 had the ready queue after each step, 1 lacked borders too."""
+    new = _new_since(version)
     then = {name: list(names) for name, names in _FIELDS.items()}
-    then["BackwardStep"].insert(_QUEUE, "ready")
-    if version == 1:
-        del then["BorderRecord"], then["FiniteDifferences"]
-        then["Recording"] = [name for name in then["Recording"] if name not in _NEW_IN_2]
+    then["Recording"] = [name for name in then["Recording"] if name not in new]
+    for name in new:
+        if name in _MANY:
+            del then[_MANY[name].__name__]
+    if version < _COLUMNS:
+        then["BackwardStep"].insert(_QUEUE, "ready")
     return then
+
+
+def _new_since(version: int) -> list[str]:
+    """The fields of a Recording that this format lacked."""
+    return [name for since, names in _NEW_IN.items() if version < since for name in names]
 
 
 def _bring_up_to_date(top: _Parts, version: int) -> None:
     """Turn the content of an older file into today's format; damage is left for the reader to find."""
-    if version == 1:
-        top.update(_NEW_IN_2)
+    for name in _new_since(version):
+        stored = json.dumps(column(_MANY[name], (), lambda values: [])) if version >= _COLUMNS else "[]"
+        top.update({name: json.loads(stored)})
+    if version >= _COLUMNS:
+        return
     passes, at = top.get("passes"), _FIELDS["Pass"].index("steps")
     for one in passes if type(passes) is list else ():
         steps = one[at] if type(one) is list and len(one) > at else ()

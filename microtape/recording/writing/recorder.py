@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from microtape.backward.engine import GraphTask
-from microtape.basics.call_site import user_frame
+from microtape.basics.call_site import LIBRARY_FILES, CallSite, user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
@@ -29,6 +29,7 @@ from microtape.recording.writing.open_pass import LostPass, OpenPass
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_records import tape_records
+from microtape.recording.writing.updates import Updates
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
@@ -59,6 +60,7 @@ class Recorder(Watcher):
         self.sources = Sources(root)
         self.faults = Faults()
         self.tape = Tape(self.sources, self.faults)
+        self.updates = Updates()
         self.passes: list[Pass] = []
         self.count = 0  # how many passes have begun
         self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
@@ -99,6 +101,7 @@ class Recorder(Watcher):
             scopes=tuple(self.tape.scopes),
             borders=borders,
             checks=tuple(self.checker.found) if self.checker is not None else (),
+            updates=self.updates.records(self.tape.number_of, self.sources, self.count),
             freed=tuple(self.tape.freed),
             notes=self.faults.lines,
         )
@@ -163,6 +166,12 @@ class Recorder(Watcher):
                 self.tape.same(known, tensor)
 
     @shielded
+    def writing(self, tensor: TensorState) -> None:
+        """See Watcher."""
+        if not self.open and not mode.internal:
+            self.updates.writing(tensor, self.count)
+
+    @shielded
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
         if self._stale:
@@ -175,6 +184,7 @@ class Recorder(Watcher):
         for tensor in [one for one in task.inputs if isinstance(one, TensorState)]:
             self.tape.adopt_tensor(tensor)
         if outermost:
+            self.updates.pass_began(self.tape.leaves(task.dependencies), lost.index)
             self.tape.find_names(user_frame(sys._getframe(1)))
         self.open[-1] = OpenPass(self.tape, task, lost.index)
 
@@ -297,6 +307,8 @@ class Recorder(Watcher):
         if isinstance(error, AutogradError):
             places = [(role, self.sources.place(site)) for role, site in error.places]
         raised = [frame for frame in traceback.extract_tb(error.__traceback__) if not self.sources.is_ours(frame)]
+        if (site := _site_of(error)) is not None:
+            places.append(("raised", self.sources.place(site)))
         text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
         return ErrorRecord(
             type(error).__name__,
@@ -306,12 +318,23 @@ class Recorder(Watcher):
         )
 
 
+def _site_of(error: BaseException) -> CallSite | None:
+    """Where the user's program raised an exception, or called the function of ours that did."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename not in LIBRARY_FILES:
+            found = CallSite(trace.tb_frame.f_code, trace.tb_lasti)
+        trace = trace.tb_next
+    return found
+
+
 _OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
 _BESIDES = {  # the event -> what is missing without it
     "unrecorded": "a place where the history of a tensor ends",
     "called": "a place where the history of a tensor ends",
     "without_history": "a place where the history of a tensor ends",
     "value_taken": "a number that was taken out of a tensor",
+    "writing": "a write to a leaf",
     "tensor_made": "where the value of a tensor comes from",
 }
 

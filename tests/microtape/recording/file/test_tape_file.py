@@ -98,6 +98,13 @@ def test_a_file_of_format_2_is_read_still() -> None:
     assert [border.op for border in recording.borders] == ["detach"]
 
 
+def test_a_file_of_format_3_is_read_still() -> None:
+    """It lacked the updates of leaves."""
+    recording = load(Path(__file__).parent / "golden" / "version3.tape")
+    assert recording == load(Path(__file__).parent / "golden" / "version2.tape")
+    assert recording.updates == ()
+
+
 def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:
     x = mt.tensor(1.0, requires_grad=True)
     y = x

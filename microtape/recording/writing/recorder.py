@@ -12,7 +12,7 @@ import dataclasses
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from microtape.backward.engine import GraphTask
@@ -307,8 +307,9 @@ class Recorder(Watcher):
         if isinstance(error, AutogradError):
             places = [(role, self.sources.place(site)) for role, site in error.places]
         raised = [frame for frame in traceback.extract_tb(error.__traceback__) if not self.sources.is_ours(frame)]
-        if (site := _site_of(error)) is not None:
-            places.append(("raised", self.sources.place(site)))
+        if (frame := _last_frame(error)) is not None:
+            places.append(("raised", self.sources.place(CallSite(frame.tb_frame.f_code, frame.tb_lasti))))
+            self.tape.find_names(frame.tb_frame)
         text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
         return ErrorRecord(
             type(error).__name__,
@@ -318,12 +319,12 @@ class Recorder(Watcher):
         )
 
 
-def _site_of(error: BaseException) -> CallSite | None:
-    """Where the user's program raised an exception, or called the function of ours that did."""
+def _last_frame(error: BaseException) -> TracebackType | None:
+    """The innermost frame of the user's program in the traceback of an exception."""
     found, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename not in LIBRARY_FILES:
-            found = CallSite(trace.tb_frame.f_code, trace.tb_lasti)
+            found = trace
         trace = trace.tb_next
     return found
 

@@ -13,7 +13,7 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
     pass_ = recording.passes[position]
     earlier = _freeing_pass(program, position, step.node)
     freed_at = earlier.place if earlier is not None else None
-    freed = (
+    freed_by = (
         f"the backward of pass {earlier.index + 1} at {at(freed_at)}" if earlier is not None else "an earlier backward"
     )
     name = program.name(node.id)

@@ -32,7 +32,7 @@ def no_gradient(program: Program) -> Iterator[Finding]:
 
 def _reached(program: Program) -> set[int]:
     """The leaves that some pass gave a gradient."""
-    found = set()
+    found: set[int] = set()
     for pass_ in program.recording.passes:
         found.update(pass_.grads)
         for step in pass_.steps:

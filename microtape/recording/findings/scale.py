@@ -12,7 +12,7 @@ from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass
 
 FEWEST = 4  # layers or time steps
-VANISHED, EXPLODED = 1e-5, 1e5  # the factor from the first to the last
+VANISHED, EXPLODED = 1e-5, 1e4  # the factor from the first to the last
 
 
 class _Station(NamedTuple):
@@ -41,11 +41,11 @@ def _way(program: Program, pass_: Pass) -> list[_Station]:
     length: dict[int, int] = {}
     before: dict[int, int] = {}
     steps = {step.node: step for step in pass_.steps}
-    for step in pass_.steps:  # senders come before receivers
-        here = length.setdefault(step.node, 1)
-        for one in step.deliveries:
+    for sender in pass_.steps:  # senders come before receivers
+        here = length.setdefault(sender.node, 1)
+        for one in sender.deliveries:
             if one.term is not None and program.node(one.node).variable is None and here + 1 > length.get(one.node, 0):
-                length[one.node], before[one.node] = here + 1, step.node
+                length[one.node], before[one.node] = here + 1, sender.node
     if not length:
         return []
     node: int | None = max(length, key=length.__getitem__)
@@ -61,15 +61,17 @@ def _way(program: Program, pass_: Pass) -> list[_Station]:
 
 
 def _repeated(program: Program, way: Sequence[_Station]) -> Iterator[list[_Station]]:
-    """The stations of the operation that occurs most often on the way, if its gradients steadily shrink or grow."""
-    groups: dict[str, list[_Station]] = {}
+    """The stations of the expression, else of the operation, that occurs most often, if its gradients steadily change."""
+    by_place: dict[object, list[_Station]] = {}
+    by_op: dict[str, list[_Station]] = {}
     for one in way:
         if math.isfinite(one.rms) and one.rms > 0:
-            groups.setdefault(program.node(one.step.node).op, []).append(one)
-    if not groups:
-        return
-    stations = max(groups.values(), key=len)
-    if len(stations) < FEWEST:
+            node = program.node(one.step.node)
+            by_place.setdefault((node.op, node.place), []).append(one)
+            by_op.setdefault(node.op, []).append(one)
+    several = [*sorted(by_place.values(), key=len, reverse=True), *sorted(by_op.values(), key=len, reverse=True)]
+    stations = next((one for one in several if len(one) >= FEWEST), None)
+    if stations is None:
         return
     changes = [math.log(b.rms / a.rms) for a, b in zip(stations, stations[1:], strict=False)]
     total = sum(changes)

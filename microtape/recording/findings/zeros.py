@@ -13,6 +13,7 @@ from microtape.recording.model.model import BackwardStep, Delivery, NodeRecord, 
 
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
+_RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -24,7 +25,8 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, pass_ in enumerate(program.recording.passes):
         for leaf in [one for one in zero if one in program.steps[position]]:
-            for step in _origins(program, pass_, position, leaf):
+            for origin in _origins(program, pass_, leaf):
+                step = _dead_before(program, position, origin)
                 node = program.node(step.node)
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(program.name(leaf))
@@ -48,7 +50,7 @@ def _counts(value: Value | None) -> bool:
     return value is not None and int(np.prod(value.shape)) > 0
 
 
-def _origins(program: Program, pass_: Pass, position: int, leaf: int) -> Iterator[BackwardStep]:
+def _origins(program: Program, pass_: Pass, leaf: int) -> Iterator[BackwardStep]:
     """The steps that received something and sent only zeros on the way to this leaf."""
     senders: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
     for step in pass_.steps:
@@ -65,6 +67,17 @@ def _origins(program: Program, pass_: Pass, position: int, leaf: int) -> Iterato
                 yield step
             else:
                 waiting.append(step.node)
+
+
+def _dead_before(program: Program, position: int, step: BackwardStep) -> BackwardStep:
+    """The step of the dead operation whose zeros this step multiplied with; else the step itself."""
+    for one in program.node(step.node).operands:
+        number = program.producer.get(one.ref) if one.ref is not None else None
+        if number is not None and program.node(number).op.rstrip("_") in _DEAD and number in program.steps[position]:
+            value = program.recording.value(one.ref)
+            if isinstance(value, np.ndarray) and value.size and not value.any():
+                return program.steps[position][number]
+    return step
 
 
 def _finding(program: Program, position: int, step: BackwardStep, names: Sequence[str]) -> Finding:
@@ -116,7 +129,10 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "warning",
             (f"Use a straight-through estimator, such as x + ({op}(x) - x).detach()."),
         )
-    factor = _zero_factor(program, node, step)
+    if op in _RESIDUALS and isinstance(value, np.ndarray) and not value.any():
+        lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
+        return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
+    factor = _zero_factor(program, node)
     if factor is not None:
         other, is_parameter = factor
         lines = [f"{other} is zero everywhere, and the gradient is multiplied by it."]
@@ -142,7 +158,7 @@ def _extent(value: Value | None) -> str:
     return f": it is {low}" if low == high else f": its numbers are between {low} and {high}"
 
 
-def _zero_factor(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str, bool] | None:
+def _zero_factor(program: Program, node: NodeRecord) -> tuple[str, bool] | None:
     """Another operand that is zero everywhere, and whether it is a leaf that gets a gradient of its own."""
     for one in node.operands:
         value = program.recording.value(one.ref) if one.ref is not None else None

@@ -12,7 +12,7 @@ for epoch in range(6):
         best = w.detach()
     loss.backward()
     with mt.no_grad():
-        w -= 0.45 * w.grad
+        w -= 0.5 * w.grad
     w.grad = None
 
 again = ((best[0] + best[1] * x - y) ** 2).mean()

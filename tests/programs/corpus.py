@@ -24,7 +24,7 @@ from microtape.recording.writing.recorder import Recorder
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-MOST_PASSES = 64  # of one program
+MOST_PASSES = 40  # of one program
 
 
 class Expected(NamedTuple):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from microtape.recording.findings import Finding, FindingKind, findings
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
-from microtape.recording.model.model import Recording
+from microtape.recording.model.model import Place, Recording
+from tests.programs.__main__ import main
 from tests.programs.corpus import (
+    HERE,
     ROOT,
     Verdict,
     broken_programs,
@@ -56,13 +58,45 @@ def test_there_are_enough_programs_of_both_sorts() -> None:
     assert len(healthy_programs()) >= 40
 
 
-@pytest.mark.parametrize("program", broken_programs() + list((ROOT / "tests/programs/healthy").glob("*.py")), ids=str)
+def test_a_verdict_says_what_is_wrong_with_the_first_finding() -> None:
+    program = HERE / "broken" / "rainfall.py"
+    wanted = expected(program)
+    place = Place(program.name, wanted.lines[0], wanted.lines[0], 4, 41, "<module>")
+    right = Finding("broadcast", "warning", "(5, 1) with (5,) makes (5, 5)", ("It was reduced.",), "Reshape.", place)
+
+    def misses(**changes: Any) -> tuple[str, ...]:
+        return Verdict(program, wanted, (right._replace(**changes),)).misses
+
+    assert not misses()
+    assert misses(kind="nan") == ("kind",)
+    assert misses(place=place._replace(line=1, end_line=1)) == ("line",)
+    assert not misses(place=place._replace(line=1))  # a place of several lines
+    assert misses(place=None) == misses(place=place._replace(file="other.py")) == ("place",)
+    assert misses(severity="notice") == ("severity",)
+    assert Verdict(program, wanted, ()).misses == ("nothing found",)
+
+
+def test_the_command_prints_a_row_for_a_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["tests.programs", "rainfall", "--output"])
+    main()
+    first, printed, last = capsys.readouterr().out.splitlines()
+    assert first.split()[1] == "rainfall"
+    assert printed.strip().startswith("loss ")
+    assert last.endswith("of 1 broken programs as expected; 0 alarms in 0 healthy ones")
+
+
+@pytest.mark.parametrize(
+    "program", broken_programs() + sorted((HERE / "healthy").glob("*.py")), ids=lambda path: path.stem
+)
 def test_a_program_is_short_and_starts_with_its_import(program: Path) -> None:
     lines = program.read_text().splitlines()
     assert lines[0] == "import microtape as mt"
     assert len(lines) <= 35
 
 
+@pytest.mark.sampled(5)
 @each_healthy
 def test_a_healthy_program_runs_and_is_recorded_without_a_fault(program: Path) -> None:
     recording = recorded(program)
@@ -71,6 +105,7 @@ def test_a_healthy_program_runs_and_is_recorded_without_a_fault(program: Path) -
     assert not [one.error for one in recording.passes if one.error]
 
 
+@pytest.mark.sampled(5)
 @each_broken
 def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
     recording = recorded(program)
@@ -78,6 +113,7 @@ def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
     assert recording.nodes or recording.error
 
 
+@pytest.mark.slow
 @awaiting_detectors
 def test_the_first_finding_of_broken_programs_names_the_kind_and_the_line() -> None:
     wrong = [one for one in map(verdict, broken_programs()) if one.misses]
@@ -85,6 +121,7 @@ def test_the_first_finding_of_broken_programs_names_the_kind_and_the_line() -> N
     assert len(wrong) <= (1 - RIGHT) * len(broken_programs()), told
 
 
+@pytest.mark.sampled(5)
 @awaiting_detectors
 @each_broken
 def test_a_finding_is_whole(program: Path) -> None:
@@ -104,6 +141,7 @@ def check_whole(finding: Finding, program: Path) -> None:
         assert finding is not verdict(program).found[0]
 
 
+@pytest.mark.slow
 def test_healthy_programs_give_no_error_and_hardly_a_warning() -> None:
     found = [(path.name, one) for path in healthy_programs() for one in findings(recorded(path))]
     assert not [one for one in found if one[1].severity == "error"]

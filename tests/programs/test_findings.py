@@ -9,9 +9,11 @@ from typing import Any, get_args
 
 import pytest
 
+from microtape.recording.file.tape_file import load
 from microtape.recording.findings import Finding, FindingKind, findings
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.model.model import Place, Recording
+from microtape.recording.script.run import record_script
 from tests.programs.__main__ import main
 from tests.programs.corpus import (
     HERE,
@@ -111,6 +113,22 @@ def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
     recording = recorded(program)
     assert not recording.faults
     assert recording.nodes or recording.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", broken_programs()[::9], ids=lambda path: path.stem)
+def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path) -> None:
+    with (tmp_path / "output").open("wb") as output:
+        record_script(program, out=tmp_path / "run.tape", passes="all", check=True, output=output)
+    ours, theirs = recorded(program), load(tmp_path / "run.tape")
+    assert [(node.name, node.place, node.edges) for node in ours.nodes] == [
+        (node.name, node.place, node.edges) for node in theirs.nodes
+    ]
+    assert [tensor.names for tensor in ours.tensors] == [tensor.names for tensor in theirs.tensors]
+    assert [(one.kind, one.place) for one in ours.borders] == [(one.kind, one.place) for one in theirs.borders]
+    assert [one.error for one in ours.passes] == [one.error for one in theirs.passes]
+    assert ours.error == theirs.error
+    assert [one.agrees for one in ours.checks] == [one.agrees for one in theirs.checks]
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microtape.basics.dtypes import scalar_name
 from microtape.errors import GradientError
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import AccumulateGrad, Node
@@ -134,7 +133,7 @@ def _checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
     if returned.array.dtype != expected.dtype:
         raise GradientError(
             f"hook '{_hook_name(hook)}' has changed the type of value "
-            f"(was microtape.{scalar_name(expected.dtype)}Tensor got {type_name(returned.array)})"
+            f"(was {type_name(expected.dtype)} got {type_name(returned.array.dtype)})"
         )
     if returned.array.shape != expected.shape:
         raise GradientError(f"hook '{_hook_name(hook)}' has changed the size of value")

@@ -250,7 +250,8 @@ def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check
                 )
             kept.append(tensor)
         else:
-            kept.append(SavedTensor(tensor, output_nr) if requires_grad(tensor) else tensor)
+            is_own = requires_grad(tensor) and not _contains(node.non_differentiable, tensor)
+            kept.append(SavedTensor(tensor, output_nr) if is_own else tensor)
         sources.append(source)
     node.sources = tuple(sources)
     node.saved_names = tuple(f"saved_tensors[{i}]" for i in range(len(kept)))

@@ -28,6 +28,7 @@ from microtape.random import default_generator
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
+from microtape.tape.tensor_state import is_leaf
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.checkpoint_debug import OperationLog, differing_operations
 from microtape.transforms.saved_hooks import pack_with_active_hooks, saved_tensors_hooks
@@ -69,19 +70,23 @@ class Recipe:
 class _Inputs(Node):
     """Saves the tensors among a checkpoint's arguments as an operation saves its operands; not part of any graph."""
 
-    __slots__ = ("args", "places", "sources")
+    __slots__ = ("args", "places", "results")
 
     def __init__(self, args: tuple[Any, ...]) -> None:
         super().__init__()
         self.places = [i for i, one in enumerate(args) if isinstance(one, Tensor)]
         self.args = [None if isinstance(one, Tensor) else one for one in args]
         self.saved = tuple(args[i] for i in self.places)
-        self.sources = (-1,) * len(self.saved)
+        self.results = [not is_leaf(one) for one in self.saved]
         keep_versions(self)
         pack_with_active_hooks(self)
         frame = user_frame(sys._getframe(1))
         if frame is not None:
             self.code, self.instruction = frame.f_code, frame.f_lasti
+
+    def saved_a_result(self, index: int) -> bool:
+        """See Node."""
+        return self.results[index]
 
     def again(self) -> list[Any]:
         """The arguments. Raises ModifiedInPlaceError if one has been overwritten since."""

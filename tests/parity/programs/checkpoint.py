@@ -362,3 +362,18 @@ def early_stop_reaches_the_program_as_an_exception(mt, see):
     checkpoint(mt, run, x).sum().backward()
     see(caught)
     see.value(x.grad)
+
+
+@shows("11 checkpoint")
+def of_a_result_that_is_detached_later(mt, see):
+    leaf = mt.ones(2, requires_grad=True)
+    for use_reentrant in (False, True):
+        x = leaf * 2
+        y = mt.utils.checkpoint.checkpoint(lambda a: a * a, x, use_reentrant=use_reentrant)
+        x.detach_()
+        with see.raising():
+            y.sum().backward()
+    y = mt.utils.checkpoint.checkpoint(lambda a: a * a, leaf, use_reentrant=False)
+    leaf.detach_()
+    with see.raising(text=False):
+        y.sum().backward()

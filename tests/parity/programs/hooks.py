@@ -702,3 +702,16 @@ def sees_none_for_an_input_that_needs_no_gradient(mt, see):
         product.grad_fn.register_hook(lambda gs, arrived: see.value(*gs))
         product.sum().backward()
         see.value(x.grad)
+
+
+@shows("4 Tensor.register_hook")
+def on_a_view_that_becomes_a_leaf_of_its_own(mt, see):
+    base = mt.ones(2, requires_grad=True)
+    for mode in (mt.no_grad, mt.inference_mode):
+        with mode():
+            view = base.view(2)
+            view.register_hook(lambda g: see("hook", g))
+        view.register_post_accumulate_grad_hook(lambda p: see("accumulated", p.grad))
+        view.requires_grad_()
+        (view * 2).sum().backward()
+        see.value(view.grad, base.grad)

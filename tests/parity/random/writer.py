@@ -133,7 +133,9 @@ class Writer:
     def other_for(self, target: str) -> str:
         """A tensor to write into `target`: torch does not define writes to memory that the operation also reads."""
         other = self.tensor()
-        if other != target and np.may_share_memory(*[self.value(one).detach().numpy() for one in (target, other)]):
+        if other != target and np.may_share_memory(
+            *[self.value(one).detach().numpy(force=True) for one in (target, other)]
+        ):
             return f"{other}.detach().clone()"
         return other
 

@@ -176,10 +176,6 @@ class FunctionNode(Node):
         zeros = np.zeros(shape, dtype)
         return new_tensor(self.tensor_type, zeros) if as_tensor else zeros
 
-    def saved_a_result(self, index: int) -> bool:
-        """See Node. NB: as in torch, a Function does not notice that a saved tensor was detached in place."""
-        return False
-
     def release(self) -> bool:
         """See Node.release. Afterwards `saved_tensors` raises FreedGraphError, even if nothing was saved."""
         freed, self.saved = bool(self.saved), None

@@ -148,7 +148,9 @@ def check_unchanged(node: Node, index: int) -> None:
     item = node.saved[index]
     if item is None or type(item) is PackedTensor:
         return
-    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and node.saved_a_result(index):
+    # NB: as in torch, a Function does not notice this
+    detached = type(item) is not SavedTensor and history_of(item) is NO_EDGE and node.saved_a_result(index)
+    if detached and node.kind != "function":
         raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
     if version_number(item) != saved_version(node, index):
         raise _modified_error(node, index)
@@ -165,6 +167,8 @@ def _modified_error(node: Node, index: int) -> ModifiedInPlaceError:
     assert node.saved is not None
     item = node.saved[index]
     computed_by, output_nr = item.edge(node) if type(item) is SavedTensor else history_of(item)
+    if computed_by is None and node.saved_a_result(index):  # detached since: torch names the node that saved it
+        computed_by = node
     hint = EXPLAINED_HINT if any([watcher.explains for watcher in watch.watchers]) else MODIFIED_HINT
     of = "" if computed_by is None else f", which is output {output_nr} of {short_name(computed_by)},"
     return ModifiedInPlaceError(

@@ -64,12 +64,23 @@ KNOWN: list[Known] = [
     Known(
         "no result of `grad` is a view; PyTorch's may be views made without grad mode, which forbids some writes",
         lambda theirs, ours: bool(
-            "view was created in no_grad mode" in _texts(theirs) and re.match(r"g\d+\b", theirs.source)
+            re.search("view was created in no_grad mode|Can't detach views in-place", _texts(theirs))
+            and re.match(r"g\d+\b|\w+\.grad\b", theirs.source)
         ),
     ),
     Known(
         "writing through an index into an expanded tensor raises an error; PyTorch warns that it soon will",
         lambda theirs, ours: "a single memory location" in _texts(ours) and "[" in ours.source and not theirs.error,
+    ),
+    Known(
+        "after `zero_` or `fill_` of an expanded tensor, backward works; PyTorch's fails as it writes into an expanded "
+        "gradient",
+        lambda theirs, ours: "a single memory location" in _texts(theirs) and runs_a_pass(theirs.source),
+    ),
+    Known(
+        "a pack hook that raises during a write leaves a node that has saved its tensors; PyTorch's node has saved "
+        "nothing, and fails with an internal error",
+        lambda theirs, ours: "Expected a proper Tensor but got None" in _texts(theirs),
     ),
     Known(
         "only dimensions of more than one element decide whether elements share memory; PyTorch also looks at the "
@@ -136,6 +147,8 @@ LENIENT = [
     *[one.reason for one in KNOWN],
     "where a Function that wrote to a view returns no gradient for it, the rest of the base keeps its gradient; "
     "PyTorch loses it",
+    "what a checkpointed function saves and then overwrites keeps its values; PyTorch's backward uses the new ones",
+    "a tangent in the memory of its own primal, into which an in-place operation writes twice, is not tried",
     "a first gradient that requires grad does not require grad in a hook, and its version does not count the writes of "
     "hooks",
     "indices and masks are not passed to the hooks of saved tensors",

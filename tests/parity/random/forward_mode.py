@@ -10,7 +10,8 @@ LEVEL = "with fw.dual_level():"
 def make(w: Writer) -> None:
     """A dual tensor."""
     x = w.tensor()
-    alike = w.alike(x) or [f"{x}.detach()"]
+    # NB: an in-place operation would write twice into a tangent that has its primal's memory
+    alike = [name for name in w.alike(x) if not w.share_memory(name, x)] or [f"{x}.detach().clone()"]
     tangent = w.choice(alike) if w.chance(0.3) else w.like(x)
     w.do(f"{w.new('d')} = fw.make_dual({x}, {tangent})")
 

@@ -134,6 +134,11 @@ class Node:
             return self.shape[output_nr], self.dtype[output_nr]
         return self.shape, self.dtype
 
+    def saved_a_result(self, index: int) -> bool:
+        """Whether the saved tensor number `index` is an operand that had a grad_fn when it was saved."""
+        source = self.sources[index]
+        return source >= 0 and not isinstance(self.next_nodes[source], AccumulateGrad | None)
+
     @property
     def output_count(self) -> int:
         """How many outputs the operation has."""

@@ -24,7 +24,6 @@ from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand, as_tensor
 from microtape.tape.operation import Operation, call
-from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import TensorState, zeros_like
 from microtape.tape.views import view_call
 
@@ -191,7 +190,7 @@ def set_index(x: TensorState, key: Any, value: Any) -> None:
     if isinstance(value, int | float | complex):
         value = np.asarray(value, x.array.dtype)
     if not isinstance(value, TensorState | np.ndarray | np.generic):
-        raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(x.array)}")
+        raise TypeError(f"can't assign a {type(value).__name__} to a microtape.{scalar_name(x.array.dtype)}Tensor")
     value = as_operand(value, x)
     if indices:
         call_(

@@ -155,3 +155,28 @@ def must_not_be_keyword_only(mt, see):
         Scale.apply(x, by=3.0)
     Scale.apply(x).sum().backward()
     see.value(x.grad)
+
+
+@shows("3 forward(*args) + setup_context")
+def saving_an_input_that_is_returned(mt, see):
+    class Returned(mt.autograd.Function):
+        @staticmethod
+        def forward(x, marked, forward):
+            return x, x > 0
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            (ctx.save_for_forward if inputs[2] else ctx.save_for_backward)(output[0])
+            if inputs[1]:
+                ctx.mark_non_differentiable(output[0])
+
+        @staticmethod
+        def backward(ctx, g, _):
+            return g, None, None
+
+    for mode in (mt.enable_grad, mt.no_grad):
+        for requires_grad in (False, True):
+            for marked in (False, True):
+                for forward in (False, True):
+                    with mode(), see.raising():
+                        Returned.apply(mt.ones(2, requires_grad=requires_grad), marked, forward)

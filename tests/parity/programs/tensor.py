@@ -720,3 +720,23 @@ def of_another_shape_than_the_gradient(mt, see):
         with see.raising():
             x.backward(mt.ones(other))
         see.value(x.grad)
+
+
+@shows("12 complex")
+def type_names_in_messages(mt, see):
+    for dtype in (mt.float64, mt.complex64, mt.complex128):
+        y = mt.ones(2, dtype=dtype, requires_grad=True) * 1
+        z = y * y
+        y.mul_(2)
+        with see.raising():
+            z.sum().abs().backward()
+        with see.raising():
+            mt.ones(2, dtype=dtype)[0] = "a"
+    for dtype in (mt.bool, mt.uint8, mt.float16, mt.complex64):
+        with see.raising():
+            mt.ones(2, 3, dtype=dtype).expand(3)
+    for hook in (lambda g: g.to(mt.complex64), lambda g: g > 0):
+        x = mt.ones(2, requires_grad=True)
+        x.register_hook(hook)
+        with see.raising():
+            x.sum().backward()

@@ -221,6 +221,16 @@ async def test_what_f1_and_the_notices_say_follows_the_keys_too():
 
 
 @pytest.mark.parametrize(
+    ("keymap", "key"),
+    [({}, "q"), ({"leave": ("f9",)}, "F9"), ({"leave": ()}, "^q")],
+)
+async def test_ctrl_c_names_the_key_of_the_footer(keymap, key):
+    async with stepper(handmade.diamond(), keymap=keymap).run_test(size=SMALL) as pilot:
+        await pilot.press("ctrl+c")
+        assert f"Ctrl+C does not quit here: {key} quits." in notices(pilot.app)
+
+
+@pytest.mark.parametrize(
     ("key", "name", "in_ascii"),
     [
         ("right", "→", "->"),

@@ -85,7 +85,7 @@ MARKS = (
     ("--marks",),
     {
         "action": "store_true",
-        "help": "the moments where gradients are accumulated, NaN or infinity appears, or the pass fails",
+        "help": "the moments where gradients accumulate, NaN or infinity begins, --check differs, or the pass fails",
     },
 )
 STOPS = (

@@ -198,7 +198,7 @@ class StepperScreen(Screen[None]):
         if cursor is None or self._until is not None or cursor != self._opening:
             return
         place = known.places.get(key_of(cursor.recording))
-        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.error is not None
+        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.has_failed
         if place is None or failed or not 0 <= place.pass_index < max(len(cursor.recording.passes), 1):
             return
         there = cursor.to_pass(place.pass_index).to_moment(place.position)

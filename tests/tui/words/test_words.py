@@ -54,10 +54,10 @@ def test_every_step_of_the_diamond_is_described_with_its_numbers(steps, expected
     [
         (0, "loss_a (%3) = 3. backward() computes ∂loss_a/∂x, through 3 operations. The first step visits the last of "
             "them: loss_a (%3), with ∂loss_a/∂loss_a = 1."),
-        (1, "loss_b (%5) = 9. backward() computes ∂loss_b/∂x, through 3 operations, and adds it to .grad. The first step "
-            "visits the last of them: loss_b (%5), with ∂loss_b/∂loss_b = 1."),
-        (2, "a (%1) = 3 and loss_b (%5) = 9. backward() computes the gradient of x, through 3 operations, and adds it to "
-            ".grad. The first step visits the last of them: loss_b (%5), with the seed 2."),
+        (1, "loss_b (%5) = 9. backward() computes ∂loss_b/∂x, through 3 operations, and adds it to .grad. The first "
+            "step visits the last of them: loss_b (%5), with ∂loss_b/∂loss_b = 1."),
+        (2, "a (%1) = 3 and loss_b (%5) = 9. backward() computes the gradient of x, through 3 operations, and adds it "
+            "to .grad. The first step visits the last of them: loss_b (%5), with the seed 2."),
         (3, "a (%1) = 3. grad() computes the gradients of x and a, through 1 operation. The first step visits it: "
             "a (%1), with the seed 5."),
         (4, "x = 3. backward() computes ∂x/∂x, and adds it to .grad. Next: x, the only ready node."),

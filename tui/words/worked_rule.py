@@ -63,6 +63,12 @@ def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
     return computed if name.startswith("%") else filled  # without `%4 =`: the node's number is shown elsewhere
 
 
+def formula_symbols(cursor: StepCursor, node: NodeRecord) -> Mapping[str, tuple[str, Value | None]]:
+    """The symbols of the node's formula, each with the user's name for it and its value."""
+    values = symbol_values(cursor, node, None)
+    return {symbol: (name, values.get(symbol)) for symbol, name in _symbol_names(cursor, node).items()}
+
+
 def worked_rule(
     cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None
 ) -> WorkedRule | None:

@@ -17,12 +17,12 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from microtape.recording.model.formatting import format_shape, format_value
+from microtape.recording.model.formula import parse_formula, used_symbols
 from microtape.recording.model.model import Delivery, NodeRecord, Value
 from tui.shell.backticks import colour_names
 from tui.shell.spans import plain, shown
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
-from tui.words.formula import parse_formula, used_symbols
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import title
 from tui.words.worked_rule import formula_symbols, worked_rule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
@@ -10,23 +11,31 @@ from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import NodeRecord, Place
 from microtape.recording.model.source import expression, targets
 
+_MOST_TRIES = 8  # of one line in a loop
+
 
 def written_through_a_view(program: Program) -> Iterator[Finding]:
     """One finding for each line that writes into a tensor under one name, while another name of it is used later."""
-    told = set()
+    tried: dict[Place, int] = {}
     for node in program.recording.nodes:
-        if node.place is None or node.place in told:
+        if node.kind == "copy_slices":
+            look = _of_a_view
+        elif node.op in ("sub", "div") and len(node.operands) == 2 and node.operands[0].ref == node.operands[1].ref:
+            look = _of_two_names
+        else:
             continue
-        found = _of_a_view(program, node) if node.in_place else _of_two_names(program, node)
+        if node.place is None or tried.get(node.place, 0) >= _MOST_TRIES:
+            continue
+        found = look(program, node)
+        tried[node.place] = _MOST_TRIES if found is not None else tried.get(node.place, 0) + 1
         if found is not None:
-            told.add(node.place)
             yield found
 
 
 def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
     """`part = whole[0]; part *= 2`, where `whole` is used afterwards."""
     output = node.outputs[0] if node.outputs else None
-    if node.kind != "copy_slices" or output is None or node.place is None:
+    if output is None or node.place is None:
         return None
     whole = program.recording.tensors[output.tensor]
     target = _target(program, node.place)
@@ -52,7 +61,7 @@ def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
 def _of_two_names(program: Program, node: NodeRecord) -> Finding | None:
     """`before = x; x += 1; x - before`: both names are the same tensor, so that the difference is zero."""
     refs = [one.ref for one in node.operands]
-    if node.op not in ("sub", "div") or len(refs) != 2 or refs[0] is None or refs[0] != refs[1] or not refs[0].version:
+    if refs[0] is None or not refs[0].version:
         return None
     names = _two_names(expression(program.recording, node.place))
     written = program.producer.get(refs[0])
@@ -107,23 +116,21 @@ def _target(program: Program, place: Place) -> str:
 
 def _view_named(program: Program, name: str, whole: int, before: int) -> NodeRecord | None:
     """The operation that made the view that the program calls so."""
-    for node in reversed(program.recording.nodes[:before]):
-        ref = node.outputs[0] if node.outputs else None
-        if ref is None or node.place is None or program.recording.tensors[ref.tensor].base != whole:
-            continue
-        if targets(program.recording.sources.get(node.place.file, "")).get(node.place[1:5]) == name:
-            return node
+    for number in reversed(program.view_makers.get(whole, ())):
+        node = program.node(number)
+        if number < before and node.place is not None:
+            if targets(program.recording.sources.get(node.place.file, "")).get(node.place[1:5]) == name:
+                return node
     return None
 
 
 def _later_use(program: Program, write: NodeRecord, whole: int) -> NodeRecord | None:
     """The first operation elsewhere that uses the whole tensor after the write."""
-    for ref, readers in program.readers.items():
-        if ref.tensor == whole:
-            for reader in readers:
-                node = program.node(reader)
-                if reader > write.id and not node.in_place and node.place != write.place:
-                    return node
+    readers = program.readers.get(whole, ())
+    for reader in readers[bisect_right(readers, write.id) :]:
+        node = program.node(reader)
+        if not node.in_place and node.place != write.place:
+            return node
     return None
 
 

@@ -48,6 +48,8 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
         expression = program.expression(node.place) or node.op
         lines.append(f"{expression} at {at(node.place)} saved {name} at {versions[0]}, for its derivative.")
         lines.append(f"The write at {at(modified)} made it {versions[1]}, so the value that backward needs is gone.")
+    if not lines:
+        lines.append(f"{first_sentence(error.message)}.")
     rewritten = out_of_place(program.recording, modified) if modified is not None else ""
     remedy = (
         f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from microtape.basics.collector import paused
 from microtape.recording.findings.aliasing import written_through_a_view
 from microtape.recording.findings.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.derivatives import wrong_derivatives
@@ -29,8 +30,9 @@ _SEVERITIES = ("error", "warning", "notice")
 
 def findings(recording: Recording) -> tuple[Finding, ...]:
     """The findings of a recording: errors, then warnings, then notices; of these, those first that explain others."""
-    program = Program(recording)
-    found = [one for detector in _DETECTORS for one in detector(program)]
+    with paused():
+        program = Program(recording)
+        found = [one for detector in _DETECTORS for one in detector(program)]
     causes = {one.place for one in found if one.kind == "replaced"}
     found = [one for one in found if one.kind != "refused" or one.place not in causes]  # a consequence
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))

@@ -117,5 +117,6 @@ def _leads_to(program: Program, start: int, end: int) -> bool:
 def _computed_once(program: Program, earlier: Pass, user: int, old: int) -> NodeRecord | None:
     """The old result, if the same expression had used it in the earlier pass: it was computed before the loop."""
     place = program.node(user).place
-    before = [one for one in program.users.get(old, ()) if one in set(earlier.nodes)]
+    evaluated = set(earlier.nodes)
+    before = [one for one in program.users.get(old, ()) if one in evaluated]
     return program.node(old) if place is not None and any(program.node(one).place == place for one in before) else None

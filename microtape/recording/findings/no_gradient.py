@@ -4,25 +4,44 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from microtape.recording.findings.cuts import CUTS, REASONS, REMEDIES
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, headline, place_in
+from microtape.recording.findings.program import Program, at, count, headline, join, place_in
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import BorderRecord, Pass, Place, TensorRecord
 
 
+class _Cause(NamedTuple):
+    """Why a leaf got no gradient. Leaves with the same cause share a finding."""
+
+    headline: str  # after `W gets no gradient: `
+    shorter: str
+    reason: str  # a sentence
+    remedy: str
+    place: Place | None
+
+
 def no_gradient(program: Program) -> Iterator[Finding]:
-    """One finding for each leaf of the user's that no pass gave a gradient."""
-    recording = program.recording
-    passes = [(i, one) for i, one in enumerate(recording.passes) if one.kind == "backward" and not one.captures]
+    """One finding for each cause why leaves of the user's got a gradient in no pass."""
+    passes = [(i, one) for i, one in enumerate(program.recording.passes) if one.kind == "backward" and not one.captures]
     complete = [(i, one) for i, one in passes if one.is_complete]
     if not complete:
         return
+    position, pass_ = complete[-1]
     reached = _reached(program)
-    for leaf in program.leaves:
-        if leaf.grad is None and leaf.name and leaf.id not in reached and not _is_asked_for(program, leaf):
-            yield _of_leaf(program, leaf, *complete[-1])
+    missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
+    missing = [one for one in missing if not _is_asked_for(program, one)]
+    found: dict[tuple[_Cause, Severity], list[TensorRecord]] = {}
+    for leaf in missing[:_MOST_LEAVES]:
+        severity, _ = _severity(program, leaf)
+        found.setdefault((_cause(program, leaf, position, pass_), severity), []).append(leaf)
+    for (cause, severity), leaves in found.items():
+        yield _finding(program, cause, severity, leaves, position)
+
+
+_MOST_LEAVES = 100  # each is searched for through the whole recording
 
 
 def _reached(program: Program) -> set[int]:
@@ -42,54 +61,57 @@ def _is_asked_for(program: Program, leaf: TensorRecord) -> bool:
     return any(one.tensor == leaf.id for pass_ in program.recording.passes for one in pass_.captures)
 
 
-def _of_leaf(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> Finding:
-    recording = program.recording
-    name, root = leaf.name, program.root_name(pass_)
-    severity, consumer = _severity(program, leaf)
-    others: list[tuple[str, Place]] = [] if consumer is None else [("used", consumer)]
-    used = [f"{name}.grad is None where {at(consumer)} uses it."] if consumer is not None else [f"{name}.grad is None."]
-    border = cut_off(recording, leaf.node, leaf.id, pass_.nodes) or _last_border(program, leaf)
-    if border is not None:
-        cut, where = CUTS[border.kind].format(op=border.op), at(border.place)
-        what = program.expression(border.place)
-        text = headline(
-            f"{name} gets no gradient: {what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off",
-            f"{name} gets no gradient: {cut} at {where} cuts it off",
-            f"{name} gets no gradient: it is cut off at {where}",
-        )
-        operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
-        lines = [f"{what or border.op} at {where} {REASONS[border.kind]}.", *used]
-        return Finding(
-            "no gradient", severity, text, tuple(lines), REMEDIES[border.kind].format(op=border.op, name=operand),
-            border.place or pass_.place, position, None, leaf.node, leaf.id, tuple(others),
-        )  # fmt: skip
-    if leaf.node is not None and leaf.node in program.steps[position]:
-        text = headline(f"{name} gets no gradient: only undefined gradients (None) reached it")
-        users = [program.node(one) for one in program.users.get(leaf.node, ()) if one in program.steps[position]]
-        place = users[0].place if users else None
-        lines = [
-            f"{program.name(users[0].id)} at {at(place)} sent None." if users else "Every sender sent None.",
-            *used,
-        ]
-        remedy = "Look at the backward that returns None for it."
-        return Finding("no gradient", severity, text, tuple(lines), remedy, place, position, None, leaf.node, leaf.id)
-    first = program.users.get(leaf.node, ()) if leaf.node is not None else ()
-    place = next((program.node(one).place for one in first), None)
-    made = _made_at(program, leaf.name.partition("[")[0])
-    if place is not None:
-        text = headline(
-            f"{name} gets no gradient: {root} does not use what {at(place)} computes of it",
-            f"{name} gets no gradient: {root} was not computed from it",
-        )
-        lines = [f"{program.name(first[0])} at {at(place)} uses {name}, but no result of it reaches {root}.", *used]
-    else:
-        place = made or pass_.place
-        text = headline(f"{name} gets no gradient: no operation uses it ({at(place)})")
-        lines = [f"{name} requires grad, but {root} was computed without it.", *used]
-    remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
-    return Finding(
-        "no gradient", severity, text, tuple(lines), remedy, place, position, None, leaf.node, leaf.id, tuple(others)
+def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[TensorRecord], position: int) -> Finding:
+    leaf = leaves[0]
+    names = [one.name for one in leaves]
+    get = "gets" if len(leaves) == 1 else "get"
+    _, consumer = _severity(program, leaf)
+    others = (("used", consumer),) if consumer is not None else ()
+    where = f" where {at(consumer)} uses it" if consumer is not None else ""
+    text = headline(
+        f"{join(names, 3)} {get} no gradient: {cause.headline}",
+        f"{join(names, 3)} {get} no gradient: {cause.shorter}",
+        f"{join(names, 2)} {get} no gradient: {cause.shorter}",
+        f"{count(len(names), 'leaf').replace('leafs', 'leaves')} {get} no gradient: {cause.shorter}",
     )
+    lines = (cause.reason, f"{leaf.name}.grad is None{where}.")
+    if len(leaves) > 1:
+        lines = (cause.reason, f"This concerns {join(names, 12)}. {leaf.name}.grad is None{where}.")
+    return Finding(
+        "no gradient", severity, text, lines, cause.remedy, cause.place, position, None, leaf.node, leaf.id, others
+    )  # fmt: skip
+
+
+def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> _Cause:
+    root = program.root_name(pass_)
+    border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes) or _last_border(program, leaf)
+    if border is not None:
+        cut, where, what = CUTS[border.kind].format(op=border.op), at(border.place), program.expression(border.place)
+        operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
+        return _Cause(
+            f"{what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off", f"cut off at {where}",
+            f"{what or border.op} at {where} {REASONS[border.kind]}.",
+            REMEDIES[border.kind].format(op=border.op, name=operand), border.place or pass_.place,
+        )  # fmt: skip
+    users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
+    if leaf.node is not None and leaf.node in program.steps[position]:
+        sender = next((program.node(one) for one in users if one in program.steps[position]), None)
+        place = sender.place if sender is not None else None
+        sent = (
+            f"{program.name(sender.id)} at {at(place)} sent None." if sender is not None else "Every sender sent None."
+        )
+        only = "only undefined gradients (None) reached it"
+        return _Cause(only, only, sent, "Look at the backward that returns None for it.", place)
+    remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
+    place = next((program.node(one).place for one in users), None)
+    if place is not None:
+        return _Cause(
+            f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
+            f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
+        )  # fmt: skip
+    place = _made_at(program, leaf.name.partition("[")[0]) or pass_.place
+    unused = f"no operation uses it ({at(place)})"
+    return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
 
 
 _OPERATIONS = ("detach", "copied", "not differentiable")

@@ -59,13 +59,34 @@ class Program:
         return found
 
     @cached_property
-    def readers(self) -> Mapping[TensorRef, Sequence[int]]:
-        """Maps a tensor at a version to the nodes that had it as an operand, in tape order."""
-        found: dict[TensorRef, list[int]] = {}
+    def readers(self) -> Mapping[int, Sequence[int]]:
+        """Maps a tensor to the nodes that had it as an operand, in tape order."""
+        found: dict[int, list[int]] = {}
         for node in self.recording.nodes:
             for operand in node.operands:
                 if operand.ref is not None:
-                    found.setdefault(operand.ref, []).append(node.id)
+                    found.setdefault(operand.ref.tensor, []).append(node.id)
+        return found
+
+    @cached_property
+    def view_makers(self) -> Mapping[int, Sequence[int]]:
+        """Maps a tensor to the nodes that made views of it, in tape order."""
+        found: dict[int, list[int]] = {}
+        for node in self.recording.nodes:
+            for ref in node.outputs:
+                base = self.recording.tensors[ref.tensor].base if ref is not None else None
+                if base is not None:
+                    found.setdefault(base, []).append(node.id)
+        return found
+
+    @cached_property
+    def borders_from(self) -> Mapping[int, Sequence[BorderRecord]]:
+        """Maps a tensor to the borders that it is an operand of, in order of time."""
+        found: dict[int, list[BorderRecord]] = {}
+        for border in self.recording.borders:
+            for operand in border.operands:
+                if operand.ref is not None:
+                    found.setdefault(operand.ref.tensor, []).append(border)
         return found
 
     @cached_property

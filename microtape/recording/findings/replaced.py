@@ -14,11 +14,10 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
     """One finding for each line that replaces leaves, such as `w = w - lr * w.grad` or `w = rand(3, requires_grad=True) / 9`."""
     told: set[Place] = set()
     for leaf in program.leaves:
-        first = next(
-            (one for one in program.recording.passes if leaf.node is not None and leaf.node in one.nodes), None
-        )
-        if first is None:
+        position = next((i for i, steps in enumerate(program.steps) if leaf.node in steps), None)
+        if position is None:
             continue
+        first = program.recording.passes[position]
         found = _by_an_update(program, leaf, first) if leaf.name else _from_the_beginning(program, leaf)
         if found is not None and found.place is not None and found.place not in told:
             told.add(found.place)
@@ -28,20 +27,19 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
 def _by_an_update(program: Program, leaf: TensorRecord, first: Pass) -> Finding | None:
     """The leaf was a leaf in the first pass that reached it."""
     function = first.place.function if first.place is not None else ""
-    for node in program.recording.nodes[first.tape :]:
-        if node.place is None or node.pass_ is not None or node.in_place or len(node.outputs) != 1:
+    for number in program.users.get(leaf.node, ()) if leaf.node is not None else ():
+        node = program.node(number)
+        if number < first.tape or node.place is None or node.pass_ is not None or len(node.outputs) != 1:
             continue
-        if leaf.node in [edge.node for edge in node.edges]:
-            rebinds = node.place.function == function and _rebinds(program, node.place, leaf.name)
-            if rebinds or _takes_a_name(program, node, leaf):
-                return _finding(program, leaf, node.place, node, node.id)
-    for border in program.recording.borders:
+        rebinds = node.place.function == function and _rebinds(program, node.place, leaf.name)
+        if not node.in_place and (rebinds or _takes_a_name(program, node, leaf)):
+            return _finding(program, leaf, node.place, node, number)
+    for border in program.borders_from.get(leaf.id, ()):
         place = border.place
         if place is None or border.tape < first.tape or border.in_place or border.kind == "detach":
             continue
-        if any(one.ref is not None and one.ref.tensor == leaf.id for one in border.operands):
-            if _rebinds(program, place, leaf.name, "grad"):
-                return _finding(program, leaf, place, None, border.tape)
+        if _rebinds(program, place, leaf.name, "grad"):
+            return _finding(program, leaf, place, None, border.tape)
     return None
 
 

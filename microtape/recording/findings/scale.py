@@ -28,6 +28,8 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         if not pass_.is_complete or len(pass_.steps) < FEWEST:
             continue
+        if not _spans_enough(program, pass_):
+            continue
         for way in _repeated(program, _way(program, pass_)):
             factor = way[-1].rms / way[0].rms
             kind: FindingKind = "vanishing" if factor < 1 else "exploding"
@@ -36,38 +38,40 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
                 yield _finding(program, position, way, kind)
 
 
+def _spans_enough(program: Program, pass_: Pass) -> bool:
+    """Whether any of the pass's gradients is so much smaller or larger than another one."""
+    sizes = [size for step in pass_.steps for value in step.grad_outputs if (size := program.sizes.rms(value)) > 0]
+    return bool(sizes) and max(sizes) >= min(EXPLODED, 1 / VANISHED) * min(sizes)
+
+
 def _way(program: Program, pass_: Pass) -> list[_Station]:
     """The longest way from the root: the steps, each of which sent something to the next, with the gradients' sizes."""
+    nodes, rms = program.recording.nodes, program.sizes.rms
     length: dict[int, int] = {}
     before: dict[int, int] = {}
+    for step in pass_.steps:  # senders come before receivers
+        here = length.setdefault(step.node, 1) + 1
+        for one in step.deliveries:
+            if here > length.get(one.node, 0) and one.term is not None and nodes[one.node].variable is None:
+                length[one.node], before[one.node] = here, step.node
     steps = {step.node: step for step in pass_.steps}
-    for sender in pass_.steps:  # senders come before receivers
-        here = length.setdefault(sender.node, 1)
-        for one in sender.deliveries:
-            if one.term is not None and program.node(one.node).variable is None and here + 1 > length.get(one.node, 0):
-                length[one.node], before[one.node] = here + 1, sender.node
-    if not length:
-        return []
-    node: int | None = max(length, key=length.__getitem__)
     found = []
-    while node is not None:
-        step = steps.get(node)
-        if step is not None:
-            sizes = [size.rms for value in step.grad_outputs if (size := program.sizes(value)) is not None]
-            if sizes:
-                found.append(_Station(step, max(sizes)))
-        node = before.get(node)
+    at: int | None = max(length, key=length.__getitem__, default=None)
+    while at is not None:
+        if at in steps:
+            found.append(_Station(steps[at], max(map(rms, steps[at].grad_outputs), default=0.0)))
+        at = before.get(at)
     return found[::-1]
 
 
 def _repeated(program: Program, way: Sequence[_Station]) -> Iterator[list[_Station]]:
     """The stations of the expression, else of the operation, that occurs most often, if its gradients steadily change."""
-    by_place: dict[object, list[_Station]] = {}
+    by_place: dict[tuple[str, int], list[_Station]] = {}  # a place by its id, because hashing it takes long
     by_op: dict[str, list[_Station]] = {}
     for one in way:
         if math.isfinite(one.rms) and one.rms > 0:
             node = program.node(one.step.node)
-            by_place.setdefault((node.op, node.place), []).append(one)
+            by_place.setdefault((node.op, id(node.place)), []).append(one)
             by_op.setdefault(node.op, []).append(one)
     several = [*sorted(by_place.values(), key=len, reverse=True), *sorted(by_op.values(), key=len, reverse=True)]
     stations = next((one for one in several if len(one) >= FEWEST), None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Delivery, NodeRecord, Pass, Value
+
+Senders: TypeAlias = Mapping[int, Sequence[tuple[BackwardStep, Delivery]]]
 
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
@@ -24,8 +27,10 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, pass_ in enumerate(program.recording.passes):
-        for leaf in [one for one in zero if one in program.steps[position]]:
-            for origin in _origins(program, pass_, leaf):
+        leaves = [one for one in zero if one in program.steps[position]]
+        senders = _senders(pass_) if leaves else {}
+        for leaf in leaves:
+            for origin in _origins(program, senders, leaf):
                 step = _dead_before(program, position, origin)
                 node = program.node(step.node)
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
@@ -50,12 +55,17 @@ def _counts(value: Value | None) -> bool:
     return value is not None and int(np.prod(value.shape)) > 0
 
 
-def _origins(program: Program, pass_: Pass, leaf: int) -> Iterator[BackwardStep]:
-    """The steps that received something and sent only zeros on the way to this leaf."""
-    senders: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
+def _senders(pass_: Pass) -> Senders:
+    """Maps a node to the steps that sent it something, with what they sent."""
+    found: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
     for step in pass_.steps:
         for one in step.deliveries:
-            senders.setdefault(one.node, []).append((step, one))
+            found.setdefault(one.node, []).append((step, one))
+    return found
+
+
+def _origins(program: Program, senders: Senders, leaf: int) -> Iterator[BackwardStep]:
+    """The steps that received something and sent only zeros on the way to this leaf."""
     largest = program.sizes.largest
     seen, waiting = {leaf}, [leaf]
     while waiting:

@@ -29,7 +29,6 @@ from tests.programs.corpus import (
 RIGHT = 0.95  # the part of the broken programs whose first finding is as expected
 MOST_WARNINGS = 2  # in all healthy programs together
 
-awaiting_detectors = pytest.mark.xfail(reason="nothing is found yet", strict=False)
 each_broken = pytest.mark.parametrize("program", broken_programs(), ids=lambda path: path.stem)
 each_healthy = pytest.mark.parametrize("program", healthy_programs(), ids=lambda path: str(path.relative_to(ROOT)))
 
@@ -132,7 +131,6 @@ def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@awaiting_detectors
 def test_the_first_finding_of_broken_programs_names_the_kind_and_the_line() -> None:
     wrong = [one for one in map(verdict, broken_programs()) if one.misses]
     told = "\n".join(f"{one.program.name}: {', '.join(one.misses)}; found {one.found[:1]}" for one in wrong)
@@ -140,7 +138,6 @@ def test_the_first_finding_of_broken_programs_names_the_kind_and_the_line() -> N
 
 
 @pytest.mark.sampled(5)
-@awaiting_detectors
 @each_broken
 def test_a_finding_is_whole(program: Path) -> None:
     assert verdict(program).found

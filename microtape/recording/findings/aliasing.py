@@ -6,21 +6,26 @@ import ast
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from microtape.recording.findings.finding import Finding
+import numpy as np
+
+from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.model import NodeRecord, Place
+from microtape.recording.model.model import NodeRecord, Place, TensorRef
 from microtape.recording.model.source import expression, targets
 
 _MOST_TRIES = 8  # of one line in a loop
 
 
 def written_through_a_view(program: Program) -> Iterator[Finding]:
-    """One finding for each line that writes into a tensor under one name, while another name of it is used later."""
+    """One finding for each line that writes into a tensor under one name, while another name of it is used later.
+
+    A write into a view is a notice: programs fill buffers this way.
+    """
     tried: dict[Place, int] = {}
     for node in program.recording.nodes:
         if node.kind == "copy_slices":
             look = _of_a_view
-        elif node.op in ("sub", "div") and len(node.operands) == 2 and node.operands[0].ref == node.operands[1].ref:
+        elif node.op in ("sub", "div") and len(node.operands) == 2:
             look = _of_two_names
         else:
             continue
@@ -55,40 +60,54 @@ def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
         f"The write at {at(node.place)} therefore changes {whole.name} too, and {at(later.place)} uses the changed numbers.",
     )
     remedy = f"If {whole.name} should keep its numbers, write into a copy: {target} = {target}.clone(), or compute a new tensor."
-    return _finding(program, node, text, lines, remedy, later.place)
+    return _finding(program, node, text, lines, remedy, later.place, "notice")
 
 
 def _of_two_names(program: Program, node: NodeRecord) -> Finding | None:
-    """`before = x; x += 1; x - before`: both names are the same tensor, so that the difference is zero."""
-    refs = [one.ref for one in node.operands]
-    if refs[0] is None or not refs[0].version:
-        return None
+    """`before = x; x += 1; x - before`: both names are the same memory, so that the difference is zero."""
+    first, second = (one.ref for one in node.operands)
     names = _two_names(expression(program.recording, node.place))
-    written = program.producer.get(refs[0])
-    if names is None or written is None or not program.node(written).in_place:
+    if first is None or second is None or names is None:
         return None
-    write = program.node(written)
-    one, other = names
+    value, other = program.recording.value(first), program.recording.value(second)
+    if not isinstance(value, np.ndarray) or not isinstance(other, np.ndarray) or not np.array_equal(value, other):
+        return None
+    write = _last_write(program, first, second, node.id)
+    if write is None:
+        return None
+    one, before = names
     result = "0" if node.op == "sub" else "1"
     text = headline(
-        f"{one} and {other} are one tensor: the write at {at(write.place)} changes both",
-        f"Two names are one tensor: the write at {at(write.place)} changes both",
+        f"{one} and {before} share their memory: the write at {at(write.place)} changes both",
+        f"Two names share their memory: the write at {at(write.place)} changes both",
     )
     lines = (
-        f"{one} and {other} are two names for the same tensor, so {expression(program.recording, node.place)} at "
+        f"{one} and {before} are two names for the same numbers, so {expression(program.recording, node.place)} at "
         f"{at(node.place)} is {result} everywhere.",
     )
-    remedy = f"Keep a copy: {other} = {one}.clone(), or compute a new tensor instead of writing in place."
-    return _finding(program, write, text, lines, remedy, node.place)
+    remedy = f"Keep a copy: {before} = {one}.clone(), or compute a new tensor instead of writing in place."
+    return _finding(program, write, text, lines, remedy, node.place, "warning")
+
+
+def _last_write(program: Program, first: TensorRef, second: TensorRef, before: int) -> NodeRecord | None:
+    """The last write in place to the tensor of which both are, or are views; None if they share no memory."""
+    tensors = program.recording.tensors
+    owners = {one.tensor if tensors[one.tensor].base is None else tensors[one.tensor].base for one in (first, second)}
+    owner = owners.pop()
+    if owners or owner is None:
+        return None
+    writes = [node for node in map(program.node, program.writers.get(owner, ())) if node.id < before]
+    return writes[-1] if writes else None
 
 
 def _finding(
-    program: Program, node: NodeRecord, text: str, lines: tuple[str, ...], remedy: str, used: Place | None
-) -> Finding:
+    program: Program, node: NodeRecord, text: str, lines: tuple[str, ...], remedy: str, used: Place | None,
+    severity: Severity,
+) -> Finding:  # fmt: skip
     others = (("used", used),) if used is not None else ()
     passes = [i for i in range(len(program.recording.passes)) if node.id in program.steps[i]]
     return Finding(
-        "written through a view", "warning", text, lines, remedy, node.place, passes[0] if passes else None, None,
+        "written through a view", severity, text, lines, remedy, node.place, passes[0] if passes else None, None,
         node.id, program.tensor_of(node), others,
     )  # fmt: skip
 

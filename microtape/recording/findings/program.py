@@ -69,6 +69,15 @@ class Program:
         return found
 
     @cached_property
+    def writers(self) -> Mapping[int, Sequence[int]]:
+        """Maps a tensor to the nodes that wrote into it in place, in tape order."""
+        found: dict[int, list[int]] = {}
+        for node in self.recording.nodes:
+            if node.in_place and node.outputs and (ref := node.outputs[0]) is not None:
+                found.setdefault(ref.tensor, []).append(node.id)
+        return found
+
+    @cached_property
     def view_makers(self) -> Mapping[int, Sequence[int]]:
         """Maps a tensor to the nodes that made views of it, in tape order."""
         found: dict[int, list[int]] = {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
+from microtape.recording.model.source import expression, targets
 
 
 def replaced_leaves(program: Program) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def _by_an_update(program: Program, leaf: TensorRecord, first: Pass) -> Finding 
         place = border.place
         if place is None or border.tape < first.tape or border.in_place or border.kind == "detach":
             continue
-        if _rebinds(program, place, leaf.name, "grad"):
+        if _rebinds(program, place, leaf.name) and "grad" in expression(program.recording, place):
             return _finding(program, leaf, place, None, border.tape)
     return None
 
@@ -54,10 +55,13 @@ def _from_the_beginning(program: Program, leaf: TensorRecord) -> Finding | None:
     """A leaf without a name, of whose only result the program wants the gradient."""
     users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
     ref = program.node(users[0]).outputs[0] if len(users) == 1 and program.node(users[0]).outputs else None
-    if ref is None or not program.wants_gradient_of(ref.tensor):
+    if ref is None:
         return None
     node, result = program.node(users[0]), program.recording.tensors[ref.tensor]
     if not result.name or node.place is None or result.retains_grad:
+        return None
+    is_wanted = program.wants_gradient_of(ref.tensor)
+    if not is_wanted and "requires_grad" not in expression(program.recording, node.place):
         return None
     text = headline(
         f"{result.name} is no leaf: {at(node.place)} makes it the result of {node.op}, so its .grad stays None",
@@ -68,7 +72,8 @@ def _from_the_beginning(program: Program, leaf: TensorRecord) -> Finding | None:
         "Backward fills .grad of leaves only.",
     )
     remedy = f"Compute first, then make it a leaf: {result.name} = (...).requires_grad_()."
-    return Finding("replaced", "error", text, lines, remedy, node.place, 0, None, node.id, result.id)
+    severity: Severity = "error" if is_wanted else "notice"
+    return Finding("replaced", severity, text, lines, remedy, node.place, 0, None, node.id, result.id)
 
 
 def _finding(program: Program, leaf: TensorRecord, place: Place, node: NodeRecord | None, later: int) -> Finding:
@@ -93,20 +98,15 @@ def _finding(program: Program, leaf: TensorRecord, place: Place, node: NodeRecor
     )  # fmt: skip
 
 
-def _rebinds(program: Program, place: Place, name: str, attribute: str = "") -> bool:
-    """Whether the line is `name = ...` and reads the name, and the attribute if one is given."""
+def _rebinds(program: Program, place: Place, name: str) -> bool:
+    """Whether the expression at the place is the whole right side of `name = ...`, and reads the name."""
+    if targets(program.recording.sources.get(place.file, "")).get(place[1:5]) != name:
+        return False
     try:
-        tree = ast.parse(_line_at(program, place))
+        tree = ast.parse(expression(program.recording, place), mode="eval")
     except (SyntaxError, ValueError):
         return False
-    match tree.body:
-        case [ast.Assign(targets=[target], value=value)]:
-            attributes = {one.attr for one in ast.walk(value) if isinstance(one, ast.Attribute)}
-            reads = any(
-                ast.unparse(one) == name for one in ast.walk(value) if isinstance(one, ast.Name | ast.Attribute)
-            )
-            return ast.unparse(target) == name and reads and (not attribute or attribute in attributes)
-    return False
+    return any(ast.unparse(one) == name for one in ast.walk(tree) if isinstance(one, ast.Name | ast.Attribute))
 
 
 def _line_at(program: Program, place: Place) -> str:

@@ -17,6 +17,7 @@ Senders: TypeAlias = Mapping[int, Sequence[tuple[BackwardStep, Delivery]]]
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
 _RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
+_SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -94,6 +95,10 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
     node = program.node(step.node)
     pass_ = program.recording.passes[position]
     why, lines, severity, remedy = _reason(program, node, step)
+    roots = [program.recording.value(ref) for ref in pass_.root_tensors]
+    if node.op.rstrip("_") in _DEAD and roots and all(value is not None and program.sizes.largest(value) == 0 for value in roots):
+        severity = "notice"
+        lines.append(f"{program.root_name(pass_)} is 0: there is nothing left to learn.")
     whose = join(names, 3)
     text = headline(
         f"The gradient of {whose} is zero: {why} at {at(node.place)}",
@@ -142,6 +147,13 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     if op in _RESIDUALS and isinstance(value, np.ndarray) and not value.any():
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
+    if op in _SUMS:
+        return (
+            f"{op} adds up terms that cancel",
+            ["The terms cancel: their sum is zero."],
+            "notice",
+            "This may well be meant.",
+        )
     factor = _zero_factor(program, node)
     if factor is not None:
         other, is_parameter = factor

@@ -72,7 +72,7 @@ class Origin:
             out=out,
             passes=self.passes,
             until=self.until,
-            check=self.check,
+            check="all" if self.check else None,
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,
             started=started,

@@ -34,18 +34,20 @@ from microtape.recording.model import model
 from microtape.recording.model.model import Recording
 
 _FORMAT = "microtape recording"
-_VERSION = 3
+_VERSION = 4
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
-_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks")  # stored as columns
+_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "freed_by")  # stored as columns
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_IN_2: dict[str, list[Any]] = {"borders": [], "checks": [], "freed": []}
+_NEW_RECORDS = {2: ("BorderRecord", "FiniteDifferences"), 4: ("FreedRecord",)}  # by the format that added them
+_NEW_FIELDS = {2: ("borders", "checks", "freed"), 4: ("freed_by",)}  # of the recording
+_COLUMNS = 3  # the format that stores many records as columns
 _QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 
 
@@ -198,7 +200,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     if top.get("format") != _FORMAT:
         raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
-    if type(version) is int and version in (1, 2) and top.get("fields") == _fields_before(version):
+    if type(version) is int and 1 <= version < _VERSION and top.get("fields") == _fields_before(version):
         _bring_up_to_date(top, version)
     elif version != _VERSION or top.get("fields") != _FIELDS:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
@@ -217,7 +219,8 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    tables = _MANY if version == _VERSION else {}
+    new = _new(_NEW_FIELDS, version)
+    tables = {name: kind for name, kind in _MANY.items() if version >= _COLUMNS and name not in new}
     parts: dict[str, Any] = {
         name: tuple(columns.read(tables[name], top.take(name)))
         if name in tables
@@ -231,19 +234,25 @@ def _from_members(members: dict[str, bytes]) -> Recording:
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
-    """The fields of an older format: 2 had the ready queue after each step, 1 also lacked borders and checks."""
-    then = {name: list(names) for name, names in _FIELDS.items()}
-    then["BackwardStep"].insert(_QUEUE, "ready")
-    if version == 1:
-        del then["BorderRecord"], then["FiniteDifferences"]
-        then["Recording"] = [name for name in then["Recording"] if name not in _NEW_IN_2]
+    """The fields of an older format, which lacked some; before columns it had the ready queue after each step."""
+    records, new = _new(_NEW_RECORDS, version), _new(_NEW_FIELDS, version)
+    then = {name: list(names) for name, names in _FIELDS.items() if name not in records}
+    then["Recording"] = [name for name in then["Recording"] if name not in new]
+    if version < _COLUMNS:
+        then["BackwardStep"].insert(_QUEUE, "ready")
     return then
+
+
+def _new(added: Mapping[int, tuple[str, ...]], version: int) -> set[str]:
+    """What has been added since a format."""
+    return {name for then, names in added.items() if then > version for name in names}
 
 
 def _bring_up_to_date(top: _Parts, version: int) -> None:
     """Turn the content of an older file into today's format; damage is left for the reader to find."""
-    if version == 1:
-        top.update(_NEW_IN_2)
+    top.update({name: [] for name in _new(_NEW_FIELDS, version)})
+    if version >= _COLUMNS:
+        return
     passes, at = top.get("passes"), _FIELDS["Pass"].index("steps")
     for one in passes if type(passes) is list else ():
         steps = one[at] if type(one) is list and len(one) > at else ()

@@ -98,6 +98,16 @@ def test_a_file_of_format_2_is_read_still() -> None:
     assert [border.op for border in recording.borders] == ["detach"]
 
 
+def test_a_file_of_format_3_is_read_still() -> None:
+    """It did not say which pass had freed a node."""
+    recording = load(Path(__file__).parent / "golden" / "version3.tape")
+    assert [one.error.type if one.error else None for one in recording.passes] == [None, "FreedGraphError"]
+    assert [recording.nodes[node].op for node in recording.freed] == ["mul"]
+    assert [border.op for border in recording.borders] == ["detach"]
+    assert [recording.nodes[one.node].op for one in recording.checks if one.agrees][:2] == ["sum", "exp"]
+    assert recording.freed_by == ()
+
+
 def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:
     x = mt.tensor(1.0, requires_grad=True)
     y = x

@@ -5,7 +5,8 @@ model/     what a recording is
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array
-  words               numbers, shapes and arrays as short text
+  formatting          numbers, shapes and arrays as short text
+  formula             a node's formula and its numbers;  arithmetic: evaluates formulas;  source: the user's lines
 
 findings/  what is wrong in a recorded program
   finding             what a finding is;  find: all findings of a recording

@@ -8,8 +8,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from microtape.recording.model.model import NodeRecord, Recording
+from microtape.recording.model.source import expression, source_lines
 from tui.time.cursor import StepCursor
-from tui.time.source import expression, source_lines
 
 GONE = "the previous place no longer exists; this is the nearest"
 

@@ -25,13 +25,13 @@ from textual.style import Style as TextualStyle
 from textual.widgets import Static
 
 from microtape.recording.model.formatting import format_number
+from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from tui.shell.clipboard import copy
 from tui.time.arrays import about_lines, exact_text
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
-from tui.words.formula import index_text
 
 AROUND = 9  # lines of the page around the numbers
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Value
+from microtape.recording.model.source import expression, source_lines
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of, exact_text
 from tui.time.cursor import StepCursor
-from tui.time.source import expression, source_lines
 from tui.words.sentence import sentence
 from tui.words.worked_rule import filled_formula, worked_rule
 

@@ -9,11 +9,11 @@ from types import MappingProxyType
 
 import numpy as np
 
+from microtape.recording.model.arithmetic import evaluate
+from microtape.recording.model.formula import element, index_text, parse_formula, symbols
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
 from tui.shell.spans import Line, Span, line
-from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
-from tui.words.formula import element, index_text, parse_formula, symbols
 from tui.words.hook_effects import on_leaving
 from tui.words.worked_rule import symbol_values
 

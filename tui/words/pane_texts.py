@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from microtape.recording.model.formatting import format_number, format_shape, format_value
+from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
+from microtape.recording.model.source import expression
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
-from tui.time.source import expression
 from tui.words.differences import check_lines
-from tui.words.formula import index_text
 from tui.words.hook_effects import on_leaving
 from tui.words.remedy import remedy
 from tui.words.sentence import title

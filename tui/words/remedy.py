@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from microtape.recording.model.model import ErrorRecord, Place, Recording
-from tui.time.source import source_lines
+from microtape.recording.model.source import source_lines
 
 
 def remedy(recording: Recording, error: ErrorRecord) -> str:

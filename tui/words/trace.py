@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from microtape.recording.model.model import Pass, Place, Recording
+from microtape.recording.model.source import expression, source_lines
 from tui.shell.spans import Line, plain, shown, wrapped
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape, Listing
 from tui.time.row_texts import RowTexts, fit
-from tui.time.source import expression, place_of, source_lines
+from tui.time.source import place_of
 from tui.time.timeline import Timeline
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence, title

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from microtape.recording.model.model import Recording, Summary, Value
+from microtape.recording.model.source import expression
 from microtape.recording.model.summary import summarize
 from tui.shell.progress import REPORT_EVERY
 from tui.shell.spans import plain
@@ -23,7 +24,7 @@ from tui.time.box_layout import HEIGHT
 from tui.time.box_picture import BoxPicture, operands_of
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape
-from tui.time.source import expression, place_of
+from tui.time.source import place_of
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import compare, list_passes
 from tui.words.sentence import computed, sentence

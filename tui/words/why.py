@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from microtape.recording.model.formatting import format_number, format_value
+from microtape.recording.model.formula import element, factor_text, index_of_largest, index_text, symbols
 from microtape.recording.model.model import BackwardStep, Value
+from microtape.recording.model.source import expression
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
-from tui.time.source import expression
 from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
-from tui.words.formula import element, factor_text, index_of_largest, index_text, symbols
 from tui.words.hook_effects import on_arrival, on_leaving
 from tui.words.sentence import title
 from tui.words.why_none import made_at, why_no_grad, why_none

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from microtape.recording.model.cut_history import borders_by_output, crossing, cut_off
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BorderKind, BorderRecord, Place, Recording
+from microtape.recording.model.source import expression
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
-from tui.time.source import expression
 from tui.words.sentence import title
 
 FEW = 3  # lines

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from microtape.recording.model.formatting import format_shape
+from microtape.recording.model.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
-from tui.words.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
 
 
 def _symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from microtape.recording.model.model import (
     ScopeRecord,
     TensorRecord,
     TensorRef,
+    UpdateRecord,
 )
 
 _MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
@@ -55,6 +56,8 @@ class _Checks:
             self._node(number, node)
         for number, border in enumerate(self.recording.borders):
             self._border(border, f"border {number}")
+        for number, update in enumerate(self.recording.updates):
+            self._update(update, f"update {number}")
         _all_within(self.recording.freed, self.nodes, "freed nodes")
         for number, found in enumerate(self.recording.checks):
             self._check(found, f"check {number}")
@@ -104,6 +107,11 @@ class _Checks:
         for output in border.outputs:
             self._ref(output, where)
         _within(border.tape, self.nodes + 1, where)
+
+    def _update(self, one: UpdateRecord, where: str) -> None:
+        self._tensor_id(one.tensor, where)
+        self._place(one.place, where)
+        _within(one.passes, _MOST, where)
 
     def _check(self, one: FiniteDifferences, where: str) -> None:
         _within(one.pass_, _MOST, where)

@@ -4,7 +4,7 @@ Columns are written and read several times as fast as one list for each record. 
 of their first fields, the list of their second fields, and so on. The annotation of a field in `model.py` says how it
 is stored:
 
-    int, bool               the numbers themselves
+    int, bool, float        the numbers themselves; floats are finite
     an array or a summary   its number in the table of values
     text, small records     `{"at": indices, "of": the distinct items}`
     other records           `{"<field>": column, ...}`
@@ -17,6 +17,7 @@ its own is stored by index, so that a small file cannot describe a large recordi
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -29,7 +30,7 @@ from microtape.recording.file.json_records import Damaged, ValueType, fields, sh
 if TYPE_CHECKING:
     from microtape.recording.model.model import Value
 
-_NUMBERS = (int, bool)
+_NUMBERS = (int, bool, float)
 
 Numbers: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
 
@@ -88,6 +89,8 @@ class ColumnReader:
             return _numbered(stored, self._values, optional)
         if kind in _NUMBERS:
             numbers = _list(stored, {kind, NoneType} if optional else {kind})
+            if kind is float and not all(math.isfinite(one) for one in numbers if one is not None):
+                raise Damaged("a number that is not finite")
             return list(map(self._integers.setdefault, numbers, numbers)) if kind is int else numbers
         if _is_small(kind):
             at, of = _parts(stored, "at", "of")

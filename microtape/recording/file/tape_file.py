@@ -40,14 +40,16 @@ TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
-_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "freed_by")  # stored as columns
+_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "updates", "freed_by")  # stored as columns
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_RECORDS = {2: ("BorderRecord", "FiniteDifferences"), 4: ("FreedRecord",)}  # by the format that added them
-_NEW_FIELDS = {2: ("borders", "checks", "freed"), 4: ("freed_by",)}  # of the recording
-_COLUMNS = 3  # the format that stores many records as columns
+_NEW_IN = {
+    4: ("updates", "freed_by"),
+    2: ("borders", "checks", "freed"),
+}  # fields of a Recording by the format that added them
+_COLUMNS = 3  # the format that began to store tables as columns
 _QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 
 
@@ -219,8 +221,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     options = top.get("options")
     if not _are_options(options):
         raise Damaged("an option that is neither a word, a number nor a list of them")
-    new = _new(_NEW_FIELDS, version)
-    tables = {name: kind for name, kind in _MANY.items() if version >= _COLUMNS and name not in new}
+    tables = _MANY if version >= _COLUMNS else {}
     parts: dict[str, Any] = {
         name: tuple(columns.read(tables[name], top.take(name)))
         if name in tables
@@ -234,23 +235,28 @@ def _from_members(members: dict[str, bytes]) -> Recording:
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
-    """The fields of an older format, which lacked some; before columns it had the ready queue after each step."""
-    records, new = _new(_NEW_RECORDS, version), _new(_NEW_FIELDS, version)
-    then = {name: list(names) for name, names in _FIELDS.items() if name not in records}
+    """The fields of an older format: 3 lacked updates, 2 had the ready queue after each step, 1 lacked borders too."""
+    new = _new_since(version)
+    then = {name: list(names) for name, names in _FIELDS.items()}
     then["Recording"] = [name for name in then["Recording"] if name not in new]
+    for name in new:
+        if name in _MANY:
+            del then[_MANY[name].__name__]
     if version < _COLUMNS:
         then["BackwardStep"].insert(_QUEUE, "ready")
     return then
 
 
-def _new(added: Mapping[int, tuple[str, ...]], version: int) -> set[str]:
-    """What has been added since a format."""
-    return {name for then, names in added.items() if then > version for name in names}
+def _new_since(version: int) -> list[str]:
+    """The fields of a Recording that this format lacked."""
+    return [name for since, names in _NEW_IN.items() if version < since for name in names]
 
 
 def _bring_up_to_date(top: _Parts, version: int) -> None:
     """Turn the content of an older file into today's format; damage is left for the reader to find."""
-    top.update({name: [] for name in _new(_NEW_FIELDS, version)})
+    for name in _new_since(version):
+        stored = json.dumps(column(_MANY[name], (), lambda values: [])) if version >= _COLUMNS else "[]"
+        top.update({name: json.loads(stored)})
     if version >= _COLUMNS:
         return
     passes, at = top.get("passes"), _FIELDS["Pass"].index("steps")

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+from microtape.recording.findings.aliasing import written_through_a_view
+from microtape.recording.findings.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.derivatives import wrong_derivatives
+from microtape.recording.findings.failures import failures
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.growth import growing_graphs
+from microtape.recording.findings.no_gradient import no_gradient
+from microtape.recording.findings.not_finite import not_finite
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.refused import refused
+from microtape.recording.findings.scale import vanishing_and_exploding
+from microtape.recording.findings.updating import large_updates, never_reset
+from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
+
+_DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
+    failures, refused, not_finite, wrong_derivatives, no_gradient, never_reset, zero_gradients, written_through_a_view,
+    unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
+)  # fmt: skip
+_SEVERITIES = ("error", "warning", "notice")
 
 
 def findings(recording: Recording) -> tuple[Finding, ...]:
-    """The findings of a recording, those first that explain the others: errors, then warnings, then notices."""
-    return ()
+    """The findings of a recording: errors, then warnings, then notices; of these, those first that explain others."""
+    program = Program(recording)
+    found = [one for detector in _DETECTORS for one in detector(program)]
+    return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))

@@ -248,6 +248,16 @@ class FreedRecord(NamedTuple):
     place: Place | None
 
 
+class UpdateRecord(NamedTuple):
+    """Writes to a leaf outside of backward, between two passes: a step of an optimiser, or an update by hand."""
+
+    tensor: int
+    place: Place | None  # of the first write; None where the leaf was given other memory (`w.data = ...`)
+    passes: int  # how many passes had begun before
+    norm: float | None  # of the leaf before the first write; None: not finite
+    change: float | None  # the norm of the difference; None: not finite, or the shape changed
+
+
 class Pass(NamedTuple):
     """One call of `backward` or `grad`."""
 
@@ -299,6 +309,7 @@ class Recording:
     scopes: tuple[ScopeRecord, ...] = ()  # in the order in which they were entered
     borders: tuple[BorderRecord, ...] = ()  # in order of time; only those that led to a recorded or named tensor
     checks: tuple[FiniteDifferences, ...] = ()  # if the recorder was asked to check
+    updates: tuple[UpdateRecord, ...] = ()  # of leaves that a pass has reached, in order of time
     freed: tuple[int, ...] = ()  # nodes whose saved tensors were already freed when the recorder first saw them
     freed_by: tuple[FreedRecord, ...] = ()  # what freed nodes, where no step of `passes` says so
 

@@ -17,19 +17,26 @@ from microtape.recording.model.model import (
     Recording,
     ScopeRecord,
     TensorRecord,
+    UpdateRecord,
     Value,
 )
 from microtape.recording.writing.renumbering import Renumbering
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.segment import FreedNodes, Segment
+from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_entries import TensorEntry
 from microtape.recording.writing.tape_records import tape_records
 from microtape.tape.node import Node
 
 
-def joined(segments: Sequence[Segment], unfinished: Sequence[Pass], freed: FreedNodes) -> Recording:
-    """The recording of these segments, the last of which also has unfinished passes. It has no title yet."""
+def joined(
+    segments: Sequence[Segment], unfinished: Sequence[Pass], freed: FreedNodes, sources: Sources, count: int
+) -> Recording:
+    """The recording of these segments, the last of which also has unfinished passes. It has no title yet.
+
+    `count` passes have begun so far.
+    """
     tapes = [one.tape for one in segments]
 
     def matters(tensor: int) -> bool:
@@ -42,7 +49,8 @@ def joined(segments: Sequence[Segment], unfinished: Sequence[Pass], freed: Freed
         nodes, tensors = tape_records(segment.tape, first)
         passes = sorted([*segment.passes, *(unfinished if segment is segments[-1] else ())], key=lambda one: one.index)
         checks = segment.checker.found if segment.checker is not None else ()
-        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks))
+        updates = segment.updates.records(segment.tape.number_of, sources, count)
+        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks, updates))
     whole = _Joined(freed)
     if len(parts) == 1:
         whole.take(parts[0])
@@ -60,6 +68,7 @@ class _Part(NamedTuple):
     passes: Sequence[Pass]
     borders: Sequence[BorderRecord]
     checks: Sequence[FiniteDifferences]
+    updates: Sequence[UpdateRecord]
 
 
 class _Joined:
@@ -73,6 +82,7 @@ class _Joined:
         self._scopes: list[ScopeRecord] = []
         self._borders: list[BorderRecord] = []
         self._checks: list[FiniteDifferences] = []
+        self._updates: list[UpdateRecord] = []
         self._freed: list[int] = []
         self._freed_by: dict[int, FreedRecord] = {}
         self._node_numbers: dict[Node, int] = {}
@@ -87,13 +97,14 @@ class _Joined:
         return Recording(
             title="", sources={}, nodes=tuple(self._nodes), tensors=tuple(self._tensors), passes=tuple(self._passes),
             scopes=tuple(self._scopes), borders=tuple(self._borders), checks=tuple(self._checks),
-            freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()),
+            updates=tuple(self._updates), freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()),
         )  # fmt: skip
 
     def take(self, part: _Part) -> None:
         """Take the only segment, whose numbers stay."""
         self._nodes, self._tensors, self._passes = list(part.nodes), list(part.tensors), list(part.passes)
         self._scopes, self._borders, self._checks = list(part.tape.scopes), list(part.borders), list(part.checks)
+        self._updates = list(part.updates)
         self._note_freed(part, range(len(part.nodes)))
 
     def _note_freed(self, part: _Part, nodes: Sequence[int], known_nodes: int = 0) -> None:
@@ -125,6 +136,7 @@ class _Joined:
         self._passes += map(new.one_pass, part.passes)
         self._borders += map(new.border, part.borders)
         self._checks += [one._replace(node=nodes[one.node]) for one in part.checks]
+        self._updates += [one._replace(tensor=numbers[one.tensor]) for one in part.updates]
         self._note_freed(part, nodes, known_nodes)
 
     # Numbers

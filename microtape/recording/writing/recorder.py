@@ -12,12 +12,12 @@ import dataclasses
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from microtape.backward.engine import GraphTask
-from microtape.basics.call_site import user_frame
+from microtape.basics.call_site import LIBRARY_FILES, CallSite, user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
@@ -31,6 +31,7 @@ from microtape.recording.writing.open_pass import LostPass, OpenPass
 from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.updates import Updates
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
@@ -84,7 +85,7 @@ class Recorder(Watcher):
     def _recording(self) -> Recording:
         unfinished = [found for one in self.open if (found := one.finish(None)) is not None]
         return dataclasses.replace(
-            joined(self.segments, unfinished, self.freed),
+            joined(self.segments, unfinished, self.freed, self.sources, self.count),
             title=self.title,
             sources=self.sources.texts(),
             error=self.error,
@@ -94,8 +95,9 @@ class Recorder(Watcher):
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
         checker = GradientChecker(self.check) if self.check is not None else None
-        self.segments.append(Segment(Tape(self.sources, self.faults), [], checker))
-        self.tape, self.passes, self.checker = self.segments[-1]
+        updates = self.updates.next_segment(self.count) if self.segments else Updates()
+        self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates))
+        self.tape, self.passes, self.checker, self.updates = self.segments[-1]
 
     # Watcher
 
@@ -144,6 +146,12 @@ class Recorder(Watcher):
                 self.tape.same(known, tensor)
 
     @shielded
+    def writing(self, tensor: TensorState) -> None:
+        """See Watcher."""
+        if not self.open and not mode.internal:
+            self.updates.writing(tensor, self.count)
+
+    @shielded
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
         outermost = not self.open
@@ -154,6 +162,7 @@ class Recorder(Watcher):
         for tensor in [one for one in task.inputs if isinstance(one, TensorState)]:
             self.tape.adopt_tensor(tensor)
         if outermost:
+            self.updates.pass_began(self.tape.leaves(task.dependencies), lost.index)
             self.tape.find_names(user_frame(sys._getframe(1)))
         self.open[-1] = OpenPass(self.tape, task, lost.index)
 
@@ -274,6 +283,9 @@ class Recorder(Watcher):
         if isinstance(error, AutogradError):
             places = [(role, self.sources.place(site)) for role, site in error.places]
         raised = [frame for frame in traceback.extract_tb(error.__traceback__) if not self.sources.is_ours(frame)]
+        if (frame := _last_frame(error)) is not None:
+            places.append(("raised", self.sources.place(CallSite(frame.tb_frame.f_code, frame.tb_lasti))))
+            self.tape.find_names(frame.tb_frame)
         text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
         return ErrorRecord(
             type(error).__name__,
@@ -283,12 +295,23 @@ class Recorder(Watcher):
         )
 
 
+def _last_frame(error: BaseException) -> TracebackType | None:
+    """The innermost frame of the user's program in the traceback of an exception."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename not in LIBRARY_FILES:
+            found = trace
+        trace = trace.tb_next
+    return found
+
+
 _OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
 _BESIDES = {  # the event -> what is missing without it
     "unrecorded": "a place where the history of a tensor ends",
     "called": "a place where the history of a tensor ends",
     "without_history": "a place where the history of a tensor ends",
     "value_taken": "a number that was taken out of a tensor",
+    "writing": "a write to a leaf",
     "tensor_made": "where the value of a tensor comes from",
 }
 

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from microtape.recording.model.model import Pass, Place
 from microtape.recording.writing.finite_differences import GradientChecker
 from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.updates import Updates
 from microtape.tape.node import Node
 
 FreedNodes: TypeAlias = "WeakKeyDictionary[Node, tuple[int, Place | None]]"
@@ -27,3 +28,4 @@ class Segment(NamedTuple):
     tape: Tape
     passes: list[Pass]
     checker: GradientChecker | None
+    updates: Updates

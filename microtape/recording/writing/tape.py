@@ -308,6 +308,15 @@ class Tape:
         """The lowest sequence number of its nodes; None without nodes."""
         return min([one.node.sequence_nr for one in self.nodes if one.variable is None], default=None)
 
+    def leaves(self, nodes: Iterable[Node]) -> list[TensorState]:
+        """The leaves whose AccumulateGrad is among these nodes."""
+        return [node.variable for node in nodes if isinstance(node, AccumulateGrad)]
+
+    def number_of(self, tensor: TensorState) -> int | None:
+        """The tensor's number; None if it is not on the tape."""
+        entry = self._by_object.get(id(tensor))
+        return entry.number if entry is not None else None
+
     # Names
 
     def find_names(self, frame: Any) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType, FrameType, GetSetDescriptorType, ModuleType, NoneType
 from typing import Any, TypeGuard
 
@@ -13,6 +12,7 @@ import numpy as np
 from microtape.basics.call_site import user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.recording.model.model import Place
+from microtape.recording.model.source import Position, targets
 from microtape.recording.writing.sources import Sources, source_of
 from microtape.tape.tensor_state import TensorState
 
@@ -107,38 +107,5 @@ def assignment_target(place: Place, sources: Sources) -> str | None:
 
 
 @functools.cache
-def _targets(file: str) -> dict[tuple[int, int, int, int], str]:
-    """The targets of the simple assignments in a file, by the position of the assigned expression."""
-    text = source_of(file)
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not the text that ran, or nested too deeply
-        return {}
-    lines = text.split("\n")  # as the parser counts them: `splitlines` also splits at a form feed
-    targets: dict[tuple[int, int, int, int], str] = {}
-    for statement in ast.walk(tree):
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, value = statement.targets[0], statement.value
-        elif isinstance(statement, ast.AugAssign):
-            target = statement.target
-            targets[_position(statement, lines)] = ast.unparse(target)
-            continue
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            target, value = statement.target, statement.value
-        else:
-            continue
-        if isinstance(target, ast.Name | ast.Attribute):
-            targets[_position(value, lines)] = ast.unparse(target)
-    return targets
-
-
-def _position(node: Any, lines: list[str]) -> tuple[int, int, int, int]:
-    def characters(line: int, column: int) -> int:
-        return len(lines[line - 1].encode()[:column].decode(errors="replace"))
-
-    return (
-        node.lineno,
-        node.end_lineno,
-        characters(node.lineno, node.col_offset),
-        characters(node.end_lineno, node.end_col_offset),
-    )
+def _targets(file: str) -> Mapping[Position, str]:
+    return targets(source_of(file))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import microtape as mt
+from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
+from microtape.recording.model.formula import fill_in, parse_formula
 from microtape.tape.operation import Operation
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, sentence, shown, stepper
 from tui.shell.spans import plain
-from tui.time.arithmetic import evaluate
 from tui.time.cursor import StepCursor
-from tui.words.formula import fill_in, parse_formula
 from tui.words.pane_texts import PaneTexts
 from tui.words.worked_rule import worked_rule
 

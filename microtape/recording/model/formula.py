@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
-from tui.time.arithmetic import evaluate
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")

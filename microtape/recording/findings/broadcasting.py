@@ -1,0 +1,90 @@
+"""Broadcasting that nobody meant: (N, 1) with (N,) becomes N×N, and is reduced afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.model.formatting import format_shape
+from microtape.recording.model.model import NodeRecord, Operand
+
+_REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
+_MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
+_MOST_STEPS = 8  # between the broadcast and its reduction
+
+
+def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
+    """One finding for each line where a column met a vector of the same length, and the table was reduced."""
+    told = set()
+    for node in program.recording.nodes:
+        if len(node.operands) < 2 or node.place is None or node.place.line in told or node.kind != "operation":
+            continue
+        shapes = _column_and_vector(program, node)
+        if shapes is None or not _is_reduced(program, node.id):
+            continue
+        told.add(node.place.line)
+        yield _finding(program, node, *shapes)
+
+
+def _column_and_vector(program: Program, node: NodeRecord) -> tuple[Operand, Operand] | None:
+    """The operands of shapes (N, 1) and (N,), if the result is N×N and no operation next to it made the column."""
+    output = node.outputs[0] if node.outputs else None
+    if output is None:
+        return None
+    shape = program.recording.tensors[output.tensor].shape
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
+        return None
+    tensors = [one for one in node.operands if one.ref is not None]
+    by_shape = {program.recording.tensors[one.ref.tensor].shape: one for one in tensors if one.ref is not None}
+    column, vector = by_shape.get((shape[0], 1)), by_shape.get((shape[0],))
+    if column is None or vector is None or _is_meant(program, column) or _is_meant(program, vector):
+        return None
+    return column, vector
+
+
+def _is_meant(program: Program, operand: Operand) -> bool:
+    """Whether the program gave the operand its shape on purpose, such as by `[:, None]`."""
+    assert operand.ref is not None
+    number = program.producer.get(operand.ref)
+    if number is not None:
+        return program.node(number).op in _MEANT
+    return program.recording.tensors[operand.ref.tensor].base is not None
+
+
+def _is_reduced(program: Program, number: int) -> bool:
+    """Whether a few operations later the table is summed up."""
+    waiting = [(number, 0)]
+    while waiting:
+        node, far = waiting.pop()
+        for user in program.users.get(node, ()):
+            if program.node(user).op in _REDUCTIONS or "loss" in program.node(user).op:
+                return True
+            if far < _MOST_STEPS:
+                waiting.append((user, far + 1))
+    return False
+
+
+def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operand) -> Finding:
+    assert column.ref is not None and vector.ref is not None
+    size = program.recording.tensors[vector.ref.tensor].shape[0]
+    first, second = program.operand_name(column), program.operand_name(vector)
+    table = format_shape((size, size))
+    what = program.expression(node.place) or node.op
+    text = headline(
+        f"{first} ({size}×1) and {second} ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
+        f"({size}×1) and ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
+    )
+    lines = (
+        f"{what} pairs every element of {first}, of shape ({size}, 1), with every element of {second}, of shape ({size},): "
+        f"{size * size:,} numbers instead of {size:,}.",
+        "They are reduced afterwards, so that no error shows it.",
+    )
+    remedy = f"Give both the same shape: {first}.squeeze(1), or {second}.unsqueeze(1) where both should be columns."
+    if not first.isidentifier() or not second.isidentifier():
+        remedy = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
+    passes = [i for i, one in enumerate(program.recording.passes) if node.id in program.steps[i]]
+    return Finding(
+        "broadcast", "warning", text, lines, remedy, node.place, passes[0] if passes else None, None, node.id,
+        program.tensor_of(node),
+    )  # fmt: skip

@@ -1,0 +1,32 @@
+"""Words for what cuts off the history of a tensor, by the kind of border."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microtape.recording.model.model import BorderKind
+
+CUTS: Mapping[BorderKind, str] = {
+    "detach": "{op}()",
+    "no_grad": "no_grad",
+    "inference_mode": "inference mode",
+    "not differentiable": "{op}, which has no derivative,",
+    "copied": "{op}, which takes the bare value,",
+    "constant": "{op}",
+}
+REASONS: Mapping[BorderKind, str] = {
+    "detach": "takes the result off the tape: backward treats it as a constant",
+    "no_grad": "ran under no_grad: its result is not on the tape",
+    "inference_mode": "ran in inference mode: its result is not on the tape",
+    "not differentiable": "has no derivative: backward treats its result as a constant",
+    "copied": "takes the bare value, without its history",
+    "constant": "was computed from a value that was already off the tape",
+}
+REMEDIES: Mapping[BorderKind, str] = {
+    "detach": "Remove {op}() there, if the gradient should go through.",
+    "no_grad": "Compute it outside of no_grad, if the gradient should go through.",
+    "inference_mode": "Compute it outside of inference mode, if the gradient should go through.",
+    "not differentiable": "Use an operation that has a derivative, such as a softmax or a sigmoid instead of {op}.",
+    "copied": "Keep the tensor: use {name} itself instead of a number, an array or a new tensor made of its value.",
+    "constant": "Keep the tensors that it is computed from on the tape.",
+}

@@ -1,0 +1,81 @@
+"""Derivatives that finite differences contradict, if the recorder checked them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from microtape.recording.findings.failures import returned_at
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, count, headline, indexed
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import FiniteDifferences
+
+
+def wrong_derivatives(program: Program) -> Iterator[Finding]:
+    """One finding for each Function, or line, with a gradient that finite differences contradict."""
+    wrong: dict[object, list[FiniteDifferences]] = {}
+    for one in program.recording.checks:
+        if not one.agrees and not one.problem:
+            node = program.node(one.node)
+            wrong.setdefault(node.op if node.kind == "function" else (node.place, node.op), []).append(one)
+    for several in wrong.values():
+        yield _finding(program, several)
+
+
+def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
+    first = several[0]
+    node = program.node(first.node)
+    position = next(i for i, one in enumerate(program.recording.passes) if one.index == first.pass_)
+    step = program.steps[position].get(node.id)
+    place = (returned_at(program, node.op) if node.kind == "function" else None) or node.place
+    operand = program.operand_name(node.operands[first.output]) if first.output < len(node.operands) else "an operand"
+    sent, expected, index = _worst(program, first)
+    function = f"{node.op}.backward" if node.kind == "function" else node.op
+    element = indexed(operand, index)
+    text = headline(
+        f"{function} is wrong at {at(place)}: {element} got {sent}, differences give {expected}",
+        f"{function} is wrong at {at(place)}: {sent} instead of {expected}",
+        f"{function} is wrong: finite differences contradict it at {at(place)}",
+    )
+    lines = [
+        f"{node.op} at {at(node.place)}: the gradient for {element} is {sent}; running forward at nearby points gives {expected}."
+    ]
+    if (ratio := _ratio(first)) is not None:
+        lines.append(f"At every element that was checked it is {ratio} times what it should be.")
+    outputs = {one.output for one in several}
+    if len(outputs) > 1:
+        lines.append(f"{count(len(outputs), 'gradient')} of this node are wrong.")
+    others = (("called", node.place),) if node.place is not None and place is not node.place else ()
+    remedy = "Compare the formula in backward with the derivative of forward, for this argument."
+    return Finding(
+        "wrong derivative", "error", text, tuple(lines), remedy, place, position,
+        step.index if step is not None else None, node.id, None, others,
+    )  # fmt: skip
+
+
+def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:
+    """The gradient and the finite difference at the element where they differ most, and its index."""
+    analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
+    apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf)
+    worst = int(apart.argmax())
+    node = program.node(one.node)
+    refs = [operand.ref for operand in node.operands if operand.ref is not None]
+    shape = program.recording.tensors[refs[one.output].tensor].shape if one.output < len(refs) else ()
+    index: tuple[int, ...] = ()
+    if shape and one.elements[worst] < np.prod(shape):
+        index = tuple(int(i) for i in np.unravel_index(one.elements[worst], shape))
+    return format_number(analytical[worst]), format_number(numerical[worst]), index
+
+
+def _ratio(one: FiniteDifferences) -> str | None:
+    """The factor between the gradient and the finite differences, if it is the same at several elements."""
+    analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
+    clear = np.abs(numerical) > 1e-6 * np.abs(numerical).max(initial=1e-300)
+    if clear.sum() < 2 or not np.isfinite(analytical).all():
+        return None
+    ratios = analytical[clear] / numerical[clear]
+    if not np.allclose(ratios, ratios[0], rtol=1e-3) or not np.allclose(analytical[~clear], 0, atol=1e-6):
+        return None
+    return format_number(round(float(ratios[0]), 3))

@@ -1,0 +1,179 @@
+"""Passes that failed, told by their cause."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+
+from microtape.recording.findings.finding import Finding, FindingKind
+from microtape.recording.findings.freed import freed
+from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
+from microtape.recording.findings.remedies import out_of_place
+from microtape.recording.model.model import BackwardStep, ErrorRecord, Place, TensorRef
+from microtape.recording.model.source import source_lines
+
+
+def failures(program: Program) -> Iterator[Finding]:
+    """One finding for each pass that failed."""
+    for position, pass_ in enumerate(program.recording.passes):
+        if pass_.has_failed and pass_.error is not None:
+            yield _of_pass(program, position, pass_.error)
+
+
+def _of_pass(program: Program, position: int, error: ErrorRecord) -> Finding:
+    pass_ = program.recording.passes[position]
+    last = pass_.steps[-1] if pass_.steps else None
+    failed = last if last is not None and last.error is not None else None
+    tell = _CAUSES.get(error.type)
+    if tell is not None and failed is not None:
+        return tell(program, position, failed, error)
+    return _raised(program, position, failed, error)
+
+
+# Overwritten in place
+
+
+def _overwritten(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
+    places = dict(error.places)
+    node = program.node(step.node)
+    stale = next((use for use in step.saved if use.version_now != use.ref.version), None)
+    tensor = stale.ref.tensor if stale is not None else None
+    name = program.tensor_name(tensor) if tensor is not None else "a saved tensor"
+    saved, modified = places.get("saved", node.place), places.get("modified")
+    if modified is None and stale is not None:
+        modified = _write_to(program, stale.ref)
+    lines = []
+    if stale is not None:
+        versions = f"version {stale.ref.version}", f"version {stale.version_now}"
+        expression = program.expression(node.place) or node.op
+        lines.append(f"{expression} at {at(node.place)} saved {name} at {versions[0]}, for its derivative.")
+        lines.append(f"The write at {at(modified)} made it {versions[1]}, so the value that backward needs is gone.")
+    rewritten = out_of_place(program.recording, modified) if modified is not None else ""
+    remedy = (
+        f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
+        if rewritten
+        else "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
+    )
+    text = headline(
+        f"{name} was overwritten at {at(modified)}, but {node.op} at line {_line(saved)} saved it for backward",
+        f"{name} was overwritten at {at(modified)}; {node.op} had saved it for backward",
+        f"A tensor saved by {node.op} was overwritten at {at(modified)}",
+    )
+    others = tuple((role, place) for role, place in (("saved", saved), ("modified", modified)) if place is not None)
+    return Finding(
+        "overwritten", "error", text, tuple(lines), remedy, modified or node.place, position, step.index, node.id, tensor, others
+    )  # fmt: skip
+
+
+def _write_to(program: Program, saved: TensorRef) -> Place | None:
+    """The line that wrote into a tensor, or into one that shares its memory, after that version."""
+    tensors = program.recording.tensors
+    family = {saved.tensor, tensors[saved.tensor].base}
+    family |= {one.id for one in tensors if one.base in family and one.base is not None}
+    for node in program.recording.nodes:
+        if node.in_place and any(
+            ref is not None and ref.tensor in family and ref.version > saved.version for ref in node.outputs
+        ):
+            return node.place
+    for border in program.recording.borders:
+        if border.in_place and any(ref.tensor in family and ref.version > saved.version for ref in border.outputs):
+            return border.place
+    updates = [one.place for one in program.recording.updates if one.tensor in family]
+    return updates[-1] if updates else None
+
+
+# A Function's gradients
+
+
+def _wrong_return(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
+    node = program.node(step.node)
+    place = returned_at(program, node.op) or node.place
+    message = first_sentence(error.message)
+    others = (("called", node.place),) if node.place is not None and place is not node.place else ()
+    lines = [f"{message}."]
+    operands = [program.operand_name(one) for one in node.operands]
+    if operands:
+        lines.append(
+            f"Its forward took {count(len(operands), 'argument')}: {join(operands)}; backward returns one gradient for each."
+        )
+    problem = _short_problem(error.message)
+    text = headline(f"{node.op}.backward returned {problem}: {at(place)}", f"{node.op}.backward: {message}")
+    remedy = (
+        "Return one gradient for each argument of forward, in their order, with the argument's shape; None for arguments "
+        "that need none."
+    )
+    return Finding(
+        "wrong return", "error", text, tuple(lines), remedy, place, position, step.index, node.id, None, others
+    )
+
+
+def _short_problem(message: str) -> str:
+    if "incorrect number of gradients" in message:
+        numbers = message[message.rfind("(") + 1 : message.rfind(")")] if "(" in message else ""
+        return f"a wrong number of gradients ({numbers})" if numbers else "a wrong number of gradients"
+    if "invalid gradient" in message and "shape" in message:
+        return "a gradient of a wrong shape"
+    return "a gradient that does not fit"
+
+
+def returned_at(program: Program, name: str) -> Place | None:
+    """Where the backward of a Function returns; None if its source was not recorded."""
+    for file in program.recording.sources:
+        lines = source_lines(program.recording, file)
+        try:
+            tree = ast.parse("\n".join(lines))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for cls in ast.walk(tree):
+            if not isinstance(cls, ast.ClassDef) or cls.name != name:
+                continue
+            for function in cls.body:
+                if isinstance(function, ast.FunctionDef) and function.name in ("backward", "vjp"):
+                    returns = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
+                    found: ast.stmt = returns[-1] if returns else function
+                    end = found.end_lineno or found.lineno
+                    return Place(
+                        file, found.lineno, end, found.col_offset, found.end_col_offset or 0, f"{name}.backward"
+                    )
+    return None
+
+
+# Hooks, and everything else
+
+
+def _raised(program: Program, position: int, step: BackwardStep | None, error: ErrorRecord) -> Finding:
+    """An exception of the user's own code in backward, or one that has no cause of its own here."""
+    pass_ = program.recording.passes[position]
+    place = dict(error.places).get("raised")
+    node = program.node(step.node) if step is not None else None
+    function = place.function.rpartition(".")[2] if place is not None else ""
+    message = first_sentence(error.message) or error.type
+    kind: FindingKind = "failed"
+    what = f"{pass_.kind}() failed"
+    if place is not None and node is not None and node.kind == "function" and function in ("backward", "vjp"):
+        what = f"{node.op}.backward raised"
+    elif place is not None and place != pass_.place and function != "<module>":
+        kind, what = "hook failed", f"The hook {place.function} raised"
+    text = headline(f"{what} {error.type} at {at(place)}: {message}", f"{what} {error.type} at {at(place)}")
+    lines = [f"{error.type}: {message}."]
+    if node is not None:
+        lines.append(
+            f"Backward had taken {count(step.index if step else 0, 'step')}; it was at {program.name(node.id)} ({node.op})."
+        )
+    remedy = "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
+    return Finding(
+        kind, "error", text, tuple(lines), remedy, place or (node.place if node is not None else pass_.place), position,
+        step.index if step is not None else None, node.id if node is not None else None,
+    )  # fmt: skip
+
+
+def _line(place: Place | None) -> str:
+    return str(place.line) if place is not None else "?"
+
+
+_CAUSES: Mapping[str, Callable[[Program, int, BackwardStep, ErrorRecord], Finding]] = {
+    "ModifiedInPlaceError": _overwritten,
+    "DetachedInPlaceError": _overwritten,
+    "FreedGraphError": freed,
+    "GradientError": _wrong_return,
+}

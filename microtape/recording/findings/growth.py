@@ -1,0 +1,98 @@
+"""Graphs that grow from pass to pass, because something carries the old graph along."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.program import Program, at, count, headline
+from microtape.recording.model.model import Pass
+
+_FEWEST = 5  # passes whose graphs hang together, where no pass goes through them: fewer may be the steps of one update
+
+
+def growing_graphs(program: Program) -> Iterator[Finding]:
+    """A finding if the graph of one pass hangs on the graphs of earlier ones, and longer each time."""
+    retained = _evaluated_again(program)
+    if retained is not None:
+        yield retained
+        return
+    kept = _kept(program)
+    if kept is not None:
+        yield kept
+
+
+def _evaluated_again(program: Program) -> Finding | None:
+    """A pass that goes through operations which an earlier one has gone through, and through new ones built on them."""
+    passes = program.recording.passes
+    for before, after in zip(range(len(passes)), range(1, len(passes)), strict=False):
+        old, new = passes[before], passes[after]
+        if not old.retain_graph or not new.is_complete or old.kind != "backward":
+            continue
+        again = [node for node in set(old.nodes) & set(new.nodes) if program.node(node).variable is None]
+        crossing = _crossing(program, old, new)
+        if again and crossing is not None:
+            return _finding(program, after, crossing, (
+                f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
+                f"{program.pass_name(before)} again, and {count(len(new.nodes) - len(again), 'node')} that are new.",
+                f"retain_graph=True at {at(old.place)} keeps them: each pass takes longer and adds the old gradients anew.",
+            ), old)  # fmt: skip
+    return None
+
+
+def _crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
+    """An operation of the new pass, recorded after the old one, that uses a result of it: (the operation, the result)."""
+    evaluated = set(old.nodes)
+    for number in new.nodes:
+        if number >= old.tape and program.node(number).pass_ is None:
+            for edge in program.node(number).edges:
+                if edge.node in evaluated and program.node(edge.node).variable is None:
+                    return number, edge.node
+    return None
+
+
+def _kept(program: Program) -> Finding | None:
+    """Operations of many passes that hang together, and that no pass goes through as a whole."""
+    passes, nodes = program.recording.passes, program.recording.nodes
+    if len(passes) < _FEWEST:
+        return None
+    starts = [one.tape for one in passes]
+    depth = [0] * len(nodes)  # how many passes lie between a node and the oldest that it hangs on
+    deepest, crossing = 0, (0, 0)
+    for node in nodes:
+        here = bisect_right(starts, node.id)
+        for edge in node.edges:
+            if edge.node is not None and nodes[edge.node].variable is None:
+                crosses = bisect_right(starts, edge.node) < here
+                if depth[edge.node] + crosses > depth[node.id]:
+                    depth[node.id] = depth[edge.node] + crosses
+                    if crosses and depth[node.id] > deepest:
+                        deepest, crossing = depth[node.id], (node.id, edge.node)
+    last = passes[-1]
+    if deepest < _FEWEST or crossing[0] in last.nodes:
+        return None
+    position = len(passes) - 1
+    return _finding(program, position, crossing, (
+        f"What {at(nodes[crossing[0]].place)} computes hangs on the graphs of {count(deepest, 'pass').replace('passs', 'passes')}, "
+        "and no backward goes through it: none of them can be freed.",
+        "Memory grows with every pass.",
+    ), None)  # fmt: skip
+
+
+def _finding(
+    program: Program, position: int, crossing: tuple[int, int], lines: tuple[str, ...], retained: Pass | None
+) -> Finding:
+    user, used = program.node(crossing[0]), program.node(crossing[1])
+    name = program.name(used.id)
+    severity: Severity = "warning" if program.updated else "notice"
+    text = headline(
+        f"The graph grows from pass to pass: {at(user.place)} uses {name} of the pass before",
+        f"The graph grows from pass to pass, through {at(user.place)}",
+    )
+    others = (("retained", retained.place),) if retained is not None and retained.place is not None else ()
+    remedy = f"Cut the old graph off: use {name}.detach(), or .item() for a number to print or to add up."
+    return Finding(
+        "growing graph", severity, text, lines, remedy, user.place, position, None, user.id, program.tensor_of(user),
+        others,
+    )  # fmt: skip

@@ -1,0 +1,324 @@
+"""The origins of NaN and infinity: operations whose input is finite and whose result, or gradient, is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.recording.findings.finding import Finding, FindingKind
+from microtape.recording.findings.program import Program, at, count, headline, indexed, join, operand_refs
+from microtape.recording.findings.remedies import against_not_finite
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.formula import (
+    element,
+    factor_text,
+    fill_in,
+    index_of_largest,
+    index_text,
+    parse_formula,
+    symbols,
+    work_out,
+)
+from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, Value
+
+
+def not_finite(program: Program) -> Iterator[Finding]:
+    """One finding for each line where NaN or infinity begins, if it reached the loss or a leaf's gradient.
+
+    Only the first pass with one is searched: what follows it is its consequence.
+    """
+    if program.sizes.all_finite:
+        return
+    recording, largest = program.recording, program.sizes.largest
+    bad_values = frozenset(
+        node.id
+        for node in recording.nodes
+        if any(not math.isfinite(largest(recording.value(ref))) for ref in node.outputs)
+    )
+    for position in range(len(recording.passes)):
+        found = list(_PassSearch(program, position, bad_values).findings())
+        yield from found
+        if found:
+            return
+
+
+class _Origin(NamedTuple):
+    """Where something finite became something that is not. `step` is None in forward."""
+
+    node: int
+    step: BackwardStep | None
+    spread: tuple[int, ...]  # the nodes with a value or a gradient that is not finite because of it
+
+
+class _PassSearch:
+    """A pass and the operations that the program recorded for it."""
+
+    def __init__(self, program: Program, position: int, bad_values: frozenset[int]) -> None:
+        self.program, self.position = program, position
+        self.bad_values = bad_values  # the nodes with an output that is not finite
+        self.recording, self.sizes = program.recording, program.sizes
+        self.pass_: Pass = self.recording.passes[position]
+        self.steps = program.steps[position]
+
+    @cached_property
+    def bad_steps(self) -> dict[int, BackwardStep]:
+        """The nodes that sent a gradient that is not finite, with their steps."""
+        return {step.node: step for step in self.pass_.steps if self._sends_bad(step)}
+
+    @cached_property
+    def bad_leaves(self) -> frozenset[int]:
+        """The AccumulateGrad nodes that received a gradient that is not finite."""
+        return frozenset(
+            one.node
+            for step in self.bad_steps.values()
+            for one in step.deliveries
+            if self.recording.nodes[one.node].variable is not None and self._is_bad(one.term)
+        )
+
+    def findings(self) -> Iterator[Finding]:
+        """The findings of this pass, in the order in which they arose."""
+        by_line: dict[tuple[Place | None, str, bool], list[_Origin]] = {}
+        for origin in (*self._in_forward(), *self._in_backward()):
+            node = self.recording.nodes[origin.node]
+            by_line.setdefault((node.place, node.op, origin.step is None), []).append(origin)
+        for origins in by_line.values():
+            yield self._finding(origins)
+
+    def _in_forward(self) -> Iterator[_Origin]:
+        """Origins in forward whose values reach a root of the pass."""
+        roots = {root.node for root in self.pass_.roots} & self.bad_values
+        if not roots:
+            return
+        reaches = self._leading_to(roots)
+        for number in sorted(reaches):
+            node = self.recording.nodes[number]
+            if not self._has_bad_operand(node):
+                yield _Origin(number, None, self._with_gradients(self._from(number)))
+            elif (leaf := self._bad_leaf(node)) is not None:
+                yield _Origin(leaf, None, self._with_gradients(self._from(number)))
+
+    def _has_bad_operand(self, node: NodeRecord) -> bool:
+        return any(self._is_bad(self.recording.value(ref)) for ref in operand_refs(node))
+
+    def _bad_leaf(self, node: NodeRecord) -> int | None:
+        """A leaf among the operands whose own value is not finite."""
+        for ref in operand_refs(node):
+            record = self.recording.tensors[ref.tensor]
+            if record.is_leaf and record.node is not None and self._is_bad(self.recording.value(ref)):
+                return record.node
+        return None
+
+    def _in_backward(self) -> Iterator[_Origin]:
+        """Origins in backward, unless a value that reached the root was not finite before."""
+        if any(root.node in self.bad_values for root in self.pass_.roots):
+            return
+        found: dict[int, tuple[BackwardStep, set[int]]] = {}
+        for step in self.bad_steps.values():
+            if any(self._is_bad(value) for value in step.grad_outputs):
+                continue
+            _, spread = found.setdefault(self._masked(step.node), (step, set()))
+            spread |= self._down_from(step)
+        for node, (step, spread) in found.items():
+            if spread & self.bad_leaves or self._captured(spread):
+                yield _Origin(node, step, tuple(sorted(spread)))
+
+    def _masked(self, number: int) -> int:
+        """The node where a value of this node began not to be finite in forward; the node itself if all are finite."""
+        node = self.recording.nodes[number]
+        while self._has_bad_operand(node):
+            bad = (ref for ref in operand_refs(node) if self._is_bad(self.recording.value(ref)))
+            before = next((self.program.producer[ref] for ref in bad if ref in self.program.producer), None)
+            if before is None:
+                break
+            node = self.recording.nodes[before]
+        return node.id
+
+    def _captured(self, nodes: set[int]) -> bool:
+        """Whether a gradient that `grad()` returns is not finite."""
+        return bool(nodes) and any(self._is_bad(one.value) for one in self.pass_.captures)
+
+    def _is_bad(self, value: Value | None) -> bool:
+        return not math.isfinite(self.sizes.largest(value))
+
+    def _sends_bad(self, step: BackwardStep) -> bool:
+        return any(self._is_bad(one.term) for one in step.deliveries) or any(map(self._is_bad, step.grad_inputs))
+
+    def _leading_to(self, nodes: Iterable[int | None]) -> frozenset[int]:
+        found = {node for node in nodes if node is not None}
+        waiting = list(found)
+        while waiting:
+            for edge in self.recording.nodes[waiting.pop()].edges:
+                if edge.node is not None and edge.node in self.bad_values and edge.node not in found:
+                    found.add(edge.node)
+                    waiting.append(edge.node)
+        return frozenset(found)
+
+    def _from(self, node: int) -> set[int]:
+        """The node and those computed from it, as far as they are not finite."""
+        found, waiting = {node}, [node]
+        while waiting:
+            for user in self.program.users.get(waiting.pop(), ()):
+                if user in self.bad_values and user not in found:
+                    found.add(user)
+                    waiting.append(user)
+        return found
+
+    def _with_gradients(self, values: set[int]) -> tuple[int, ...]:
+        """These nodes, and those that a gradient that is not finite reached from them."""
+        found = set(values)
+        for step in self.bad_steps.values():
+            if step.node in values or any(edge.node in values for edge in self.recording.nodes[step.node].edges):
+                found |= self._down_from(step)
+        return tuple(sorted(found))
+
+    def _down_from(self, step: BackwardStep) -> frozenset[int]:
+        """The nodes to which the gradients of this step went that are not finite, and so on."""
+        found: set[int] = set()
+        waiting = [step]
+        while waiting:
+            for one in waiting.pop().deliveries:
+                if one.node not in found and self._is_bad(one.term):
+                    found.add(one.node)
+                    if one.node in self.bad_steps:
+                        waiting.append(self.bad_steps[one.node])
+        return frozenset(found)
+
+    # Words
+
+    def _finding(self, origins: list[_Origin]) -> Finding:
+        origin = origins[0]
+        node = self.recording.nodes[origin.node]
+        spread = sorted({one for each in origins for one in each.spread})
+        value = self._first_bad(origin)
+        kind: FindingKind = "nan" if np.isnan(self.sizes.largest(value)) else "infinity"
+        what = "NaN" if kind == "nan" else "Infinity"
+        how, lines = self._of_leaf(node) if node.variable is not None else self._how(origin, node, value)
+        where = f"{node.op}, {at(node.place)}" if node.place is not None else self.program.name(node.id)
+        side = "" if origin.step is None else " in backward"
+        text = headline(
+            *([f"{what} begins{side} at {where}: {how}"] if how else []),
+            *([f"{what} begins at {where}: {how}"] if how else []),
+            f"{what} begins{side} at {where}",
+        )
+        leaves = [self.program.name(one) for one in spread if one in self.bad_leaves]
+        reached = f"From there {count(len(spread), 'node')} {'is' if len(spread) == 1 else 'are'} not finite"
+        lines.append(f"{reached}; it reaches the gradients of {join(leaves)}." if leaves else f"{reached}.")
+        if len(origins) > 1:
+            lines.append(f"The same happens {count(len(origins) - 1, 'more time')} at this line.")
+        if self.pass_.index:
+            lines.append(f"Everything is finite before pass {self.pass_.index + 1} of the program.")
+        return Finding(
+            kind, "error", text, tuple(lines),
+            against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index)),
+            node.place or self._first_use(node.id), self.position, origin.step.index if origin.step is not None else None,
+            node.id, self.program.tensor_of(node), spread=tuple(spread),
+        )  # fmt: skip
+
+    def _first_use(self, node: int) -> Place | None:
+        users = [one for one in self.program.users.get(node, ()) if self.recording.nodes[one].place is not None]
+        return self.recording.nodes[users[0]].place if users else None
+
+    def _first_bad(self, origin: _Origin) -> Value | None:
+        if origin.step is not None:
+            sent = [one.term for one in origin.step.deliveries]
+            return next(value for value in (*sent, *origin.step.grad_inputs) if self._is_bad(value))
+        node = self.recording.nodes[origin.node]
+        refs = [ref for ref in node.outputs if ref is not None]
+        values = [self.recording.value(ref) for ref in refs]
+        if node.variable is not None:
+            values = list(self.recording.tensors[node.variable].values.values())
+        return next((value for value in values if self._is_bad(value)), None)
+
+    def _of_leaf(self, node: NodeRecord) -> tuple[str, list[str]]:
+        name = self.program.name(node.id)
+        updates = self.program.updated.get(node.variable if node.variable is not None else -1, ())
+        if updates and (place := updates[-1].place) is not None:
+            return f"{name} itself is not finite", [f"{name} was written to at {at(place)}."]
+        return f"{name} itself is not finite", [f"{name} holds it before anything is computed."]
+
+    def _how(self, origin: _Origin, node: NodeRecord, value: Value | None) -> tuple[str, list[str]]:
+        """How finite numbers gave one that is not: for a headline, and as sentences."""
+        if not isinstance(value, np.ndarray):
+            return "", []
+        index = index_of_largest(np.where(np.isfinite(value), 0, value))
+        result = format_number(value[index])
+        if origin.step is not None:
+            return self._backward(origin.step, value, index, result)
+        known = self.program.values(node)
+        numbers = {symbol: element(known.get(symbol), value.shape, index) for symbol in symbols(node)}
+        right = parse_formula(node.formula).result.partition(" = ")[2].split(" = ")[0]
+        operands = [
+            f"{indexed(self.program.operand_name(one), _index_in(ref_value, value.shape, index))} = {format_number(number)}"
+            for one in node.operands
+            if one.ref is not None
+            and (ref_value := self.recording.value(one.ref)) is not None
+            and (number := element(ref_value, value.shape, index)) is not None
+        ]
+        lines = (
+            [f"{indexed(self.program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
+        )
+        if right and numbers and all(number is not None for number in numbers.values()):
+            filled = {name: factor_text(x) for name, x in numbers.items() if x is not None}
+            exponent = known.get("n")
+            worked = fill_in(right, filled | ({"n": format_number(exponent)} if exponent is not None else {}))
+            return f"{worked} = {result}", [f"{worked} = {result}.", *lines, *_overflow(value, index, numbers.values())]
+        return "", lines or self._ranges(node, result)
+
+    def _ranges(self, node: NodeRecord, result: str) -> list[str]:
+        """For an operation that mixes elements: the largest number of each operand."""
+        found = []
+        for one in node.operands:
+            size = self.sizes(self.recording.value(one.ref)) if one.ref is not None else None
+            if size is not None:
+                found.append(f"the largest number of {self.program.operand_name(one)} is {format_number(size.largest)}")
+        return [f"{node.op} gives {result}: {join(found)}."] if found else [f"{node.op} gives {result}."]
+
+    def _backward(self, step: BackwardStep, value: Value, index: tuple[int, ...], result: str) -> tuple[str, list[str]]:
+        node = self.recording.nodes[step.node]
+        output = next((one.output for one in step.deliveries if one.term is value), None)
+        received = step.grad_outputs[0] if step.grad_outputs else None
+        came = element(received, value.shape, index)
+        lines = []
+        if output is not None:
+            tensors = [one for one in node.operands if one.ref is not None]
+            names = dict(zip(symbols(node), map(self.program.operand_name, tensors), strict=False))
+            known = self.program.values(node, step)
+            found = work_out(node, step, output, names, known.get, index)
+            if found is not None and found.numbers:
+                to = next(self.program.name(one.node) for one in step.deliveries if one.output == output)
+                into = f"{format_number(came)} came in, " if came is not None else ""
+                lines.append(f"In backward, the rule of {node.op}, {found.text}, gives {found.numbers} = {result}:")
+                lines.append(f"{into}{result} goes to {indexed(to, index)}.")
+                return f"{found.numbers} = {result}", [*lines, *self._in_forward_too(step.node)]
+        if came is not None:
+            lines.append(f"{format_number(came)} came in, {result} went out at {index_text(index) or 'its number'}.")
+        else:
+            lines.append(f"What came in was finite, {result} went out.")
+        return "", [*lines, *self._in_forward_too(step.node)]
+
+    def _in_forward_too(self, number: int) -> list[str]:
+        """A sentence for a gradient whose value was not finite before."""
+        begin = self.recording.nodes[self._masked(number)]
+        value = next((self.recording.value(ref) for ref in begin.outputs if ref is not None), None)
+        if begin.id not in self.bad_values or not isinstance(value, np.ndarray):
+            return []
+        text = format_number(value[index_of_largest(np.where(np.isfinite(value), 0, value))])
+        return [f"In forward, {self.program.name(begin.id)} gave {text}, which the loss does not use."]
+
+
+def _index_in(value: Value, shape: tuple[int, ...], index: tuple[int, ...]) -> tuple[int, ...]:
+    """The index of the element of an operand that broadcasting puts at `index` of the result."""
+    at_end = index[len(shape) - len(value.shape) :] if value.shape else ()
+    return tuple(0 if size == 1 else i for size, i in zip(value.shape, at_end, strict=True))
+
+
+def _overflow(value: npt.NDArray[Any], index: tuple[int, ...], operands: Iterable[float | None]) -> list[str]:
+    """A sentence for a result that is too large for its dtype."""
+    if value.dtype.kind != "f" or not np.isinf(value[index]) or not all(operands):
+        return []
+    return [f"{value.dtype} holds numbers up to {float(np.finfo(value.dtype).max):.2g}."]

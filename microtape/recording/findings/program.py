@@ -1,0 +1,209 @@
+"""The look-ups over a recording that the findings share, and the user's names for what they speak of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
+from microtape.recording.findings.sizes import Sizes
+from microtape.recording.model.formatting import format_shape, format_value
+from microtape.recording.model.formula import index_text, symbols
+from microtape.recording.model.model import (
+    BackwardStep,
+    BorderRecord,
+    NodeRecord,
+    Operand,
+    Pass,
+    Place,
+    Recording,
+    TensorRecord,
+    TensorRef,
+    UpdateRecord,
+    Value,
+)
+from microtape.recording.model.source import expression
+
+_LONGEST_EXPRESSION = 32
+
+
+class Program:
+    """A recorded program, as the findings ask about it."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How large every value and gradient is."""
+        return Sizes(self.recording)
+
+    @cached_property
+    def producer(self) -> Mapping[TensorRef, int]:
+        """Maps a tensor at a version to the node that computed it."""
+        return {ref: node.id for node in self.recording.nodes for ref in node.outputs if ref is not None}
+
+    @cached_property
+    def users(self) -> Mapping[int, Sequence[int]]:
+        """Maps a node to the nodes that used its outputs, in tape order."""
+        found: dict[int, list[int]] = {}
+        for node in self.recording.nodes:
+            for edge in node.edges:
+                if edge.node is not None:
+                    found.setdefault(edge.node, []).append(node.id)
+        return found
+
+    @cached_property
+    def readers(self) -> Mapping[TensorRef, Sequence[int]]:
+        """Maps a tensor at a version to the nodes that had it as an operand, in tape order."""
+        found: dict[TensorRef, list[int]] = {}
+        for node in self.recording.nodes:
+            for operand in node.operands:
+                if operand.ref is not None:
+                    found.setdefault(operand.ref, []).append(node.id)
+        return found
+
+    @cached_property
+    def steps(self) -> Sequence[Mapping[int, BackwardStep]]:
+        """For each pass: maps a node to its step."""
+        return [{step.node: step for step in pass_.steps} for pass_ in self.recording.passes]
+
+    @cached_property
+    def leaves(self) -> Sequence[TensorRecord]:
+        """The leaves that require grad."""
+        return [one for one in self.recording.tensors if one.is_leaf and one.requires_grad]
+
+    @cached_property
+    def updated(self) -> Mapping[int, Sequence[UpdateRecord]]:
+        """Maps a leaf to its updates: what its gradient is for."""
+        found: dict[int, list[UpdateRecord]] = {}
+        for one in self.recording.updates:
+            found.setdefault(one.tensor, []).append(one)
+        return found
+
+    @cached_property
+    def borders(self) -> Mapping[TensorRef, BorderRecord]:
+        """Maps a tensor at a version to the border whose output it is."""
+        return {ref: border for border in self.recording.borders for ref in border.outputs}
+
+    def node(self, node: int) -> NodeRecord:
+        """A node's record."""
+        return self.recording.nodes[node]
+
+    def tensor_of(self, node: NodeRecord) -> int | None:
+        """The tensor that stands for a node: its leaf, or its first output."""
+        if node.variable is not None:
+            return node.variable
+        return next((ref.tensor for ref in node.outputs if ref is not None), None)
+
+    def values(self, node: NodeRecord, step: BackwardStep | None = None) -> Mapping[str, Value | None]:
+        """The values of the formula's symbols: as unpacked by the step, else as computed."""
+        found = dict(zip(symbols(node), (self.recording.value(ref) for ref in operand_refs(node)), strict=False))
+        for one in node.operands:
+            if one.ref is None and (number := _number(one.text)) is not None:
+                found["n"] = np.asarray(number)
+                break
+        if node.outputs:
+            found["z"] = found["Z"] = self.recording.value(node.outputs[0])
+        for use in step.saved if step is not None else ():
+            found[use.name] = use.value
+        return found
+
+    # Names
+
+    def name(self, node: int) -> str:
+        """The user's name for a leaf or a result; else the expression, such as `exp(h)`; else `%7`."""
+        label = self.recording.label(node)
+        if not label.startswith("%"):
+            return label
+        return self.expression(self.node(node).place) or label
+
+    def tensor_name(self, tensor: int) -> str:
+        """The user's name for a tensor, else the expression that computed it, else its shape."""
+        record = self.recording.tensors[tensor]
+        if record.name or record.node is None:
+            return record.name or f"a tensor ({format_shape(record.shape)})"
+        return self.name(record.node)
+
+    def operand_name(self, operand: Operand) -> str:
+        """The name of a tensor, or the text of a constant."""
+        if operand.ref is None:
+            return operand.text
+        record = self.recording.tensors[operand.ref.tensor]
+        if record.name:
+            return record.name
+        node = self.producer.get(operand.ref)
+        if node is not None:
+            return self.name(node)
+        value = self.recording.value(operand.ref)
+        return format_value(value, 12) if value is not None and not value.shape else self.tensor_name(record.id)
+
+    def expression(self, place: Place | None) -> str:
+        """The expression at a place, if it is short."""
+        text = expression(self.recording, place)
+        return text if len(text) <= _LONGEST_EXPRESSION else ""
+
+    def pass_name(self, pass_: int) -> str:
+        """`pass 3`, numbered as in the program."""
+        return f"pass {self.recording.passes[pass_].index + 1}"
+
+    def root_name(self, pass_: Pass) -> str:
+        """The names of the pass's roots: `loss`."""
+        names = [self.tensor_name(ref.tensor) for ref in pass_.root_tensors if ref is not None]
+        if not names:
+            names = [self.name(root.node) for root in pass_.roots if root.node is not None]
+        return join(names) or "the loss"
+
+
+def operand_refs(node: NodeRecord) -> list[TensorRef]:
+    """The operands of a node that are tensors."""
+    return [one.ref for one in node.operands if one.ref is not None]
+
+
+def at(place: Place | None) -> str:
+    """`train.py:12`."""
+    return f"{place.file}:{place.line}" if place is not None else "a line that was not recorded"
+
+
+def join(names: Sequence[str], most: int = 4) -> str:
+    """`W1, W2 and b`; of many, the first few and how many more."""
+    names = list(dict.fromkeys(names))
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def indexed(name: str, index: tuple[int, ...]) -> str:
+    """`w[0, 3]`; an expression gets parentheses."""
+    if not index:
+        return name
+    return f"{name}{index_text(index)}" if re.fullmatch(r"[\w.\[\]]+", name) else f"({name}){index_text(index)}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 step`, `3 steps`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def headline(*candidates: str) -> str:
+    """The first that is short enough; else the last, cut off."""
+    for one in candidates:
+        if len(one) <= MOST_IN_A_HEADLINE:
+            return one
+    return candidates[-1][: MOST_IN_A_HEADLINE - 1].rstrip() + "…"
+
+
+def first_sentence(message: str) -> str:
+    """The first line of a message, up to its first full stop."""
+    first = message.strip().partition("\n")[0]
+    return first.split(". ")[0].rstrip(".")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,90 @@
+"""Calls that autograd refused outside of a pass: a loss without history, a write to a leaf, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microtape.recording.findings.cuts import CUTS, REASONS, REMEDIES
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, first_sentence, headline
+from microtape.recording.model.cut_history import crossing
+from microtape.recording.model.model import ErrorRecord, Place
+from microtape.recording.model.source import source_lines
+
+
+def refused(program: Program) -> Iterator[Finding]:
+    """A finding for an exception outside of a pass, if autograd raised it."""
+    error = program.recording.error
+    if error is None:
+        return
+    place = dict(error.places).get("raised")
+    line = (
+        source_lines(program.recording, place.file)[place.line - 1].strip()
+        if place is not None and _has(program, place)
+        else ""
+    )
+    if error.type == "NoGraphError":
+        yield _no_graph(program, error, place, line)
+    elif error.type == "InPlaceError" and "leaf" in error.message and "view" not in error.message:
+        text = headline(
+            f"An in-place write to a leaf that requires grad, at {at(place)}", "An in-place write to a leaf"
+        )
+        lines = (
+            f"{line}" if line else error.message,
+            "Autograd cannot record it: the leaf would lose its place as a leaf.",
+        )
+        yield Finding("refused", "error", text, lines, "Update leaves inside `with no_grad():`.", place)
+    elif error.type in _ENGINE_ERRORS or "grad can be implicitly created only for scalar" in error.message:
+        message = first_sentence(error.message)
+        text = headline(f"Refused at {at(place)}: {message}", f"{error.type} at {at(place)}")
+        yield Finding("refused", "error", text, (f"{message}.",), _remedy(error.message), place)
+
+
+def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: str) -> Finding:
+    """Backward from a tensor without history: the border where it lost its history."""
+    name = line.partition(".backward")[0].strip() if ".backward" in line else ""
+    name = name if name.isidentifier() else ""
+    borders = [one for one in program.recording.borders if not one.in_place or one.kind == "detach"]
+    named = [one for one in borders if any(program.recording.tensors[ref.tensor].name == name for ref in one.outputs)]
+    last = (named or borders)[-1] if borders else None
+    border = crossing(last, program.borders) if last is not None else None
+    root = name or "The loss"
+    if border is None or border.place is None:
+        text = headline(f"{root} does not require grad: nothing in it does, at {at(place)}")
+        lines = (f"{first_sentence(error.message)}.", "None of the tensors that it was computed from requires grad.")
+        return Finding("refused", "error", text, lines, "Create the parameters with requires_grad=True.", place)
+    what = (
+        program.recording.tensors[border.operands[0].ref.tensor].name
+        if border.operands and border.operands[0].ref
+        else ""
+    )
+    text = headline(
+        f"{root} has no history: {CUTS[border.kind].format(op=border.op)} at {at(border.place)} cut it off",
+        f"{root} has no history: it was cut off at {at(border.place)}",
+    )
+    lines = (
+        f"{program.expression(border.place) or border.op} at {at(border.place)} {REASONS[border.kind]}.",
+        f"{root} was computed from it, so backward at {at(place)} has nothing to go through.",
+    )
+    others = (("raised", place),) if place is not None else ()
+    tensor = border.outputs[0].tensor if border.outputs else None
+    remedy = REMEDIES[border.kind].format(op=border.op, name=what or "the tensor")
+    return Finding("refused", "error", text, lines, remedy, border.place, tensor=tensor, others=others)
+
+
+_ENGINE_ERRORS = ("InPlaceError", "GradientError", "UnusedInputError", "InferenceTensorError", "FreedGraphError",
+                  "ModifiedInPlaceError", "CheckpointError")  # fmt: skip
+
+
+def _remedy(message: str) -> str:
+    if "implicitly created only for scalar" in message:
+        return "Reduce it to one number first, such as .sum() or .mean(), or pass a gradient of its shape to backward."
+    if "not have been used in the graph" in message:
+        return "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
+    if "inplace" in message or "in-place" in message:
+        return "Work on a .clone(), or write inside `with no_grad():`."
+    return "The stepper shows what was computed before it."
+
+
+def _has(program: Program, place: Place) -> bool:
+    return place.line <= len(source_lines(program.recording, place.file))

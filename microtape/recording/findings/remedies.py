@@ -1,0 +1,69 @@
+"""What to do about a finding, in a sentence or two."""
+
+from __future__ import annotations
+
+import ast
+
+from microtape.recording.model.model import NodeRecord, Place, Recording
+from microtape.recording.model.source import source_lines
+
+_ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
+_EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh", "softmax")
+_LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
+_DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
+
+
+def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: bool) -> str:
+    """What to do where NaN or infinity begins."""
+    op = node.op.rstrip("_")
+    if node.variable is not None:
+        return "Look at how it was made: at the data that was read, or at the update that wrote to it."
+    if node.kind == "function":
+        return (
+            f"Look at the {'backward' if in_backward else 'forward'} of {node.op} for the numbers that are named here."
+        )
+    if in_backward and "0 ·" in how:
+        return (
+            "An operation that masks the result does not help: 0 · inf is NaN. Replace the input before the operation, "
+            f"such as {op}(where(ok, x, 1))."
+        )
+    if op in _ROOTS:
+        return f"Keep the input away from 0: {op}(x + eps), or clamp x to a small number first."
+    if op in _LOGARITHMS:
+        return (
+            f"Keep the input above 0: {op}(x + eps) or {op}(x.clamp(min=eps)); for probabilities use log_softmax or "
+            "logsigmoid of the scores."
+        )
+    if op in _DIVISIONS:
+        return "Keep the divisor away from 0: add a small number to it, or clamp it."
+    if op in _EXPONENTIALS:
+        return "Subtract the largest number first, or use the stable form: softmax, log_softmax, logsumexp, softplus."
+    if op in ("acos", "asin", "arccos", "arcsin", "atanh", "acosh"):
+        return "Clamp the input to a little less than the ends of the domain, such as x.clamp(-1 + eps, 1 - eps)."
+    if op in ("sub", "add", "mul", "rsub") and ("inf" in how or "nan" in how):
+        return "Two infinities meet here. Look at the operands: keep the larger one finite, such as by subtracting its maximum."
+    if op == "pow":
+        return (
+            "A power of 0, or of a negative number, has no finite value or derivative there: add a small number first."
+        )
+    if later:
+        return "The numbers grew from pass to pass: lower the learning rate, clip the gradients, or scale the input."
+    return "Keep the numbers that are named here in a smaller range before this operation."
+
+
+def out_of_place(recording: Recording, place: Place) -> str:
+    """The in-place line, rewritten out of place: `y += 1` as `y = y + 1`, `y.add_(1)` as `y = y.add(1)`; or empty."""
+    text = "\n".join(source_lines(recording, place.file)[place.line - 1 : place.end_line]).strip()
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return ""
+    match body:
+        case [ast.AugAssign(target=ast.Name() as target, op=op, value=value)]:
+            left = ast.Name(target.id, ast.Load())
+            return f"{target.id} = {ast.unparse(ast.BinOp(left, op, value))}"
+        case [ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) as call)]:
+            if attr.endswith("_") and not attr.endswith("__"):
+                call.func = ast.Attribute(ast.Name(name, ast.Load()), attr.removesuffix("_"), ast.Load())
+                return f"{name} = {ast.unparse(call)}"
+    return ""

@@ -1,0 +1,145 @@
+"""What goes wrong between passes: gradients that are never reset, and updates that are too large."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, count, headline, join
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import BackwardStep, UpdateRecord, Value
+
+_NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
+
+
+def never_reset(program: Program) -> Iterator[Finding]:
+    """One finding for all leaves whose .grad a later pass added to, without a reset in between.
+
+    It is an error if the program updates the leaf between the two passes; else it may be deliberate.
+    """
+    updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
+    summed: list[tuple[int, int, BackwardStep]] = []
+    after: dict[int, tuple[int, Value]] = {}  # leaf -> the pass that last changed its .grad, and .grad then
+    for position, pass_ in enumerate(program.recording.passes):
+        for step in pass_.steps:
+            leaf = program.node(step.node).variable
+            if leaf is None or step.grad_after is None:
+                continue
+            before = after.get(leaf)
+            if before is not None and step.grad_before is not None and _same(before[1], step.grad_before):
+                first = program.recording.passes[before[0]].index
+                updates = [one for one in program.updated.get(leaf, ()) if first < one.passes <= pass_.index]
+                if updates:
+                    updated.append((leaf, position, step, updates[-1]))
+                elif program.sizes.largest(step.grad_before) > 0:
+                    summed.append((leaf, position, step))
+            after[leaf] = position, step.grad_after
+    if updated:
+        leaf, position, step, update = updated[0]
+        again = [one for one in updated if one[1] == position]
+        yield _never_reset(program, [one[0] for one in again], position, step, update)
+    elif summed:
+        leaf, position, step = summed[0]
+        yield _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+
+
+def _never_reset(
+    program: Program, leaves: list[int], position: int, step: BackwardStep, update: UpdateRecord
+) -> Finding:
+    names = [program.tensor_name(leaf) for leaf in leaves]
+    pass_ = program.recording.passes[position]
+    place = pass_.place or update.place
+    text = headline(
+        f"{join(names, 3)}.grad {_is(names)} never reset: {at(place)} adds to the gradient of the pass before",
+        f"{names[0]}.grad is never reset: {at(place)} adds to the gradient of the pass before",
+        f"Gradients are never reset: {at(place)} adds to those of the pass before",
+    )
+    lines = [
+        f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad what it had from the pass before: "
+        f"{_sum(program, step)}.",
+        f"The update at {at(update.place)} uses it, so that each step repeats all earlier ones.",
+    ]
+    others = (("updated", update.place),) if update.place is not None else ()
+    remedy = f"Set {names[0]}.grad = None after each update, or before each backward."
+    return Finding(
+        "accumulated", "error", text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0], others
+    )  # fmt: skip
+
+
+def _added_up(program: Program, leaves: list[int], position: int, step: BackwardStep) -> Finding:
+    names = [program.tensor_name(leaf) for leaf in leaves]
+    pass_ = program.recording.passes[position]
+    text = headline(
+        f"{join(names, 3)}.grad {_is(names)} the sum of several passes: {at(pass_.place)} adds to it",
+        f"{names[0]}.grad is the sum of several passes: {at(pass_.place)} adds to it",
+        f".grad is the sum of several passes: {at(pass_.place)} adds to it",
+    )
+    lines = (f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {_sum(program, step)}.",)
+    remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
+    return Finding(
+        "accumulated", "notice", text, lines, remedy, pass_.place, position, step.index, step.node, leaves[0]
+    )  # fmt: skip
+
+
+def _sum(program: Program, step: BackwardStep) -> str:
+    """The sum in .grad, as numbers for a scalar, else by the sizes."""
+    values = step.grad_before, next(iter(step.grad_outputs), None), step.grad_after
+    if all(isinstance(one, np.ndarray) and one.size == 1 for one in values):
+        old, new, total = (format_number(one.item()) for one in values if isinstance(one, np.ndarray))
+        return f"{old} + {new} = {total}"
+    sizes = [size.rms if (size := program.sizes(one)) is not None else 0.0 for one in values]
+    old, new, total = map(format_number, sizes)
+    return f"root mean square {old} before, {new} new, {total} afterwards"
+
+
+def _is(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _same(one: Value, other: Value) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    return one == other if not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray) else False
+
+
+def large_updates(program: Program) -> Iterator[Finding]:
+    """One finding for the first update that changed a leaf by more than its own norm."""
+    for one in program.recording.updates:
+        record = program.recording.tensors[one.tensor]
+        if one.norm is None or one.change is None or one.norm <= _NEXT_TO_ZERO * math.sqrt(math.prod(record.shape)):
+            continue
+        if one.change > one.norm:
+            yield _large(program, one)
+            return
+
+
+def _large(program: Program, update: UpdateRecord) -> Finding:
+    passes = [i for i, one in enumerate(program.recording.passes) if one.index < update.passes]
+    position = passes[-1] if passes else None
+    name = program.tensor_name(update.tensor)
+    change, norm = format_number(update.change, 3), format_number(update.norm, 3)
+    text = headline(
+        f"{name} changes by more than its norm at {at(update.place)}: {norm} before, moved by {change}",
+        f"A leaf changes by more than its norm at {at(update.place)}: from {norm}, by {change}",
+    )
+    lines = [f"Before the update after pass {update.passes}, the norm of {name} was {norm}; it moved by {change}."]
+    step = (
+        program.steps[position].get(program.recording.tensors[update.tensor].node or -1)
+        if position is not None
+        else None
+    )
+    size = program.sizes(step.grad_after) if step is not None else None
+    if size is not None:
+        lines.append(f"Its gradient's root mean square was {format_number(size.rms, 3)}.")
+    later = [one for one in program.updated[update.tensor] if one.passes > update.passes]
+    if later and later[-1].norm is not None:
+        lines.append(f"{count(len(later), 'update')} later the norm was {format_number(later[-1].norm, 3)}.")
+    remedy = "Lower the learning rate, or clip the gradient; an error in the sign or scale of the loss does this too."
+    place = update.place
+    return Finding(
+        "large update", "notice", text, tuple(lines), remedy, place, position, step.index if step is not None else None,
+        program.recording.tensors[update.tensor].node, update.tensor,
+    )  # fmt: skip

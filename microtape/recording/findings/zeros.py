@@ -1,0 +1,152 @@
+"""Leaves whose gradient is zero everywhere, and where it became zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import BackwardStep, Delivery, NodeRecord, Pass, Value
+
+_DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
+_SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
+_ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
+
+
+def zero_gradients(program: Program) -> Iterator[Finding]:
+    """One finding for each line where a gradient became zero everywhere, if leaves got nothing else."""
+    zero = _leaves_without(program)
+    if not zero:
+        return
+    found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
+    for position, pass_ in enumerate(program.recording.passes):
+        for leaf in [one for one in zero if one in program.steps[position]]:
+            for step in _origins(program, pass_, position, leaf):
+                node = program.node(step.node)
+                _, _, names = found.setdefault((node.place, node.op), (position, step, []))
+                names.append(program.name(leaf))
+    for position, step, names in found.values():
+        yield _finding(program, position, step, list(dict.fromkeys(names)))
+
+
+def _leaves_without(program: Program) -> list[int]:
+    """The AccumulateGrad nodes whose gradient was zero everywhere in every pass that reached them."""
+    seen: dict[int, bool] = {}
+    largest = program.sizes.largest
+    for pass_ in program.recording.passes:
+        for step in pass_.steps:
+            if program.node(step.node).variable is not None and any(one is not None for one in step.grad_outputs):
+                is_zero = all(largest(one) == 0 for one in step.grad_outputs if _counts(one))
+                seen[step.node] = seen.get(step.node, True) and is_zero and any(map(_counts, step.grad_outputs))
+    return [node for node, is_zero in seen.items() if is_zero]
+
+
+def _counts(value: Value | None) -> bool:
+    return value is not None and int(np.prod(value.shape)) > 0
+
+
+def _origins(program: Program, pass_: Pass, position: int, leaf: int) -> Iterator[BackwardStep]:
+    """The steps that received something and sent only zeros on the way to this leaf."""
+    senders: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
+    for step in pass_.steps:
+        for one in step.deliveries:
+            senders.setdefault(one.node, []).append((step, one))
+    largest = program.sizes.largest
+    seen, waiting = {leaf}, [leaf]
+    while waiting:
+        for step, one in senders.get(waiting.pop(), ()):
+            if step.node in seen or one.term is None:
+                continue
+            seen.add(step.node)
+            if any(largest(value) > 0 for value in step.grad_outputs):
+                yield step
+            else:
+                waiting.append(step.node)
+
+
+def _finding(program: Program, position: int, step: BackwardStep, names: Sequence[str]) -> Finding:
+    node = program.node(step.node)
+    pass_ = program.recording.passes[position]
+    why, lines, severity, remedy = _reason(program, node, step)
+    whose = join(names, 3)
+    text = headline(
+        f"The gradient of {whose} is zero: {why} at {at(node.place)}",
+        f"The gradient of {names[0]} is zero: {why} at {at(node.place)}",
+        f"A gradient becomes zero at {at(node.place)}: {why}",
+        f"A gradient becomes zero at {node.op}, {at(node.place)}",
+    )
+    received = max(program.sizes.largest(value) for value in step.grad_outputs)
+    lines = [
+        f"{program.name(node.id)} received gradients up to {format_number(received)} and sent only zeros.", *lines,
+        f"Nothing else reaches {join(names)}.",
+    ]  # fmt: skip
+    place = node.place or pass_.place
+    return Finding(
+        "zero gradient", severity, text, tuple(lines), remedy, place, position, step.index, node.id,
+        program.tensor_of(node),
+    )  # fmt: skip
+
+
+def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str, list[str], Severity, str]:
+    op = node.op.rstrip("_")
+    operand = next((one for one in node.operands if one.ref is not None), None)
+    name = program.operand_name(operand) if operand is not None else "its input"
+    value = program.recording.value(operand.ref) if operand is not None else None
+    extent = _extent(value)
+    if op in _DEAD:
+        lines = [f"All of {name} lies where {op} is flat{extent}."]
+        remedy = (
+            "Change what comes in: a smaller learning rate, another initial weight or bias, or an operation that is flat "
+            "nowhere, such as leaky_relu."
+        )
+        return f"{op} is flat for all of {name}", lines, "warning", remedy
+    if op in _SATURATED:
+        lines = [f"{op} of {name} is so close to its limit that its derivative rounds to 0{extent}."]
+        remedy = (
+            "Keep its input small: scale the weights or the data, or use the loss that takes the scores themselves."
+        )
+        return f"{op} is saturated", lines, "warning", remedy
+    if op in _ROUNDED:
+        return (
+            f"{op} is flat everywhere",
+            [f"The derivative of {op} is 0."],
+            "warning",
+            (f"Use a straight-through estimator, such as x + ({op}(x) - x).detach()."),
+        )
+    factor = _zero_factor(program, node, step)
+    if factor is not None:
+        other, is_parameter = factor
+        lines = [f"{other} is zero everywhere, and the gradient is multiplied by it."]
+        remedy = (
+            f"Start {other} at small random numbers, or see whether a later pass changes it." if is_parameter
+            else f"Look at {other}: it masks everything."
+        )  # fmt: skip
+        return f"{other} is zero", lines, "notice" if is_parameter else "warning", remedy
+    if node.kind == "function":
+        return f"{node.op}.backward returns zeros", [], "warning", f"Look at the backward of {node.op}."
+    return (
+        f"{op} sends only zeros",
+        [f"The input is{extent.removeprefix(':')}."] if extent else [],
+        "warning",
+        ("Look at the numbers that it saved, in the stepper."),
+    )
+
+
+def _extent(value: Value | None) -> str:
+    if not isinstance(value, np.ndarray) or not value.size or value.dtype.kind not in "fiu":
+        return ""
+    low, high = (format_number(x) for x in (value.min(), value.max()))
+    return f": it is {low}" if low == high else f": its numbers are between {low} and {high}"
+
+
+def _zero_factor(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str, bool] | None:
+    """Another operand that is zero everywhere, and whether it is a leaf that gets a gradient of its own."""
+    for one in node.operands:
+        value = program.recording.value(one.ref) if one.ref is not None else None
+        if one.ref is not None and isinstance(value, np.ndarray) and value.size and not value.any():
+            record = program.recording.tensors[one.ref.tensor]
+            return program.operand_name(one), record.is_leaf and record.requires_grad
+    return None

@@ -1,0 +1,67 @@
+"""The user's source text, as it was recorded."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from microtape.recording.model.model import Place, Recording
+
+Position: TypeAlias = tuple[int, int, int, int]
+"""The first and last line, the first and last column of an expression: `Place[1:5]`."""
+
+
+def source_lines(recording: Recording, file: str) -> list[str]:
+    """The lines of a file as it was recorded; none if it was not recorded."""
+    return recording.sources.get(file, "").splitlines()
+
+
+def expression(recording: Recording, place: Place | None) -> str:
+    """The expression at a place, on one line; empty if its source was not recorded."""
+    if place is None:
+        return ""
+    text = source_lines(recording, place.file)[place.line - 1 : place.end_line]
+    if not text:
+        return ""
+    text[-1] = text[-1][: place.end_column]
+    text[0] = text[0][place.column :]
+    return " ".join(part.strip() for part in text)
+
+
+@functools.lru_cache(maxsize=64)
+def targets(text: str) -> Mapping[Position, str]:
+    """The targets of the simple assignments in a source text, by the position of the assigned expression."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not the text that ran, or nested too deeply
+        return {}
+    lines = text.split("\n")  # as the parser counts them: `splitlines` also splits at a form feed
+    found: dict[Position, str] = {}
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+        elif isinstance(statement, ast.AugAssign):
+            target = statement.target
+            found[_position(statement, lines)] = ast.unparse(target)
+            continue
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target, value = statement.target, statement.value
+        else:
+            continue
+        if isinstance(target, ast.Name | ast.Attribute):
+            found[_position(value, lines)] = ast.unparse(target)
+    return found
+
+
+def _position(node: Any, lines: list[str]) -> Position:
+    def characters(line: int, column: int) -> int:
+        return len(lines[line - 1].encode()[:column].decode(errors="replace"))
+
+    return (
+        node.lineno,
+        node.end_lineno,
+        characters(node.lineno, node.col_offset),
+        characters(node.end_lineno, node.end_col_offset),
+    )

@@ -1,0 +1,108 @@
+"""Writes to leaves outside of backward: the steps of an optimiser, or of an update by hand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.basics.call_site import CallSite, user_frame
+from microtape.recording.model.model import UpdateRecord
+from microtape.recording.writing.sources import Sources
+from microtape.tape.tensor_state import TensorState, memory_owner
+
+
+class _Update:
+    """The writes to one leaf between two passes. `old` is its value before the first of them."""
+
+    def __init__(self, leaf: TensorState, passes: int, old: npt.NDArray[Any], site: CallSite | None) -> None:
+        self.leaf, self.passes, self.old, self.site = leaf, passes, old, site
+        self.norm: float | None = None
+        self.change: float | None = None
+
+    def settle(self) -> None:
+        """Note how far the writes have moved the leaf."""
+        with np.errstate(all="ignore"):
+            old, new = (np.asarray(one, dtype=np.complex128) for one in (self.old, self.leaf.array))
+            self.norm = _norm(old)
+            self.change = _norm(new - old) if new.shape == old.shape else None
+        self.old = new
+
+
+class Updates:
+    """Notes the writes to the leaves that backward has reached, also those through `.data` or another alias."""
+
+    def __init__(self) -> None:
+        self._leaves: dict[int, TensorState] = {}  # id of a leaf -> the leaf, held so that the id is not reused
+        self._owners: dict[int, TensorState] = {}  # id of the array that owns a leaf's memory -> the leaf
+        self._seen: dict[int, npt.NDArray[Any]] = {}  # id of a leaf -> its value when the last pass began
+        self._open: dict[int, _Update] = {}  # id of a leaf -> what was written since the last pass began
+        self._found: list[_Update] = []
+        self._reached: dict[int, TensorState] = {}  # the leaves that passes have reached in this segment
+        self._reached_before: dict[int, TensorState] = {}  # and in the previous one
+
+    def next_segment(self, passes: int) -> Updates:
+        """Close the updates of this segment; returns those of the next, of the same leaves."""
+        self._close(passes)
+        following = Updates()
+        following._leaves = {**self._reached_before, **self._reached}
+        following._reached_before = self._reached
+        following._look()
+        self._leaves = {}
+        return following
+
+    def pass_began(self, leaves: Iterable[TensorState], passes: int) -> None:
+        """Close the updates since the last pass, and watch these leaves. `passes`: how many had begun before."""
+        self._close(passes)
+        for leaf in leaves:
+            self._leaves[id(leaf)] = self._reached[id(leaf)] = leaf
+        self._look()
+
+    def _look(self) -> None:
+        """Note where the leaves are in memory, and their values."""
+        self._owners = {id(memory_owner(leaf.array)): leaf for leaf in self._leaves.values()}
+        self._seen = {key: leaf.array.copy() for key, leaf in self._leaves.items()}
+
+    def writing(self, tensor: TensorState, passes: int) -> None:
+        """The memory of `tensor` is about to be overwritten."""
+        leaf = self._owners.get(id(memory_owner(tensor.array)))
+        if leaf is not None and id(leaf) not in self._open:
+            frame = user_frame(sys._getframe(1))
+            site = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
+            self._open[id(leaf)] = _Update(leaf, passes, leaf.array.copy(), site)
+
+    def _close(self, passes: int) -> None:
+        for key, leaf in self._leaves.items():  # those that were given other memory, as by `w.data = ...`
+            before = self._seen.get(key)
+            if key not in self._open and before is not None and not _same(before, leaf.array):
+                self._open[key] = _Update(leaf, passes, before, None)
+        for one in self._open.values():
+            one.settle()
+        self._found += self._open.values()
+        self._open = {}
+
+    def records(
+        self, number: Callable[[TensorState], int | None], sources: Sources, passes: int
+    ) -> tuple[UpdateRecord, ...]:
+        """The records of the updates of the leaves that have a number."""
+        self._close(passes)
+        self._seen = {key: leaf.array.copy() for key, leaf in self._leaves.items()}
+        return tuple(
+            UpdateRecord(
+                tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm, one.change
+            )
+            for one in self._found
+            if (tensor := number(one.leaf)) is not None
+        )
+
+
+def _norm(array: npt.NDArray[Any]) -> float | None:
+    found = float(np.linalg.norm(array.ravel()))
+    return found if np.isfinite(found) else None
+
+
+def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    return one.shape == other.shape and one.tobytes() == other.tobytes()

@@ -95,7 +95,7 @@ class Recorder(Watcher):
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
         checker = GradientChecker(self.check) if self.check is not None else None
-        updates = self.updates.next_segment(self.count) if self.segments else Updates()
+        updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
         self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates))
         self.tape, self.passes, self.checker, self.updates = self.segments[-1]
 

@@ -26,6 +26,8 @@ FILE is a .tape file, or a Python script, which is run in its own process and re
 Arguments after a script's name go to the script, except options of the command; all arguments after -- go to it.
 --pass chooses calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first call in
 which a condition holds. Without either option, a script is recorded up to the end of its first backward().
+With --search 60 it goes on for up to 60 seconds, until something is found in a later pass. `step` opens after the first
+pass, and the script goes on for up to 10 seconds meanwhile; --search 0 stops it.
 
 """ + (CODES := "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items()))
 
@@ -53,6 +55,17 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    """A number of seconds, for argparse."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
+
+
 def _range(text: str) -> tuple[int, int]:
     """`0:200`, for argparse."""
     first, _, last = text.partition(":")
@@ -68,6 +81,14 @@ UNTIL = (
     {
         "metavar": "WHAT",
         "help": "record up to the first pass with nan, error, or a condition such as 'grad.max() > 10'",
+    },
+)
+SEARCH = (
+    ("--search",),
+    {
+        "type": _seconds,
+        "metavar": "SECONDS",
+        "help": "go on after the first pass, up to the first pass in which something is found (step: 10 seconds)",
     },
 )
 STEP = (
@@ -314,11 +335,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",
@@ -328,11 +349,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "record",
         "run a script and write its recording to a file",
-        (out, PASS, UNTIL, CHECK, KEEP),
+        (out, PASS, UNTIL, SEARCH, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, *PICTURE, *FILM)
-    drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
+    filmed: Options = (page, PASS, UNTIL, SEARCH, *PICTURE, *FILM)
+    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, *DRAW)
     add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
     add("film", "write a page that plays backward step by step", filmed, "FILE")
     port = (

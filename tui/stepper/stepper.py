@@ -21,6 +21,7 @@ from microtape.basics import collector
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import KeyNames
 from tui.shell.opening import Origin
+from tui.shell.program_run import ProgramRun
 from tui.shell.remembered import Remembered, key_of
 from tui.shell.user_keys import actions_of, unbind_screen_keys
 from tui.stepper.parts.arrangement import VIEWS, WIDE, Arrangement
@@ -30,6 +31,7 @@ from tui.stepper.parts.explanations import Explanations
 from tui.stepper.parts.folding import Folding
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
+from tui.stepper.parts.later_passes import LaterPasses
 from tui.stepper.parts.movement import Movement, Questions
 from tui.stepper.parts.newcomer_hints import NewcomerHints
 from tui.stepper.parts.not_finite import NotFinite
@@ -58,7 +60,7 @@ from tui.widgets.watch_pane import WatchPane
 KEYS = (
     *keys_of(
         Movement, Arrangement, Explanations, Stops, NotFinite, Playback, Prediction, TapeSearch, Folding, CopyExport,
-        Rerecorder, PassChooser, PaneChoice, HelpPages,
+        LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
@@ -74,6 +76,7 @@ class StepperOptions(TypedDict, total=False):
     ascii: bool
     hides_next: bool  # does not reveal the next node
     origin: Origin | None  # of the recording, to record it again
+    run: ProgramRun | None  # which has made the recording, and may go on
     watches: bool  # records again when the program changes
     until: str | None  # opens at the first moment of this: `nan`, `error` or a condition
     guides: bool  # shows a newcomer hints
@@ -106,6 +109,7 @@ class StepperScreen(Screen[None]):
         ascii: bool = False,
         hides_next: bool = False,
         origin: Origin | None = None,
+        run: ProgramRun | None = None,
         watches: bool = False,
         until: str | None = None,
         guides: bool = False,
@@ -125,13 +129,14 @@ class StepperScreen(Screen[None]):
         self.not_finite = NotFinite(self, self.background)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)
-        self.rerecorder = Rerecorder(self, origin, watches=watches)
+        self.later_passes = LaterPasses(self, run)
+        self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
         self.panes = PaneChoice(self)
         self.parts: tuple[Part[Any], ...] = (
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.not_finite,
-            self.playback, self.search, self.rerecorder, self.panes, Explanations(self, self.movement),
-            Folding(self, self.background), CopyExport(self), PassChooser(self, self.background),
-            HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
+            self.playback, self.search, self.later_passes, self.rerecorder, self.panes,
+            Explanations(self, self.movement), Folding(self, self.background), CopyExport(self),
+            PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
         for part in self.parts:
@@ -236,7 +241,7 @@ class StepperScreen(Screen[None]):
         """Pass the state of the parts to the widgets that show it."""
         heading, bar = self.query_one(Heading), self.query_one(TimeBar)
         heading.speed, heading.score = self.playback.speed, self.prediction.score
-        heading.found, heading.working = self.search.found, self.background.doing
+        heading.found, heading.working = self.search.found, self.background.doing or self.later_passes.doing
         heading.warning = self.not_finite.warning
         bar.stops, bar.not_finite = self.stops.moments, self.not_finite.moments
         self.query_one(TapeView).stops = self.query_one(SourcePane).stops = self.stops.nodes

@@ -11,7 +11,7 @@ import copy
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ from microtape.tape.watch import watch
 _MOST_ELEMENTS = 64  # of one gradient: each costs two calls of the forward
 _NONE: npt.NDArray[Any] = np.zeros(0)
 
+Check: TypeAlias = Literal["all", "functions"]
+"""Which gradients are checked: those of all nodes, or those of the user's Functions."""
 Arrays = Sequence[npt.NDArray[Any]]
 Forward = Callable[[Arrays], Arrays]
 
@@ -36,13 +38,15 @@ Forward = Callable[[Arrays], Arrays]
 class GradientChecker:
     """Remembers the forward call of each node, and checks the gradients when the node is evaluated."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Check = "all") -> None:
+        self.check_all = check == "all"
         self.found: list[FiniteDifferences] = []
         self._calls: dict[Node, tuple[Forward, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]] = {}
 
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Note the call of a recorded operation. An in-place one cannot run again: it has overwritten its operand."""
-        forward = None if in_place else _forward_of(node, operands)
+        wanted = not in_place and (self.check_all or isinstance(node, FunctionNode))
+        forward = _forward_of(node, operands) if wanted else None
         if forward is None:
             return
         arrays = [np.array(one.array) for one in operands if isinstance(one, TensorState)]

@@ -6,7 +6,7 @@ arrays. What stays on the nodes is read at the end, in `tape_records`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
@@ -80,6 +80,11 @@ class Tape:
             else:
                 records.append(self._operand(operand))
         return records
+
+    @property
+    def scope_objects(self) -> tuple[Scope, ...]:
+        """The scopes, by number."""
+        return tuple(self._scope_ids)
 
     def _scope(self, scope: Scope) -> int:
         """The scope's number; the enclosing scopes have smaller numbers."""
@@ -298,6 +303,11 @@ class Tape:
                 grads[variable] = value
         return grads
 
+    @property
+    def first_sequence_nr(self) -> int | None:
+        """The lowest sequence number of its nodes; None without nodes."""
+        return min([one.node.sequence_nr for one in self.nodes if one.variable is None], default=None)
+
     def leaves(self, nodes: Iterable[Node]) -> list[TensorState]:
         """The leaves whose AccumulateGrad is among these nodes."""
         return [node.variable for node in nodes if isinstance(node, AccumulateGrad)]
@@ -327,13 +337,17 @@ class Tape:
 
     # At the end
 
-    def border_records(self) -> tuple[BorderRecord, ...]:
-        """The borders that led to a tensor on the tape, or to one that a variable holds."""
+    def knows(self, tensor: int) -> bool:
+        """Whether a tensor with this `id` is on the tape."""
+        return tensor in self._by_object
+
+    def border_records(self, matters: Callable[[int], bool]) -> tuple[BorderRecord, ...]:
+        """The borders that led to a tensor whose `id` matters: it is on a tape, or a variable holds it."""
 
         def ref(tensor: TensorState, version: int) -> TensorRef:
             return TensorRef(self._entry(tensor).number, version)
 
-        return self.borders.records(self._by_object, self._operand, ref, self.sources, self.faults)
+        return self.borders.records(matters, self._operand, ref, self.sources, self.faults)
 
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:

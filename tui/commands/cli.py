@@ -338,6 +338,16 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
         (PASS, UNTIL, SEARCH, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
+    no_check = (
+        ("--no-check",),
+        {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
+    )
+    add(
+        "diagnose",
+        "say what is wrong in a script or a recording: the line, the numbers, a remedy",
+        (PASS, UNTIL, SEARCH, CHECK, no_check, KEEP, JSON, ASCII),
+        "FILE",
+    )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
     trace = (*views, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
     add(

@@ -33,12 +33,13 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if not _is_asked_for(program, one)]
-    found: dict[tuple[_Cause, Severity], list[TensorRecord]] = {}
+    found: dict[_Cause, list[TensorRecord]] = {}
     for leaf in missing[:_MOST_LEAVES]:
-        severity, _ = _severity(program, leaf)
-        found.setdefault((_cause(program, leaf, position, pass_), severity), []).append(leaf)
-    for (cause, severity), leaves in found.items():
-        yield _finding(program, cause, severity, leaves, position)
+        found.setdefault(_cause(program, leaf, position, pass_), []).append(leaf)
+    for cause, leaves in found.items():
+        consumed = [leaf for leaf in leaves if _severity(program, leaf)[0] == "error"]
+        rest = [leaf for leaf in leaves if leaf not in consumed]
+        yield _finding(program, cause, "error" if consumed else "notice", [*consumed, *rest], position)
 
 
 _MOST_LEAVES = 100  # each is searched for through the whole recording

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import save
+from microtape.recording.findings import findings
 from microtape.recording.script.background import into_background
 from microtape.recording.script.request import REPORT, RUNNING, Request
 from microtape.recording.script.search import Search
@@ -181,10 +182,11 @@ class ScriptRecorder:
             exec(code, main.__dict__)
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
-        """Write the recording if it has anything to show: a pass, or an error or a fault after some operations."""
+        """Write the recording if it has anything to show: a pass, an error or a fault after some operations, a finding."""
         recording = self.recorder.recording
         self.report["faults"] = list(self.recorder.faults.lines)
-        if not recording.passes and not ((recording.error or self.report["faults"]) and recording.nodes):
+        ended = recording.error is not None or self.report["faults"]
+        if not recording.passes and not (ended and (recording.nodes or findings(recording))):
             return
         recording = dataclasses.replace(
             recording,

@@ -39,13 +39,15 @@ def tell_made(value: Any, tensor: _T) -> _T:
     return tensor
 
 
-def as_operand(value: Any, other: TensorState) -> TensorState:
+def as_operand(value: Any, other: TensorState, method: str = "") -> TensorState:
     """`value` as a tensor operand beside `other`; it may be a tensor, a number or an array.
 
-    Raises TypeError for anything else.
+    Raises TypeError for anything else; the message names the `method` of `other`, if there is one.
     """
     operand = value if isinstance(value, TensorState) else number_operand(value, other)
     if operand is NotImplemented:
+        if method:
+            raise TypeError(f"{method}(): argument 'other' (position 1) must be Tensor, not {type(value).__name__}")
         raise TypeError(f"expected a Tensor, a number or an array beside a Tensor, not {type(value).__name__}")
     return operand
 

@@ -156,7 +156,7 @@ def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: 
 
 def copy_(x: TensorState, source: Any) -> Any:
     """Write `source`, broadcast and cast, into x."""
-    source = as_operand(source, x)
+    source = as_operand(source, x, "copy_")
     same = places(x.array) == places(source.array)  # copying onto the same elements changes nothing
     return call_(CopyBackwards(), x, source, sharing="repeated" if same else "same")
 

@@ -740,3 +740,31 @@ def type_names_in_messages(mt, see):
         x.register_hook(hook)
         with see.raising():
             x.sum().backward()
+
+
+@shows("12 comparisons and casts to int")
+def true_and_false_beside_a_tensor(mt, see):
+    for x in (mt.ones(2), mt.tensor([1, 2]), mt.tensor([True, False]), mt.tensor([1j, 2])):
+        for subtract in (
+            lambda x: x - True,
+            lambda x: False - x,
+            lambda x: x.clone().sub_(True),
+            lambda x: mt.sub(x, True),
+            lambda x: mt.sub(x, True, alpha=2),
+            lambda x: mt.rsub(x, True),
+            lambda x: x + True,
+            lambda x: x * False,
+        ):
+            with see.raising():
+                see(subtract(x))
+
+
+@shows("6 rewriting")
+def operands_of_another_type(mt, see):
+    for other in (None, "a", [1], (1,), {}, object):
+        for method in ("add_", "sub_", "mul_", "div_", "copy_"):
+            with see.raising():
+                getattr(mt.ones(2), method)(other)
+        for name in ("add", "sub", "mul", "maximum", "minimum", "atan2", "hypot", "logaddexp"):
+            with see.raising():
+                getattr(mt, name)(mt.ones(2), other)

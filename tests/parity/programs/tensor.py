@@ -768,3 +768,25 @@ def operands_of_another_type(mt, see):
         for name in ("add", "sub", "mul", "maximum", "minimum", "atan2", "hypot", "logaddexp"):
             with see.raising():
                 getattr(mt, name)(mt.ones(2), other)
+
+
+@shows("1 factories")
+def numbers_that_do_not_fit(mt, see):
+    numbers = (-1, -255, -256, 255, 256, 300, 2.7, -0.5, -1.5, 3e9, 1e20, 1e39, float("inf"), float("nan"), 1j, True)
+    for dtype in (mt.uint8, mt.int8, mt.int16, mt.int32, mt.int64, mt.bool, mt.float32, mt.float64, mt.complex64):
+        mask = mt.tensor([True, False])
+        for number in numbers:
+            for fill in (
+                lambda x, n: x.fill_(n),
+                lambda x, n: x.masked_fill_(mask, n),  # noqa: B023 - called at once
+                lambda x, n: x.__setitem__(0, n) or x,
+                lambda x, n: mt.full((2,), n, dtype=x.dtype),
+                lambda x, n: mt.full_like(x, n),
+                lambda x, n: x.new_full((2,), n),
+            ):
+                with see.raising():
+                    see.value(fill(mt.zeros(2, dtype=dtype), number))
+    for number in (300, -1, -256, -0.5, float("nan")):
+        for data in (number, [0, number]):
+            with see.raising():
+                see.value(mt.tensor(data, dtype=mt.uint8))

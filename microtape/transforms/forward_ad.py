@@ -10,7 +10,6 @@ Note [One formula for both modes]
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -215,7 +214,7 @@ def _tangents_of_outputs(
 
 def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]) -> Operation:
     """A copy of `node` that has saved the values that its formula needs for the operands with tangents."""
-    node = copy.copy(node)
+    node = node.twin()
     operands = [new_tensor(type(one), one.array) if one.version is INFERENCE else one for one in operands]
     mask = tuple(tangent is not None for tangent in tangents)
     node.next_edges = tuple(_WANTED if wanted else NO_EDGE for wanted in mask)

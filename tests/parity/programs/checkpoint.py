@@ -415,3 +415,37 @@ def that_overwrites_what_it_saved(mt, see):
             y = mt.utils.checkpoint.checkpoint(overwriting(mt, how), x, use_reentrant=False)
         y.sum().backward()
         see.value(x.grad)
+
+
+def hooked(mt, place, hook):
+    """A root w, with the hook at one place behind it, and the two tensors behind w."""
+    z = mt.ones(3, requires_grad=True)
+    y = z * 2
+    w = y * 3
+    if place in ("root", "result", "leaf"):
+        {"root": w, "result": y, "leaf": z}[place].register_hook(hook)
+    elif place == "before":
+        y.grad_fn.register_prehook(hook)
+    elif place == "after":
+        w.grad_fn.register_hook(hook)
+    else:
+        z.register_post_accumulate_grad_hook(hook)
+    return w, y, z
+
+
+@shows("11 checkpoint")
+def with_use_reentrant_in_a_hook_of_another_pass(mt, see):
+    for place in ("root", "result", "leaf", "before", "after", "accumulated"):
+        for which in range(4):
+            for accumulate in (False, True):
+                x = mt.ones(3, requires_grad=True)
+                inner = mt.utils.checkpoint.checkpoint(lambda a: a * a, x, use_reentrant=True)
+                # NB: a hook must not return anything
+                tensors = hooked(mt, place, lambda *_, inner=inner: inner.backward(mt.ones(3), retain_graph=True))
+                inputs = [(*tensors, mt.ones(1, requires_grad=True) * 1)[which]]
+                with see.raising():
+                    if accumulate:
+                        tensors[0].backward(mt.ones(3), inputs=inputs)
+                    else:
+                        mt.autograd.grad(tensors[0], inputs, mt.ones(3), allow_unused=True)
+                see.value(x.grad)

@@ -180,3 +180,22 @@ def saving_an_input_that_is_returned(mt, see):
                 for forward in (False, True):
                     with mode(), see.raising():
                         Returned.apply(mt.ones(2, requires_grad=requires_grad), marked, forward)
+
+
+@shows("3 ctx.set_materialize_grads")
+def by_assignment(mt, see):
+    for value in (False, True, None, 0):
+
+        class Two(mt.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, value=value):
+                with see.raising():
+                    ctx.materialize_grads = value
+                return x * 1, x * 2
+
+            @staticmethod
+            def backward(ctx, a, b):
+                see.value(a, b)
+                return b
+
+        Two.apply(mt.ones(2, requires_grad=True))[1].sum().backward()

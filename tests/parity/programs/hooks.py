@@ -719,23 +719,27 @@ def on_a_view_that_becomes_a_leaf_of_its_own(mt, see):
 
 @shows("4 Tensor.register_hook")
 def that_write_to_repeated_gradients(mt, see):
+    for writing in (lambda g: g.zero_(), lambda g: g.fill_(3), lambda g: g.mul_(2)):
+        for reduce in (lambda y: y.sum(), lambda y: y.sum(0, True), lambda y: y.mean()):
+            for place in ("tensor", "leaf", "before", "after", "several"):
+                _write_to_gradient(mt, see, writing, reduce, place)
+
+
+def _write_to_gradient(mt, see, writing, reduce, place):
     def write(g):
         with see.raising():
             writing(g)
 
-    for writing in (lambda g: g.zero_(), lambda g: g.fill_(3), lambda g: g.mul_(2)):
-        for reduce in (lambda y: y.sum(), lambda y: y.sum(0, True), lambda y: y.mean()):
-            for place in ("tensor", "leaf", "before", "after", "several"):
-                x = mt.ones((2, 3), requires_grad=True)
-                y = x * 1
-                z = reduce(y)
-                if place in ("tensor", "leaf"):
-                    (y if place == "tensor" else x).register_hook(write)
-                elif place == "before":
-                    y.grad_fn.register_prehook(lambda gs: write(gs[0]))
-                elif place == "after":
-                    z.grad_fn.register_hook(lambda gs, _: write(gs[0]))
-                else:
-                    mt.autograd.graph.register_multi_grad_hook([y], lambda gs: write(gs[0]))
-                x.register_post_accumulate_grad_hook(lambda p: see.value(p.grad))
-                z.backward(mt.ones_like(z))
+    x = mt.ones((2, 3), requires_grad=True)
+    y = x * 1
+    z = reduce(y)
+    if place in ("tensor", "leaf"):
+        (y if place == "tensor" else x).register_hook(write)
+    elif place == "before":
+        y.grad_fn.register_prehook(lambda gs: write(gs[0]))
+    elif place == "after":
+        z.grad_fn.register_hook(lambda gs, _: write(gs[0]))
+    else:
+        mt.autograd.graph.register_multi_grad_hook([y], lambda gs: write(gs[0]))
+    x.register_post_accumulate_grad_hook(lambda p: see.value(p.grad))
+    z.backward(mt.ones_like(z))

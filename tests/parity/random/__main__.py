@@ -65,6 +65,8 @@ def hunt(seeds: range, topics: Collection[str], stop: int, shrink: bool) -> None
             crashes = stage == "begun" and status == -signal.SIGSEGV
             print(f"# program {last} ended the process: {'torch crashed' if crashes else status}", flush=True)
             different += stage == "written" or (stage == "begun" and not crashes)
+        if some.stop % 5000 == 0:
+            print(f"# up to {some.stop}, {time.time() - began:.0f} s", flush=True)
     print(f"# {seed - seeds.start} programs, {different} differences, {time.time() - began:.0f} s")
 
 

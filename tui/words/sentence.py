@@ -8,6 +8,7 @@ from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
 from tui.words.hook_effects import on_arrival, on_leaving
+from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
 
@@ -29,12 +30,6 @@ def title(cursor: StepCursor, node: int) -> Line:
     if record.variable is not None:
         return line(Span(label, "leaf"))
     return line(Span(f"%{node} {record.op}", "op")) if label[0] == "%" else line(Span(label, "name"), f" (%{node})")
-
-
-def derivatives(formula: str) -> str:
-    """The derivative part of `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`, on one line."""
-    _, _, rule = formula.partition("  ")
-    return " ".join(rule.split())
 
 
 class _Writer:
@@ -150,7 +145,7 @@ class _Writer:
         sent = [one for one in step.deliveries if one.term is not None]
         if not sent:
             return line(*begin, "; it sends nothing, because none of its operands gets a gradient.", *self._next())
-        rule = derivatives(node.formula)
+        rule = derivatives(self.cursor, step)
         terms = [line(self._number(one.term, "gradient"), " to ", *title(self.cursor, one.node)) for one in sent]
         hooked = on_leaving(step)
         by = line(f"; its rule {rule}" if rule else "; it", *hooked, ", sends " if hooked else " sends ")
@@ -181,7 +176,7 @@ class _Writer:
                 f". {they_have} not been modified since.",
             )  # fmt: skip
         if phase.kind == "apply":
-            rule = derivatives(self.cursor.timeline.node(step.node).formula)
+            rule = derivatives(self.cursor, step)
             terms = [self._number(one.term, "gradient") for one in step.deliveries]
             applies = f" applies its rule {rule} and gets " if rule else " computes "
             return line(*name, applies, *sentence_list([line(term) for term in terms]), ". Nothing is sent yet.")

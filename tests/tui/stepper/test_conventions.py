@@ -135,7 +135,7 @@ async def test_no_footer_has_too_many_keys():
 async def test_on_the_smallest_terminal_the_footer_keeps_its_ends():
     async with stepper(handmade.diamond()).run_test(size=SMALLEST) as pilot:
         footer = shown(pilot.app, "Footer")
-        assert footer.startswith(" Tab pane")
+        assert footer.startswith(" → step")
         assert footer.rstrip().endswith("^p menu ? help q quit")
         assert "Enter why" in footer
 

@@ -33,12 +33,12 @@ def leaves(recording, steps, pass_index=0):
     [
         (0, "z (%4) = 30. backward() computes ∂z/∂x and ∂z/∂y, through 3 operations. The first step visits the last of "
                 "them: z (%4), with ∂z/∂z = 1."),
-        (1, "z (%4) received 1; its rule ∂z/∂x = y, ∂z/∂y = x sends 5 to %2 mul and 6 to %3 add. "
+        (1, "z (%4) received 1; its rule ∂z/∂%2 = %3, ∂z/∂%3 = %2 sends 5 to %2 mul and 6 to %3 add. "
             "Next: %3 add, the last recorded of 2 ready nodes."),
-        (2, "%3 add received 6; its rule ∂z/∂x = 1, ∂z/∂y = 1 sends 6 to x and 6 to y. x and y each wait for 1 more "
+        (2, "%3 add received 6; its rule ∂%3/∂x = 1, ∂%3/∂y = 1 sends 6 to x and 6 to y. x and y each wait for 1 more "
             "term. Next: %2 mul, the only ready node."),
-        (3, "%2 mul received 5; its rule ∂z/∂x = y, ∂z/∂y = x sends 15 to x and 10 to y. Gradients of values used more "
-            "than once add up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, because leaves go first."),
+        (3, "%2 mul received 5; its rule ∂%2/∂x = y, ∂%2/∂y = x sends 15 to x and 10 to y. Gradients of values used "
+            "more than once add up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, because leaves go first."),
         (4, "y is a leaf, so its gradient goes no further: 16 becomes its .grad, which was None. "
             "Next: x, the only ready node."),
         (5, "x is a leaf, so its gradient goes no further: 21 becomes its .grad, which was None. "
@@ -221,7 +221,7 @@ def test_the_effect_of_a_hook_is_described_wherever_the_numbers_would_not_add_up
     assert said.startswith(
         "y (%1) received [6, 12] (the sum of 2 terms), which the hook double changed to [12, 24]; its rule"
     )
-    assert "∂z/∂y = x, then the hook ten_times, sends [360, 720] to x" in said
+    assert "its rule ∂y/∂x = 3, then the hook ten_times, sends [360, 720] to x" in said
     node = "\n".join(plain(one) for one in PaneTexts(cursor, 100).node())
     assert "g · 3 = [360, 720], then the hook ten_times" in node
     answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))

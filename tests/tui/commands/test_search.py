@@ -82,11 +82,15 @@ def test_a_pass_that_a_failure_between_two_passes_prevents(script, capfd):
     assert errors.endswith("microtape: train.py raised ValueError after pass 3: there is no pass 7\n")
 
 
+def test_a_range_of_passes_of_which_one_fails(script, capfd):
+    assert main(["trace", script, "--pass", "3-5", "--json"]) == Exit.SCRIPT_FAILED
+    out, _ = capfd.readouterr()
+    assert passes(out) == [3, 4]
+
+
 def test_a_failure_that_the_script_survives_is_not_shown_instead(script, capfd):
-    text = FAILS.replace(
-        "    loss.backward()\n", "    try:\n        loss.backward()\n    except RuntimeError:\n        pass\n"
-    )
-    Path(script).write_text(text)
+    survives = "    try:\n        loss.backward()\n    except RuntimeError:\n        pass\n"
+    Path(script).write_text(FAILS.replace("    loss.backward()\n", survives))
     assert main(["trace", script, "--pass", "7", "--json"]) == Exit.OK
     assert passes(capfd.readouterr().out) == [7]
 

@@ -14,6 +14,7 @@ findings/  what is wrong in a recorded program
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
   faults              keeps the recorder's own faults from the program
+  segment             a part of the program that can be forgotten;  joining, renumbering: one recording of several
   open_pass           the pass that is running
   tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
   tape_order          the order of nodes that were recorded before the recorder watched
@@ -31,7 +32,9 @@ file/      the `.tape` file
   integrity           checks that every id and position in a loaded recording is in range
 
 script/    records a script in a child process
-  run                 starts the child and reports how the script ended;  child: the process itself
+  run                 starts the child and reports how the script ended;  running: waits for it, stops it
+  child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
+  search              looks for the first pass in which something is found
   until               finds the pass where something happens;  condition: `grad.max() > 10`
 """
 

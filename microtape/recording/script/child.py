@@ -217,7 +217,8 @@ class ScriptRecorder:
             self.complete = self.until is not None and self.until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}
-        self.report["failed"] = self.failed
+        kept = [one.index for segment in self.recorder.segments for one in segment.passes]
+        self.report |= {"failed": self.failed, "reached": any(map(self.wants, kept))}
         if self.request.search and self.report["search"] is None:
             self.report["search"] = _WHY.get(ended)
         self.report["torch"] = "torch" in sys.modules and not any(one.tape.nodes for one in self.recorder.segments)

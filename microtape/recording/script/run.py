@@ -267,8 +267,9 @@ def _result(
         return ScriptRun(recording, 130, f"{script} was interrupted: {kept}")
     if ended == "raised":
         failed = f"{script} raised {report['error']}"
-        if report["failed"] is not None and passes not in (None, "all"):
-            return ScriptRun(recording, 1, f"{failed} in pass {report['failed']}: there is no pass {passes}")
+        if count and not report["reached"]:
+            where = f"in pass {report['failed']}" if report["failed"] else f"after pass {count}"
+            return ScriptRun(recording, 1, f"{failed} {where}: there is no pass {passes}")
         return ScriptRun(recording, 1, None if report["complete"] else f"{failed}: {kept}")
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")

@@ -32,24 +32,28 @@ class LaterPasses(Part[Stepper]):
             self.follow_run(self._run)
 
     def unmounted(self) -> None:
-        """Stop the program."""
-        self.leave()
+        """Stop the program; the command waits for its end."""
+        self._stop()
 
     def follow_run(self, run: ProgramRun) -> None:
         """Follow a run whose first pass is shown, instead of the previous one."""
-        self.leave()
+        if run is not self._run:
+            self._stop()
         self._run = run
         self._clock = self.stepper.set_interval(LOOK, self._look)
         self._look()
 
     def leave(self) -> None:
         """Stop the program that is followed. What it has printed stays."""
+        self._stop()
+        self._show("")
+
+    def _stop(self) -> None:
         if self._clock is not None:
             self._clock.stop()
             self._clock = None
         if self._run is not None:
             self._run.stop()
-        self._show("")
 
     @key("O", "show what the program prints", help="show what the program has printed since the first pass")
     def output(self) -> None:

@@ -145,7 +145,7 @@ def _facts(timeline: Timeline, node: int, step: BackwardStep | None) -> Facts:
 
 def not_finite(timeline: Timeline) -> tuple[int, ...]:
     """The moments at which a NaN or an infinity was computed, in forward or backward."""
-    return tuple(_where(timeline, _is_not_finite))
+    return tuple(_where(timeline, is_not_finite))
 
 
 def first_nan(timeline: Timeline) -> int | None:
@@ -163,7 +163,8 @@ def _where(timeline: Timeline, test: Callable[[Value | None], bool]) -> Iterator
             yield moment
 
 
-def _is_not_finite(value: Value | None) -> bool:
+def is_not_finite(value: Value | None) -> bool:
+    """Whether a value contains NaN or infinity."""
     if isinstance(value, Summary):
         return bool(value.nans or value.infs)
     return value is not None and value.dtype.kind in "fc" and not np.isfinite(value).all()

@@ -306,11 +306,11 @@ def leaf_names(recording):
 
 def test_a_list_names_its_tensors_and_not_the_variable_of_a_loop_that_is_over():
     def run():
-        Ws = [leaf(2.0), leaf(3.0)]
+        weights = [leaf(2.0), leaf(3.0)]
         layers, first = [(leaf(4.0), leaf(5.0))], leaf(6.0)
         h = leaf(1.0)
-        for W in Ws:
-            h = h * W
+        for weight in weights:
+            h = h * weight
         for w, b in layers:
             h = h * w + b
         for only in (first,):  # the tuple has no name, the tensor has
@@ -319,7 +319,7 @@ def test_a_list_names_its_tensors_and_not_the_variable_of_a_loop_that_is_over():
             h = h * alone
         h.backward()
 
-    expected = ["Ws[0]", "Ws[1]", "layers[0][0]", "layers[0][1]", "first", "alone"]
+    expected = ["weights[0]", "weights[1]", "layers[0][0]", "layers[0][1]", "first", "alone"]
     assert leaf_names(recorded(run))[1:] == expected
 
 

@@ -5,6 +5,7 @@ model/     what a recording is
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array
+  measure             the sizes of many arrays at once
   formatting          numbers, shapes and arrays as short text
   formula             a node's formula and its numbers;  arithmetic: evaluates formulas;  source: the user's lines
 

@@ -372,11 +372,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     )
     served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
     add("serve", "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE")
-    demo = add("demo", "open the stepper on a bundled example", (THEME, ASCII))
     names = demos.names()
-    demo.add_argument(
-        "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
-    )
+    demo = add("demo", f"open the stepper on a bundled program: {', '.join(names)}", (THEME, ASCII))
+    demo.description = "open the stepper on a bundled program"
+    demo.add_argument("name", nargs="?", default=names[0], choices=names, metavar="NAME", help="one of those below")
+    demo.epilog = f"NAME is one of\n{demos.described()}\n\n{CODES}"
     add("keys", "list the stepper's keys, in the format of the file that changes them", ())
     learn = add("learn", "open the course, or run one of its commands (see below)", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="see below; without it, the course opens in full screen")

@@ -48,6 +48,8 @@ class MicrotapeApp(App[None]):
     .-ascii StepperScreen > #sentence { border: none; border-top: ascii $panel; }
     .-ascii StepperScreen > #sentence:focus { border: none; border-top: ascii $accent; }
     .-ascii .-short.-narrow TapeView, .-ascii .-short.-narrow Pane { border: none; }
+    .-ascii .-short.-narrow.-stacked #panes > Pane { border-top: ascii $panel; }
+    .-ascii .-short.-narrow.-beside #panes > Pane { border-top: ascii $panel; }
     .-ascii StepperScreen.-short.-narrow > #sentence { border: none; }
     .-ascii CommandPalette > Vertical, .-ascii CommandPalette #--results { border: none; }
     .-ascii CommandPalette #--input { border: ascii $panel; }

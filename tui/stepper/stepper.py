@@ -24,7 +24,7 @@ from tui.shell.opening import Origin
 from tui.shell.program_run import ProgramRun
 from tui.shell.remembered import Remembered, key_of
 from tui.shell.user_keys import actions_of, unbind_screen_keys
-from tui.stepper.parts.arrangement import VIEWS, WIDE, Arrangement
+from tui.stepper.parts.arrangement import HIGH, VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
@@ -95,7 +95,7 @@ class StepperScreen(Screen[None]):
 
     CSS_PATH = Path(__file__).with_name("stepper.tcss")  # absolute, for subclasses in other folders
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (HIGH, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
@@ -253,8 +253,8 @@ class StepperScreen(Screen[None]):
         self.arrangement.fit(event.size)
 
     def on_tape_view_listed(self) -> None:
-        """Fit the width of the tape to the names of another pass."""
-        self.arrangement.fit_width(self.size.width)
+        """Fit the screen to another pass, or to rows that were folded or filtered."""
+        self.arrangement.fit(self.size)
 
     # Actions and events that belong to no part
 

@@ -330,6 +330,13 @@ class StepCursor:
             return self.recording.value(self.timeline.leaf_ref.get(record.variable))
         return self.recording.value(record.outputs[0]) if record.outputs and self.exists(node) else None
 
+    def overwritten(self, node: int) -> Value | None:
+        """The value that an in-place operation has overwritten; None for other operations or if it was not kept."""
+        record = self.timeline.node(node)
+        if not record.in_place or not record.operands or not self.exists(node):
+            return None
+        return self.recording.value(record.operands[0].ref)
+
     def leaf(self, tensor: int) -> LeafStatus:
         """How much of a leaf's gradient has arrived."""
         record, pass_ = self.recording.tensors[tensor], self.timeline.pass_

@@ -22,7 +22,7 @@ from tui.words.sentence import sentence
 class NodePane(Pane):
     """The current node: its rule, the gradient it received, the tensors it kept, and the gradients it sent."""
 
-    DEFAULT_CSS = "NodePane { height: 19fr; }"
+    DEFAULT_CSS = "NodePane { height: 19fr; max-height: 18; }"
     NAME = "node"
     EXPLAINED = (
         "The node that this step evaluates. rule: its formula, and the derivatives. received: the gradient from its "
@@ -63,7 +63,7 @@ class LeavesPane(Pane):
 class EnginePane(Pane):
     """The ready queue, and the nodes that wait for more terms."""
 
-    DEFAULT_CSS = "EnginePane { height: 6fr; }"
+    DEFAULT_CSS = "EnginePane { height: 6fr; max-height: 8; }"
     NAME = "engine"
     EXPLAINED = (
         "The state of the engine. ready: nodes whose terms have all arrived, in the order in which they will run: "

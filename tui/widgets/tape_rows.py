@@ -57,6 +57,12 @@ class RowPainter:
         drawn = drawn.ljust(columns.lanes)
         plain, lane = self._style(*ground, text), role("tape--lane", past)
         op, name, operands, shape = tape.cells.texts(node)
+        value, gradient, arrived = (
+            tape.cells.value(cursor, node),
+            tape.cells.gradient(cursor, node),
+            bool(cursor.arrived(node)),
+        )
+        alarm = self._style(*ground, "tape--alarm")
         return [
             (self._glyphs[glyph] + self._glyphs["stop" if node in tape.stops else "none"], role("tape--marker", True)),
             (f"{node:>{columns.number}} ", role("tape--number", True)),
@@ -67,8 +73,9 @@ class RowPainter:
             (name, role("tape--name")),
             (operands, plain),
             (shape, plain),
-            (tape.cells.value(cursor, node), role("tape--value")),
-            (tape.cells.gradient(cursor, node), role("tape--gradient", bool(cursor.arrived(node)))),
+            (value.text, alarm if value.alarms else role("tape--value")),
+            (gradient.text, alarm if gradient.alarms else role("tape--gradient", arrived)),
+            (tape.cells.size(cursor, node), alarm if gradient.alarms else role("tape--size", arrived)),
         ]
 
     def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:

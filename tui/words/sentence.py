@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Pass, Value
+import math
+
+from microtape.recording.model.formatting import FEW, format_shape, format_value
+from microtape.recording.model.model import (
+    BackwardStep,
+    Delivery,
+    ErrorRecord,
+    NodeRecord,
+    Operand,
+    Pass,
+    TensorRef,
+    Value,
+)
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
@@ -11,6 +22,7 @@ from tui.words.hook_effects import on_arrival, on_leaving
 from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
+LISTED = 48  # of an array with few numbers, which are all listed
 
 
 def sentence(cursor: StepCursor, *, forward_key: str = "") -> Line:
@@ -117,7 +129,9 @@ class _Writer:
         result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
         if node.in_place and operands:
             others = line(", using ", *sentence_list(operands[1:])) if operands[1:] else ()
-            return line(Span(node.op, "op"), " changed ", *operands[0], " in place to ", result, *others)
+            before = self.cursor.overwritten(node.id)
+            change = line(" from ", self._number(before, "value")) if before is not None else ()
+            return line(Span(node.op, "op"), " changed ", *operands[0], " in place", *change, " to ", result, *others)
         given = line(" from ", *sentence_list(operands)) if operands else ()
         return line(Span(node.op, "op"), " computed ", result, *given)
 
@@ -167,7 +181,7 @@ class _Writer:
             )  # fmt: skip
         if phase.kind == "unpack":
             kept = [
-                line(Span(use.name, "op"), " = ", self._number(use.value, "value"), f" (version {use.ref.version})")
+                line(Span(use.name, "op"), " = ", self._number(use.value, "value"), _version(use.ref))
                 for use in step.saved
             ]
             values, they_have = ("value", "It has") if len(kept) == 1 else ("values", "They have")
@@ -278,7 +292,7 @@ class _Writer:
 
     def _number(self, value: Value | None, role: Role) -> Span:
         shape = f" ({format_shape(value.shape)})" if value is not None and value.shape else ""
-        text = format_value(value, WIDTH)
+        text = format_value(value, LISTED if value is not None and math.prod(value.shape) <= FEW else WIDTH)
         return Span(text if text[:1] in "[N" else text + shape, role)
 
     def _operand(self, operand: Operand) -> str:
@@ -286,6 +300,11 @@ class _Writer:
             return operand.text
         name = self.cursor.tensor_name(operand.ref)
         return name or format_value(self.cursor.recording.value(operand.ref), 16)
+
+
+def _version(ref: TensorRef) -> str:
+    """The version of a saved tensor, if it had been written in place before it was saved."""
+    return f" (version {ref.version})" if ref.version else ""
 
 
 def _is_one(value: Value | None) -> bool:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
-
-_TOGETHER = 1 << 16  # elements that are measured in one call
 
 
 class Size(NamedTuple):
@@ -56,8 +54,8 @@ class Sizes:
             else:
                 group.append(one)
         for dtype, group in groups.items():
-            for some in _portions(group) if dtype.kind in _FLOATS else ():
-                largest, rms = _measured(some)
+            for some in portions(group) if dtype.kind in _FLOATS else ():
+                largest, rms = measured(some)
                 self.all_finite &= bool(np.isfinite(largest).all())
                 self._known.update(zip(map(id, some), zip(largest.tolist(), rms.tolist(), strict=True), strict=True))
 
@@ -70,7 +68,7 @@ class Sizes:
         known = self._known.get(id(value))
         if known is None:
             self._arrays[id(value)] = value
-            largest, rms = _measured([value])
+            largest, rms = measured([value])
             known = self._known[id(value)] = float(largest[0]), float(rms[0])
         return Size(*known)
 
@@ -100,32 +98,6 @@ def _values_and_gradients(recording: Recording) -> list[Value | None]:
             every += step.grad_outputs
             every += step.grad_inputs
     return every
-
-
-def _portions(arrays: list[npt.NDArray[Any]]) -> Iterator[list[npt.NDArray[Any]]]:
-    """The arrays in groups of few enough elements, so that measuring them takes little memory."""
-    start = elements = 0
-    for end, one in enumerate(arrays, 1):
-        elements += one.size
-        if elements >= _TOGETHER:
-            yield arrays[start:end]
-            start, elements = end, 0
-    if start < len(arrays):
-        yield arrays[start:]
-
-
-def _measured(arrays: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The largest absolute values and the root mean squares of arrays of one dtype."""
-    sizes = np.array([one.size for one in arrays])
-    starts = np.cumsum(sizes) - sizes
-    with np.errstate(all="ignore"):
-        magnitudes = np.abs(np.concatenate(arrays, axis=None)).astype(np.float64, copy=False)
-        largest = np.maximum.reduceat(magnitudes, starts)
-        scale = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)  # so that no square under- or overflows
-        np.divide(magnitudes, np.repeat(scale, sizes), out=magnitudes)
-        squares = np.add.reduceat(np.square(magnitudes, out=magnitudes), starts)
-        rms = np.sqrt(squares / sizes) * scale
-    return largest, rms
 
 
 def _of_summary(about: Summary) -> Size | None:

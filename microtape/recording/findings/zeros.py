@@ -96,7 +96,11 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
     pass_ = program.recording.passes[position]
     why, lines, severity, remedy = _reason(program, node, step)
     roots = [program.recording.value(ref) for ref in pass_.root_tensors]
-    if node.op.rstrip("_") in _DEAD and roots and all(value is not None and program.sizes.largest(value) == 0 for value in roots):
+    if (
+        node.op.rstrip("_") in _DEAD
+        and roots
+        and all(value is not None and program.sizes.largest(value) == 0 for value in roots)
+    ):
         severity = "notice"
         lines.append(f"{program.root_name(pass_)} is 0: there is nothing left to learn.")
     whose = join(names, 3)

@@ -77,6 +77,18 @@ def parse_formula(formula: str) -> ParsedFormula:
     return ParsedFormula(formula[: found[0].start()].strip(), gradients)
 
 
+def formula_of(node: NodeRecord) -> str:
+    """The node's formula, without the derivatives for operands that get no gradient, such as constants."""
+    formula = node.formula
+    found = list(GRADIENT.finditer(formula))
+    if not found or len(found) != len(node.edges):
+        return formula
+    ends = [*(match.start() for match in found[1:]), len(formula)]
+    parts = [formula[match.start() : end].strip().rstrip(",")
+             for match, end, edge in zip(found, ends, node.edges, strict=True) if edge.node is not None]  # fmt: skip
+    return formula[: found[0].start()] + ",  ".join(parts)
+
+
 def fill_in(text: str, names: Mapping[str, str]) -> str:
     """Replace the symbols by names or numbers: `z = eˣ` becomes `y = e^scores`."""
 

@@ -88,7 +88,7 @@ def test_the_json_of_a_step_has_what_the_panes_say(trace):
         "node": 0, "dependencies_left": 1, "buffer": {"0": {"shape": [], "dtype": "float64", "data": 6.0}}
     }  # fmt: skip
     assert "sends    → x  g = 6   waits for 1 more" in data["words"]["node"]
-    assert data["words"]["leaves"][0] == "x.grad  None  1 of 2 terms: 6"
+    assert data["words"]["leaves"][0] == "x = 2  .grad  None  1 of 2 terms: 6"
     assert data["words"]["engine"][-1] == "done     2 of 5 nodes"
 
 

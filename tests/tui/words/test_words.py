@@ -105,26 +105,35 @@ def test_the_forward_part_is_described_too():
     assert told == [
         "The program has not computed anything yet. It will record 3 operations on the tape.",
         "exp computed [1, 2.718] from x. It keeps e for backward.",
-        "add changed e in place to [2, 3.718], using 1.0. It keeps no value: backward needs none.",
+        "add changed e in place from [1, 2.718] to [2, 3.718], using 1.0. It keeps no value: backward needs none.",
     ]
 
 
 def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
     assert node_pane(handmade.diamond(), 3) == [
-        "%2 MulBackward0   x · y   sequence nr 2",
+        "%2  diamond.py:5  x * y   MulBackward0",
         "rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x",
         "received 5",
-        "kept     x = x  2   version 0",
-        "         y = y  3   version 0",
+        "kept     x  2",
+        "         y  3",
         "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
         "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
         "freed    the tensors that it kept",
     ]
 
 
+def test_the_rule_leaves_out_what_concerns_a_constant():
+    x = mt.tensor(2.0, requires_grad=True)
+    cursor = StepCursor.after(mt.record((x * 3).backward), 1)
+    node = [plain(one) for one in PaneTexts(cursor, 80).node()]
+    assert node[1] == "rule     z = x · y   ∂z/∂x = y"
+    assert sum(line.startswith("sends") or "nothing" in line for line in node) == 1
+    assert "its rule ∂%1/∂x = 3 sends 3 to x." in plain(sentence(cursor))
+
+
 def test_the_node_pane_of_a_leaf_shows_what_its_gradient_is_the_sum_of():
     assert node_pane(handmade.diamond(), 5) == [
-        "%0 AccumulateGrad   x",
+        "%0 x   AccumulateGrad",
         "received 21",
         "         = 6  from %3 add",
         "         + 15  from %2 mul",
@@ -143,10 +152,10 @@ def test_the_node_pane_of_a_failure_shows_the_versions_the_error_and_both_lines(
 def test_the_leaves_tell_how_many_terms_have_come():
     recording = handmade.diamond()
     assert [leaves(recording, steps)[0] for steps in (0, 2, 3, 5)] == [
-        "x.grad  None  0 of 2 terms",
-        "x.grad  None  1 of 2 terms: 6",
-        "x.grad  None  all 2 terms, not added yet: 21",
-        "x.grad  21  complete",
+        "x = 2  .grad  None  0 of 2 terms",
+        "x = 2  .grad  None  1 of 2 terms: 6",
+        "x = 2  .grad  None  all 2 terms, not added yet: 21",
+        "x = 2  .grad  21  complete",
     ]
 
 

@@ -11,6 +11,7 @@ from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.tabs import Tabs
 
 NAMES = tuple(pane.NAME for pane in PANES)
+NODE, SOURCE = NAMES[:2]  # the second pane, where there is room for two: the source unless it is the chosen one
 SHOW = f"show a pane: {', '.join(NAMES)}"
 
 
@@ -59,6 +60,7 @@ class PaneChoice(Part[Stepper]):
         """Mark the chosen pane, and hide empty panes."""
         for pane in map(self.stepper.query_one, PANES):
             pane.set_class(self.chosen == pane.NAME, "-chosen")
+            pane.set_class((NODE if self.chosen == SOURCE else SOURCE) == pane.NAME, "-second")
             pane.set_class(not self._is_wanted(pane), "-empty")
 
     def _is_wanted(self, pane: Pane) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from microtape.recording.findings import Finding, findings
 from tui.shell.spans import Line, Span, line
-from tui.time.breakpoints import Breakpoints, StopKind, not_finite
+from tui.time.breakpoints import Breakpoints, StopKind
 from tui.time.cursor import StepCursor
+from tui.time.finding_moments import position_of
 from tui.words.sentence import title
 
+BEGINS = {"nan": "NaN", "infinity": "infinity"}
 MOMENT_WIDTH, NODE_WIDTH = 16, 28  # of the columns
 
 
@@ -18,8 +21,8 @@ class Mark(NamedTuple):
 
     moment: int
     node: int
-    what: str  # `accumulates`, `NaN or infinity`, `failed`, `stops`, `changes`
-    about: str  # the error's message, or the text of the breakpoint or watch
+    what: str  # `accumulates`, `NaN begins`, `failed`, `stops`, `changes`
+    about: str  # how far it spread, the error's message, or the text of the breakpoint or watch
 
 
 def all_marks(cursor: StepCursor) -> list[Mark]:
@@ -28,7 +31,9 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
     start = len(timeline.forward)
     found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
              if timeline.node(step.node).variable is not None]  # fmt: skip
-    found += [Mark(moment, _node_at(cursor, moment), "NaN or infinity", "") for moment in not_finite(timeline)]
+    found += [Mark(position_of(timeline, one), one.node, f"{BEGINS[one.kind]} begins", _spread(one))
+              for one in findings(cursor.recording)
+              if one.kind in BEGINS and one.node is not None and one.pass_ == timeline.pass_index]  # fmt: skip
     error = timeline.pass_.error if timeline.pass_ is not None else None
     if timeline.pass_ is not None and error is not None and timeline.steps:
         what = "failed" if timeline.pass_.has_failed else "cut short"
@@ -71,6 +76,11 @@ def moment_name(cursor: StepCursor, moment: int) -> str:
     """`operation 3` or `step 5`."""
     start = len(cursor.timeline.forward)
     return f"step {moment - start}" if moment > start else f"operation {moment}"
+
+
+def _spread(finding: Finding) -> str:
+    count = len(finding.spread)
+    return f"{count:,} {'node is' if count == 1 else 'nodes are'} not finite because of it"
 
 
 def _node_at(cursor: StepCursor, moment: int) -> int:

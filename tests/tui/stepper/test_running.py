@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-import microtape as mt
 from microtape.recording.model.summary import summarize
 from microtape.recording.script.condition import Condition, ExpressionError, Facts
 from tests.support import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
-from tui.time.breakpoints import Breakpoints, not_finite
+from tui.time.breakpoints import Breakpoints
 from tui.time.cursor import StepCursor
 from tui.widgets.bars import TimeBar
 
@@ -108,14 +107,6 @@ def test_a_watch_stops_whenever_something_arrives():
         Breakpoints(cursor.timeline).toggle(cursor, "nope", "watch")
 
 
-def test_the_moments_of_nan():
-    x = mt.tensor([0.0, 0.0], requires_grad=True)
-    recording = mt.record((x * x).sum().sqrt().backward)
-    cursor = StepCursor.open(recording)
-    names = [cursor.to_moment(m).timeline.node(cursor.to_moment(m).node).op for m in not_finite(cursor.timeline)]
-    assert names == ["sqrt", "sum", "mul"]
-
-
 async def test_b_sets_c_runs_and_capital_c_runs_back():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("b", "a", "d", "d", "enter", "c")
@@ -185,28 +176,6 @@ async def test_a_click_on_the_line_of_time_goes_there():
         assert bar(pilot.app) == "step 5 of 5"
         await pilot.click(TimeBar, offset=(9, 0))
         assert bar(pilot.app) == "operation 0 of 3"
-
-
-async def test_the_next_nan():
-    x = mt.tensor([0.0, 0.0], requires_grad=True)
-    recording = mt.record((x * x).sum().sqrt().backward)
-    async with stepper(recording).run_test(size=LARGE) as pilot:
-        await until(pilot, lambda: pilot.app.screen.not_finite.moments is not None)  # found in the background
-        assert "NaN or Inf: !" in shown(pilot.app, "Heading")
-        await pilot.press("exclamation_mark")
-        assert row(pilot.app, 3).startswith("▶")
-        assert "!" in shown(pilot.app, "TimeBar")
-
-
-async def test_from_anywhere_the_first_nan_comes_first():
-    x = mt.tensor([0.0, 1.0], requires_grad=True)
-    with mt.record() as recorded:
-        (x.log() * 2.0).sum().backward()
-    async with stepper(recorded.recording).run_test(size=LARGE) as pilot:
-        await until(pilot, lambda: pilot.app.screen.not_finite.moments is not None)
-        for expected in ("operation 1 of 3", "operation 2 of 3", "step 0 of 4", "step 3 of 4", "operation 1 of 3"):
-            await pilot.press("exclamation_mark")
-            assert bar(pilot.app) == expected
 
 
 # What is watched

@@ -142,7 +142,9 @@ class WhyScreen(Dialog[Finding | int | None]):
         else:
             answer = why(self._cursor, about, MOST_TERMS)
             heading = (*answer.heading, *(not_a_leaf_note(self._cursor, about.node) if answer.terms else ()))
-            heading = (*first, line(""), *heading) if first else heading
+            heading = (
+                (*first, line(""), line(Span("The gradient that came in:", "dim")), *heading) if first else heading
+            )
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
             self._answer = (*heading, *(one for term in answer.terms for one in term.lines))
             if answer.left_out:

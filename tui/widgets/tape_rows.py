@@ -82,7 +82,7 @@ class RowPainter:
         style, signs = self._style(*ground, "tape--marker"), ASCII_SIGNS if self._ascii else SIGNS
         cells = [(self._glyphs[glyph], style), (self._glyphs["stop" if stops else "none"], style)]
         free = [at for at, (text, _) in enumerate(cells) if text == self._glyphs["none"]]
-        if severity is not None and free:
+        if severity is not None and free and glyph != "failed":
             cells[free[0]] = (signs[severity], self._style(*ground, "tape--culprit"))
         return cells
 

@@ -14,7 +14,9 @@ from viz.basics.characters import to_ascii, visible
 
 LONGEST = 20_000  # characters of one line of text; a longer one is cut
 
-Role: TypeAlias = Literal["", "label", "dim", "strong", "op", "leaf", "name", "value", "gradient", "good", "bad"]
+Role: TypeAlias = Literal[
+    "", "label", "dim", "strong", "op", "leaf", "name", "value", "gradient", "good", "warn", "bad"
+]
 
 
 class Span(NamedTuple):

@@ -138,4 +138,4 @@ class StepperApp(MicrotapeApp):
             # Store only choices of the user: a layout that fitted this terminal may not fit the next one.
             theme = self.theme if self.theme != self._opened_with else self._known.theme
             view = self._stepper.arrangement.chosen or self._known.view
-            Remembered(theme, view, self._stepper.panes.chosen, places).save()
+            Remembered(theme, view, self._stepper.panes.kept, places).save()

@@ -28,13 +28,13 @@ from tui.stepper.parts.arrangement import HIGH, VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
+from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.folding import Folding
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
 from tui.stepper.parts.later_passes import LaterPasses
 from tui.stepper.parts.movement import Movement, Questions
 from tui.stepper.parts.newcomer_hints import NewcomerHints
-from tui.stepper.parts.not_finite import NotFinite
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
 from tui.stepper.parts.part import Part
 from tui.stepper.parts.pass_chooser import PassChooser
@@ -48,6 +48,7 @@ from tui.time.cursor import StepCursor
 from tui.widgets.banner import Banner
 from tui.widgets.bars import Heading, TimeBar
 from tui.widgets.box_view import BoxView
+from tui.widgets.finding_line import FindingLine
 from tui.widgets.footer import Footer
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
@@ -59,7 +60,7 @@ from tui.widgets.watch_pane import WatchPane
 
 KEYS = (
     *keys_of(
-        Movement, Arrangement, Explanations, Stops, NotFinite, Playback, Prediction, TapeSearch, Folding, CopyExport,
+        Movement, Arrangement, Explanations, Findings, Stops, Playback, Prediction, TapeSearch, Folding, CopyExport,
         LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
@@ -126,16 +127,16 @@ class StepperScreen(Screen[None]):
         self.movement = Movement(self, (self.prediction,) if questions is None else (questions, self.prediction))
         self.arrangement = Arrangement(self)
         self.stops = Stops(self, self.background)
-        self.not_finite = NotFinite(self, self.background)
+        self.panes = PaneChoice(self)
+        self.findings = Findings(self, self.background, self.panes)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)
         self.later_passes = LaterPasses(self, run)
         self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
-        self.panes = PaneChoice(self)
         self.parts: tuple[Part[Any], ...] = (
-            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.not_finite,
+            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
             self.playback, self.search, self.later_passes, self.rerecorder, self.panes,
-            Explanations(self, self.movement), Folding(self, self.background), CopyExport(self),
+            Explanations(self, self.movement, self.findings), Folding(self, self.background), CopyExport(self),
             PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
@@ -146,6 +147,7 @@ class StepperScreen(Screen[None]):
         """The tape, the panes, the sentence, and a bar above and below."""
         cursor, ascii = StepperScreen.cursor, self.ascii
         yield Heading(ascii=ascii).data_bind(cursor)
+        yield FindingLine(ascii=ascii)
         yield Banner("banner", ascii=ascii)
         yield TimeBar(ascii=ascii).data_bind(cursor)
         with CoveredContainer(id="main"):
@@ -198,6 +200,7 @@ class StepperScreen(Screen[None]):
             self.arrangement.choose(known.view)
         if known.pane in NAMES:
             self.panes.choose(known.pane)
+            self.findings.show_source()
         cursor = self.cursor
         if cursor is None or self._until is not None or cursor != self._opening:
             return
@@ -242,9 +245,13 @@ class StepperScreen(Screen[None]):
         heading, bar = self.query_one(Heading), self.query_one(TimeBar)
         heading.speed, heading.score = self.playback.speed, self.prediction.score
         heading.found, heading.working = self.search.found, self.background.doing or self.later_passes.doing
-        heading.warning = self.not_finite.warning
-        bar.stops, bar.not_finite = self.stops.moments, self.not_finite.moments
-        self.query_one(TapeView).stops = self.query_one(SourcePane).stops = self.stops.nodes
+        bar.stops, bar.findings = self.stops.moments, self.findings.positions
+        self.query_one(FindingLine).shown = self.findings.line
+        tape = self.query_one(TapeView)
+        tape.findings = self.query_one(BoxView).findings = self.findings.nodes
+        tape.without_gradient = self.findings.without_gradient
+        self.query_one(SourcePane).culprit = self.findings.culprit
+        tape.stops = self.query_one(SourcePane).stops = self.stops.nodes
         self.query_one(WatchPane).breakpoints = self.stops.breakpoints
         self.panes.show_wanted()
 
@@ -281,6 +288,10 @@ class StepperScreen(Screen[None]):
     def on_source_pane_marked(self, message: SourcePane.Marked) -> None:
         """Set or remove a breakpoint at the line whose margin was clicked."""
         self.stops.break_at(message.text)
+
+    def on_finding_line_clicked(self) -> None:
+        """Go to the finding in the line; from there, to the next one."""
+        self.findings.next_finding()
 
     @on(TimeBar.Chosen)
     @on(Pane.Chosen)

@@ -1,7 +1,8 @@
-"""The page that explains a gradient: its terms, each of which can be followed towards the seed."""
+"""The page that explains what is wrong, and a gradient: its terms can be followed towards the seed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,20 +12,22 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from microtape.recording.findings import Finding
 from tui.shell.clipboard import copy
 from tui.shell.key_names import key_name
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
-from tui.words.why import Subject, label, move_element, not_a_leaf_note, why
+from tui.words.findings import carried, explained, findings_at
+from tui.words.why import Subject, label, move_element, not_a_leaf_note, subject, why
 from tui.words.why_none import why_no_grad
 
 MOST_TERMS = 200  # more are unreadable: a weight that is used at every time step has thousands
 
 
-class WhyScreen(Dialog[int | None]):
-    """Explains one gradient at a time. Closes with the node to go to, or None to stay."""
+class WhyScreen(Dialog[Finding | int | None]):
+    """Explains a finding, or one gradient at a time. Closes with the finding or node to go to, or None to stay."""
 
     DEFAULT_CSS = """
     WhyScreen { align: center middle; }
@@ -52,11 +55,15 @@ class WhyScreen(Dialog[int | None]):
 
     LONGEST = 24
 
-    def __init__(self, cursor: StepCursor, about: Subject | int, *, ascii: bool = False) -> None:
+    def __init__(
+        self, cursor: StepCursor, about: Subject | Finding | int, found: Sequence[Finding] = (), *, ascii: bool = False
+    ) -> None:
         super().__init__()
         self._cursor = cursor
+        self._found = found
         self._tensor = about if isinstance(about, int) else None
-        self._trail: list[Subject] = [] if isinstance(about, int) else [about]
+        self._trail: list[Subject | Finding] = [] if isinstance(about, int) else [about]
+        self._origins: tuple[Finding, ...] = ()  # options above the terms: where a NaN or infinity begins
         self._ascii = ascii
         self._answer: tuple[Line, ...] = ()  # the whole text, for copying
 
@@ -73,9 +80,14 @@ class WhyScreen(Dialog[int | None]):
         self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Explain the gradient that sent the chosen term."""
+        """Go to the chosen origin, or explain the gradient that sent the chosen term."""
         event.stop()
-        sender = why(self._cursor, self._trail[-1], MOST_TERMS).terms[event.option_index].sender
+        if event.option_index < len(self._origins):
+            self.dismiss(self._origins[event.option_index])
+            return
+        about = self._subject
+        terms = why(self._cursor, about, MOST_TERMS).terms if about is not None else ()
+        sender = terms[event.option_index - len(self._origins)].sender
         if sender is not None:
             self._trail.append(sender)
             self._show()
@@ -90,13 +102,15 @@ class WhyScreen(Dialog[int | None]):
 
     def action_element(self, axis: int, by: int) -> None:
         """Explain another element of the same gradient."""
-        if self._trail:
-            self._trail[-1] = move_element(self._cursor, self._trail[-1], axis, by)
+        about = self._trail[-1] if self._trail else None
+        if isinstance(about, Subject):
+            self._trail[-1] = move_element(self._cursor, about, axis, by)
             self._show()
 
     def action_go(self) -> None:
-        """Close, and go to the step that evaluates this node."""
-        self.dismiss(self._trail[-1].node if self._trail else None)
+        """Close, and go to the finding, or to the step that evaluates this node."""
+        about = self._trail[-1] if self._trail else None
+        self.dismiss(about.node if isinstance(about, Subject) else about)
 
     def action_copy(self) -> None:
         """Copy the whole answer."""
@@ -106,14 +120,31 @@ class WhyScreen(Dialog[int | None]):
         """Close without going anywhere."""
         self.dismiss(None)
 
+    @property
+    def _subject(self) -> Subject | None:
+        """The gradient to explain; None if there is none."""
+        about = self._trail[-1] if self._trail else None
+        if isinstance(about, Finding):
+            node = about.node
+            return None if node is None or self._cursor.gradient(node) is None else subject(self._cursor, node)
+        return about
+
     def _show(self) -> None:
         options = self.query_one(OptionList)
         options.clear_options()
+        about = self._subject
+        first = self._first()
+        options.add_options([Option(self._content((_origin(one),))) for one in self._origins])
         if self._tensor is not None:
             heading = self._answer = tuple(why_no_grad(self._cursor, self._tensor))
+        elif about is None or (first and self._cursor.gradient(about.node) is None):
+            heading = self._answer = first
         else:
-            answer = why(self._cursor, self._trail[-1], MOST_TERMS)
-            heading = (*answer.heading, *(not_a_leaf_note(self._cursor, self._trail[-1].node) if answer.terms else ()))
+            answer = why(self._cursor, about, MOST_TERMS)
+            heading = (*answer.heading, *(not_a_leaf_note(self._cursor, about.node) if answer.terms else ()))
+            heading = (
+                (*first, line(""), line(Span("The gradient that came in:", "dim")), *heading) if first else heading
+            )
             options.add_options([Option(self._content(term.lines)) for term in answer.terms])
             self._answer = (*heading, *(one for term in answer.terms for one in term.lines))
             if answer.left_out:
@@ -125,18 +156,44 @@ class WhyScreen(Dialog[int | None]):
             options.highlighted = 0
             options.focus()
         arrow = " <- " if self._ascii else " ← "
-        crumbs = [piece for about in self._trail for piece in (Span(arrow, "dim"), *label(self._cursor, about))]
+        crumbs = [piece for one in self._trail for piece in (Span(arrow, "dim"), *self._label(one))]
         self.query_one("#crumbs", Static).update(content(line(*crumbs[1:]), ascii=self._ascii))
         self.query_one("#crumbs", Static).display = bool(crumbs)
         self.query_one("#heading", Static).update(self._content(heading))
         keys = [("escape", "Esc")]
-        if self._trail and self._trail[-1].index:
+        top = self._trail[-1] if self._trail else None
+        if isinstance(top, Subject) and top.index:
             left, right = (key_name(one, ascii=self._ascii) for one in ("left", "right"))
             keys = [("left", left), ("right", f"{right} element"), *keys]
         if options.option_count:
             keys = [("enter", "Enter follows"), ("backspace", "Backspace returns"), ("g", "g goes there"), *keys]
+        elif isinstance(top, Finding):
+            keys = [("g", "g goes there"), *keys]
         self.query_one(Vertical).border_subtitle = keys_below(*keys)
         self.call_after_refresh(self.fit_lists)
 
+    def _first(self) -> tuple[Line, ...]:
+        """What is wrong at the node; or, where NaN or infinity only passed through, where it came from."""
+        self._origins = ()
+        about = self._trail[-1] if self._trail else None
+        if about is None:
+            return ()
+        recording, ascii = self._cursor.recording, self._ascii
+        here = (about,) if isinstance(about, Finding) else findings_at(self._cursor, about.node, self._found)
+        if here:
+            return tuple(one for each in here for one in explained(recording, each, ascii=ascii))
+        came = carried(self._cursor, about.node, self._found) if isinstance(about, Subject) else None
+        if came is None:
+            return ()
+        self._origins = came.origins
+        return came.lines
+
+    def _label(self, about: Subject | Finding) -> Line:
+        return line(about.kind) if isinstance(about, Finding) else label(self._cursor, about)
+
     def _content(self, lines: tuple[Line, ...]) -> Content:
         return Content("\n").join(content(one, ascii=self._ascii) for one in lines)
+
+
+def _origin(finding: Finding) -> Line:
+    return line(Span("It begins here: ", "dim"), Span(finding.headline, "strong"))

@@ -50,8 +50,8 @@ class BoxPicture:
         count = len(self.rows.timeline.rows)
         return "" if len(self.shown) == count else f"{len(self.shown)} of {count:,} nodes: around this one"
 
-    def lines(self, cursor: StepCursor) -> dict[int, list[PictureSpan]]:
-        """The whole picture: line -> its spans, from left to right."""
+    def lines(self, cursor: StepCursor, signs: Mapping[int, str] | None = None) -> dict[int, list[PictureSpan]]:
+        """The whole picture: line -> its spans, from left to right. `signs` mark nodes in their frames."""
         lines: dict[int, list[PictureSpan]] = {}
         for (y, x), cell in self.layout.cells.items():
             arrived = bool(cursor.arrived(cell.node))
@@ -61,6 +61,8 @@ class BoxPicture:
         for box in self.layout.boxes.values():
             for y, x, text, style in self._box(cursor, box):
                 lines.setdefault(y, []).append(PictureSpan(x, self._drawn(text), style))
+            if signs and box.node in signs:
+                _sign(lines[box.y], box.x, signs[box.node])
         return {y: sorted(pieces) for y, pieces in lines.items()}
 
     def _drawn(self, text: str) -> str:
@@ -97,6 +99,18 @@ class BoxPicture:
         for y, piece, style in ((box.y + 1, label, text), (box.y + 2, value, shows)):
             pieces += [(y, box.x, down, frame), (y, box.x + 1, piece, style), (y, box.x + inner + 1, down, frame)]
         return (*pieces, (box.y + 3, box.x, corners[2] + across * inner + corners[3], frame))
+
+
+def _sign(line: list[PictureSpan], x: int, sign: str) -> None:
+    """Put a sign into the frame that begins at a column of a line."""
+    at = next(i for i, one in enumerate(line) if one.column == x and len(one.text) > 2)
+    _, text, style = line[at]
+    cut = x + 1 + len(sign)
+    line[at : at + 1] = [
+        PictureSpan(x, text[:1], style),
+        PictureSpan(x + 1, sign, "boxes--failed"),
+        PictureSpan(cut, text[1 + len(sign) :], style),
+    ]
 
 
 def box_lines(cursor: StepCursor, *, ascii: bool = False) -> Iterator[str]:

@@ -20,9 +20,9 @@ from tui.widgets.styled_text import StyledLine, TextSegment
 from tui.words.trace import never_called, pass_number, pass_title, place_text
 
 FORWARD, BACKWARD = " forward ", " backward "
-MARKS = {"leaf": "┷", "nan": "!", "stop": "◆", "failed": "✗"}
-ASCII_MARKS = {"leaf": "+", "nan": "!", "stop": "B", "failed": "x"}
-STYLES = {"nan": "bold $text-warning", "stop": "bold $text-success", "failed": "bold $text-error"}
+MARKS = {"leaf": "┷", "finding": "!", "stop": "◆", "failed": "✗"}
+ASCII_MARKS = {"leaf": "+", "finding": "!", "stop": "B", "failed": "x"}
+STYLES = {"finding": "bold $text-warning", "stop": "bold $text-success", "failed": "bold $text-error"}
 
 
 class Heading(Widget):
@@ -38,7 +38,6 @@ class Heading(Widget):
     )  # while predicting: the number of right answers, and of all answers
     working: reactive[str] = reactive("")  # the background task, in words
     found: reactive[str] = reactive("")  # while searching: `mul: 2 of 7`
-    warning: reactive[str] = reactive("")  # about NaN and infinity
 
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__()
@@ -62,9 +61,8 @@ class Heading(Widget):
         says = playing + predicts + "".join(f"{one}   " for one in more)
         what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor))
         left = renderer.strip((TextSegment(" "), *what))
-        warns = (TextSegment(f"{shown(self.warning, ascii=self._ascii)}   ", STYLES["nan"]),) if self.warning else ()
         counts = TextSegment(says, "$text-accent"), TextSegment(_count(self.cursor), "bold"), TextSegment(" ")
-        count = renderer.strip((*warns, *counts))
+        count = renderer.strip(counts)
         room = width - count.cell_length - 1
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"
@@ -75,7 +73,7 @@ class Heading(Widget):
 class TimeBar(Widget):
     """A bar for the whole pass: the program's operations, then the steps of backward, filled up to this moment.
 
-    Marks show leaves, NaN, stops and failures. A click goes to the moment under the mouse.
+    Marks show leaves, findings, stops and failures. A click goes to the moment under the mouse.
     """
 
     ALLOW_SELECT = False
@@ -83,7 +81,7 @@ class TimeBar(Widget):
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
     stops: reactive[tuple[int, ...]] = reactive(())
-    not_finite: reactive[tuple[int, ...] | None] = reactive(())
+    findings: reactive[tuple[int, ...]] = reactive(())
 
     @dataclass
     class Chosen(Message):
@@ -163,7 +161,7 @@ class TimeBar(Widget):
 
     def _marks(self, cursor: StepCursor, share: int) -> tuple[Mapping[int, str], Mapping[int, str]]:
         """The marks of both bars, by cell. They are cached, because finding them visits every step."""
-        key = (id(cursor.timeline), self.stops, self.not_finite, self.size.width)
+        key = (id(cursor.timeline), self.stops, self.findings, self.size.width)
         if self._known is not None and self._known[0] == key:
             return self._known[1]
         timeline = cursor.timeline
@@ -174,7 +172,7 @@ class TimeBar(Widget):
         bars: tuple[dict[int, str], dict[int, str]] = ({}, {})
         for name, moments in (
             ("leaf", leaves),
-            ("nan", self.not_finite or ()),
+            ("finding", self.findings),
             ("stop", self.stops),
             ("failed", failed),
         ):

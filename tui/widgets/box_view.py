@@ -13,11 +13,13 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from microtape.recording.findings import Severity
 from tui.time.box_layout import HEIGHT, BoxLayout
 from tui.time.box_picture import BoxPicture, PictureSpan
 from tui.time.cursor import StepCursor
 from tui.widgets.line_view import LineView
 from tui.widgets.tape import TapeView
+from tui.words.findings import ASCII_SIGNS, SIGNS
 
 
 class BoxView(LineView, can_focus=True):
@@ -51,6 +53,7 @@ class BoxView(LineView, can_focus=True):
     ]
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
+    findings: reactive[Mapping[int, Severity]] = reactive(dict[int, Severity](), repaint=False)
 
     def __init__(self, id: str, *, ascii: bool = False) -> None:
         super().__init__(id=id)
@@ -69,13 +72,18 @@ class BoxView(LineView, can_focus=True):
         """Show the graph at another moment."""
         self.show()
 
+    def watch_findings(self) -> None:
+        """Mark the culprits' boxes."""
+        self.show()
+
     def show(self) -> None:
         """Draw the current moment, unless the view is hidden."""
         new = self.cursor
         if new is None or not self.size.width:
             return
+        signs = ASCII_SIGNS if self._ascii else SIGNS
         picture = self._follow_in_picture(new)
-        self._lines = picture.lines(new)
+        self._lines = picture.lines(new, {node: f" {signs[one]} " for node, one in self.findings.items()})
         self._follow(new)
         self.refresh()
 

@@ -18,6 +18,7 @@ STYLES: dict[Role, str] = {
     "value": "$text-secondary",
     "gradient": "bold $text-accent",
     "good": "$text-success",
+    "warn": "bold $text-warning",
     "bad": "bold $text-error",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from textual.content import Content
 from textual.highlight import highlight
@@ -23,6 +24,14 @@ FAULT = "bold on $error-muted"
 ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "computed here", "raised": "raised here"}
 
 
+class Culprit(NamedTuple):
+    """The line of the finding that is shown."""
+
+    place: Place
+    kind: str  # what is wrong there, in a word or two
+    is_here: bool  # whether the finding, rather than the moment, is to be in view
+
+
 class SourcePane(Pane):
     """The file of the current operation, scrolled to its line. If a step failed, all lines involved are marked."""
 
@@ -36,6 +45,7 @@ class SourcePane(Pane):
     HANGING = 8
 
     stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint
+    culprit: reactive[Culprit | None] = reactive(None, repaint=False)
 
     @dataclass
     class Marked(Message):
@@ -55,6 +65,10 @@ class SourcePane(Pane):
         """Show the breakpoints, without scrolling away from the line that was clicked."""
         self.show(settle=False)
 
+    def watch_culprit(self) -> None:
+        """Mark the line of the finding."""
+        self.show()
+
     def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the next step of an operation on the line; set a breakpoint in its margin."""
         nodes = [node for node in cursor.timeline.rows if line + 1 in _lines_of(cursor, node, self._file)]
@@ -66,15 +80,19 @@ class SourcePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """The whole file, numbered and highlighted, with the places of this moment marked."""
-        place, faults = place_of(cursor), _faults(cursor)
-        file = place.file if place else self._file or next(iter(cursor.recording.sources), "")
+        place, faults, culprit = place_of(cursor), _faults(cursor), self.culprit
+        if culprit is not None and culprit.place.line not in [one.line for _, one in faults]:
+            faults = (*faults, (culprit.kind, culprit.place))
+        leads = culprit.place if culprit is not None and culprit.is_here else place
+        file = leads.file if leads else self._file or next(iter(cursor.recording.sources), "")
         code = cursor.recording.sources.get(file, "")
         if not code:
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
             return [(TextSegment(where, "$text-muted"),)]
         if file != self._file:  # not at every step: a new subtitle repaints the whole pane
             self.border_subtitle = file
-        self._file, self._line = file, place.line if place else self._line
+        self._file, self._line = file, leads.line if leads else self._line
+        place = place if place is not None and place.file == file else None
         marks = [(place, CURRENT)] if place is not None else []
         marks += [(fault, FAULT) for _, fault in faults if fault.file == file]
         notes = {fault.line: ROLES.get(role, role) for role, fault in faults if fault.file == file}

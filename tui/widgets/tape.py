@@ -6,6 +6,7 @@ a tape of thirty thousand rows is as fast as in a tape of thirty.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from microtape.recording.findings import Severity
 from tui.time.column_widths import GAP, HEADINGS, heading
 from tui.time.cursor import StepCursor
 from tui.time.listing import Listing, PassTape, Run, RunRow
@@ -57,6 +59,7 @@ class TapeView(LineView, can_focus=True):
         & > .tape--delivered { background: $primary-muted; }
         & > .tape--failed { background: $error-muted; text-style: bold; }
         & > .tape--marker { color: $text-accent; text-style: bold; }
+        & > .tape--culprit { color: $text-error; text-style: bold; }
         & > .tape--number { color: $text-muted; }
         & > .tape--lane { color: $text-primary; }
         & > .tape--op { color: $text-warning; }
@@ -70,12 +73,15 @@ class TapeView(LineView, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "tape--heading", "tape--banner", "tape--fold", "tape--past", "tape--future", "tape--outside", "tape--current",
-        "tape--delivered", "tape--failed", "tape--marker", "tape--number", "tape--lane", "tape--op", "tape--leaf",
-        "tape--name", "tape--value", "tape--gradient", "tape--size", "tape--alarm",
+        "tape--delivered", "tape--failed", "tape--marker", "tape--culprit", "tape--number", "tape--lane", "tape--op",
+        "tape--leaf", "tape--name", "tape--value", "tape--gradient", "tape--size", "tape--alarm",
     }  # fmt: skip
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
     stops: reactive[frozenset[int]] = reactive(frozenset(), repaint=False)  # nodes with a breakpoint
+
+    findings: reactive[Mapping[int, Severity]] = reactive(dict[int, Severity](), repaint=False)  # by culprit
+    without_gradient: reactive[Mapping[int, str]] = reactive(dict[int, str](), repaint=False)  # what their rows say
 
     @dataclass
     class Chosen(Message):
@@ -150,9 +156,11 @@ class TapeView(LineView, can_focus=True):
         self._follow()
 
     def watch_stops(self) -> None:
-        """Repaint: a breakpoint was set or removed."""
+        """Repaint: a breakpoint was set or removed, or something was found."""
         self._strips.clear()
         self.refresh()
+
+    watch_findings = watch_without_gradient = watch_stops
 
     def render_line(self, y: int) -> Strip:
         """The line of headings, or a row."""
@@ -163,7 +171,8 @@ class TapeView(LineView, can_focus=True):
             return Strip.blank(self.size.width, self._style())
         strip = self._strips.get(row)
         if strip is None:
-            state = TapeState(self._listing, self._cells, self.cursor, self._delivered, self.stops)
+            state = TapeState(self._listing, self._cells, self.cursor, self._delivered, self.stops, self.findings,
+                              self.without_gradient)  # fmt: skip
             segments = self._painter.paint(row, state)
             strip = Strip([Segment(text, style) for text, style in segments if text]).simplify()
             strip = self._strips[row] = strip.adjust_cell_length(self.size.width, segments[-1][1])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.style import Style
 
+from microtape.recording.findings import Severity
 from tui.time.column_widths import GAP
 from tui.time.cursor import State, StepCursor
 from tui.time.listing import Listing, RunRow
 from tui.time.row_texts import RowCells, fit
+from tui.words.findings import ASCII_SIGNS, SIGNS
 
 GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
 ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
@@ -24,6 +26,8 @@ class TapeState(NamedTuple):
     cursor: StepCursor
     delivered: frozenset[int]  # nodes to which the current step has delivered a gradient
     stops: frozenset[int]  # nodes with a breakpoint
+    findings: Mapping[int, Severity]  # the culprits
+    without_gradient: Mapping[int, str]  # nodes that get no gradient, with what their rows say
 
 
 class RowPainter:
@@ -57,14 +61,11 @@ class RowPainter:
         drawn = drawn.ljust(columns.lanes)
         plain, lane = self._style(*ground, text), role("tape--lane", past)
         op, name, operands, shape = tape.cells.texts(node)
-        value, gradient, arrived = (
-            tape.cells.value(cursor, node),
-            tape.cells.gradient(cursor, node),
-            bool(cursor.arrived(node)),
-        )
+        value, gradient = tape.cells.value(cursor, node), tape.cells.gradient(cursor, node)
+        arrived = bool(cursor.arrived(node))
         alarm = self._style(*ground, "tape--alarm")
         return [
-            (self._glyphs[glyph] + self._glyphs["stop" if node in tape.stops else "none"], role("tape--marker", True)),
+            *self._margin(glyph, node in tape.stops, tape.findings.get(node), ground),
             (f"{node:>{columns.number}} ", role("tape--number", True)),
             (drawn[:at], lane),
             (drawn[at : at + 1], role(kind)),
@@ -74,9 +75,29 @@ class RowPainter:
             (operands, plain),
             (shape, plain),
             (value.text, alarm if value.alarms else role("tape--value")),
-            (gradient.text, alarm if gradient.alarms else role("tape--gradient", arrived)),
+            self._gradient(node, tape, ground, text),
             (tape.cells.size(cursor, node), alarm if gradient.alarms else role("tape--size", arrived)),
         ]
+
+    def _margin(
+        self, glyph: str, stops: bool, severity: Severity | None, ground: tuple[str, ...]
+    ) -> Sequence[tuple[str, Style]]:
+        """Two cells: the moment's marker, and a breakpoint; the sign of a finding takes one that is free."""
+        style, signs = self._style(*ground, "tape--marker"), ASCII_SIGNS if self._ascii else SIGNS
+        cells = [(self._glyphs[glyph], style), (self._glyphs["stop" if stops else "none"], style)]
+        free = [at for at, (text, _) in enumerate(cells) if text == self._glyphs["none"]]
+        if severity is not None and free and glyph != "failed":
+            cells[free[0]] = (signs[severity], self._style(*ground, "tape--culprit"))
+        return cells
+
+    def _gradient(self, node: int, tape: TapeState, ground: tuple[str, ...], text: str) -> tuple[str, Style]:
+        """The gradient so far; in backward, that a node is cut off."""
+        cursor, cells = tape.cursor, tape.cells
+        if node in tape.without_gradient and not cursor.is_forward and not cursor.arrived(node):
+            says = fit(tape.without_gradient[node], cells.columns.gradient, ascii=self._ascii)
+            return says, self._style(*ground, "tape--culprit" if node in tape.findings else text)
+        cell, arrived = cells.gradient(cursor, node), bool(cursor.arrived(node))
+        return cell.text, self._style(*ground, "tape--alarm" if cell.alarms else "tape--gradient" if arrived else text)
 
     def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
         """The row of a closed fold, or the row above the contents of an open fold."""
@@ -97,9 +118,10 @@ class RowPainter:
         label = f"{'  ' * entry.depth}{mark} {entry.run.label}"
         width = columns.op + columns.name + columns.operands + 2 * GAP
         count = "" if entry.is_open else f"{done} of {len(entry.nodes)} done"
-        stop = "stop" if hides(tape.stops) else "none"
+        hidden = [tape.findings[node] for node in tape.findings if row_of.get(node) == row]
+        worst = next((one for one in SIGNS if one in hidden), None)
         return [
-            (self._glyphs[glyph] + self._glyphs[stop], self._style(*ground, "tape--marker")),
+            *self._margin(glyph, hides(tape.stops), worst, ground),
             (" " * (columns.number + 1) + drawn + " ", self._style(*ground, "tape--lane" if done else "tape--future")),
             (fit(label, width, ascii=self._ascii) + " ", self._style(*ground, "tape--fold")),
             (count, text),

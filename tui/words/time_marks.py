@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from tui.shell.spans import Line, Span, line, plain, sentence_list
+from microtape.recording.findings import Finding, findings
+from tui.shell.spans import Line, Span, line, plain
 from tui.time.breakpoints import Breakpoints, StopKind
 from tui.time.cursor import StepCursor
-from tui.time.origins import Origin, origins
+from tui.time.finding_moments import position_of
 from tui.words.differences import wrong_gradients
 from tui.words.sentence import title
 
+BEGINS = {"nan": "NaN", "infinity": "infinity"}
 MOMENT_WIDTH, NODE_WIDTH = 16, 28  # of the columns
 
 
@@ -30,8 +32,9 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
     start = len(timeline.forward)
     found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
              if timeline.node(step.node).variable is not None]  # fmt: skip
-    found += [Mark(one.moment, _node_at(cursor, one.moment), f"{one.kind} begins", _spread(cursor, one))
-              for one in origins(timeline)]  # fmt: skip
+    found += [Mark(position_of(timeline, one), one.node, f"{BEGINS[one.kind]} begins", _spread(one))
+              for one in findings(cursor.recording)
+              if one.kind in BEGINS and one.node is not None and one.pass_ == timeline.pass_index]  # fmt: skip
     found += [Mark(start + i + 1, step.node, "finite differences differ", plain(wrong).partition(": ")[2])
               for i, step in enumerate(timeline.steps) for wrong in wrong_gradients(cursor, step)]  # fmt: skip
     error = timeline.pass_.error if timeline.pass_ is not None else None
@@ -78,14 +81,9 @@ def moment_name(cursor: StepCursor, moment: int) -> str:
     return f"step {moment - start}" if moment > start else f"operation {moment}"
 
 
-def _spread(cursor: StepCursor, origin: Origin) -> str:
-    """`spreads to 4 later results, and to .grad of w`."""
-    nodes = [_node_at(cursor, moment) for moment in origin.reached]
-    leaves = [title(cursor, node) for node in nodes if cursor.timeline.node(node).variable is not None]
-    results = len(nodes) - len(leaves)
-    many = [f"{results:,} later result{'' if results == 1 else 's'}"] if results else []
-    parts = [*many, *([f".grad of {plain(sentence_list(leaves, 4))}"] if leaves else [])]
-    return f"spreads to {', and to '.join(parts)}" if parts else "goes no further"
+def _spread(finding: Finding) -> str:
+    count = len(finding.spread)
+    return f"{count:,} {'node is' if count == 1 else 'nodes are'} not finite because of it"
 
 
 def _node_at(cursor: StepCursor, moment: int) -> int:

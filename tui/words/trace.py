@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from microtape.recording.findings import findings
 from microtape.recording.model.model import Pass, Place, Recording
 from microtape.recording.model.source import expression, source_lines
 from tui.shell.spans import Line, plain, shown, wrapped
@@ -13,6 +14,7 @@ from tui.time.listing import FoldedTape, Listing
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
+from tui.words.findings import row_of
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence, title
 from tui.words.why import answer_lines
@@ -27,6 +29,11 @@ def trace(
 ) -> Iterator[str]:
     """The passes at these indices (None: all) with every step, in order. Nothing is left out."""
     yield from _opening(recording)
+    yield from (
+        text
+        for one in findings(recording)
+        for text in wrapped(plain(row_of(one, ascii=ascii), ascii=ascii), width, "", "  ")
+    )
     for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
         yield from _trace_pass(recording, index, width=width, ascii=ascii)

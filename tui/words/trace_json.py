@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import summarize
@@ -54,6 +55,7 @@ def as_json(
     return {
         **FORMAT,
         "title": recording.title,
+        "findings": _plain(findings(recording)),
         "nodes": _plain(recording.nodes),
         "tensors": _plain(recording.tensors),
         "passes": chosen,

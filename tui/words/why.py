@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.recording.findings import findings
 from microtape.recording.model.formatting import format_number, format_value
 from microtape.recording.model.formula import element, factor_text, index_of_largest, index_text, symbols
 from microtape.recording.model.model import BackwardStep, Value
@@ -17,6 +18,7 @@ from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
+from tui.words.findings import carried, explained, findings_at
 from tui.words.hook_effects import on_arrival, on_leaving
 from tui.words.sentence import title
 from tui.words.why_none import made_at, why_no_grad, why_none
@@ -302,6 +304,8 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
     following: Subject | None = what
     while following is not None and following.node not in seen:
         seen.add(following.node)
+        if following is what:
+            yield from _wrong_here(cursor, what.node)
         answer = why(cursor, following)
         yield from answer.heading
         if following is what and answer.terms:
@@ -314,6 +318,19 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
         following = _main(cursor, following, answer)
         if following is not None:
             yield line("")
+
+
+def _wrong_here(cursor: StepCursor, node: int) -> Iterator[Line]:
+    """The findings about a node; or where its NaN or infinity begins."""
+    found = findings(cursor.recording)
+    for one in (here := findings_at(cursor, node, found)):
+        yield from explained(cursor.recording, one)
+    came = carried(cursor, node, found)
+    yield from came.lines if came is not None else ()
+    for one in came.origins if came is not None else ():
+        yield line("It begins here: ", Span(one.headline, "strong"))
+    if here or came is not None:
+        yield line("")
 
 
 def _main(cursor: StepCursor, about: Subject, answer: Answer) -> Subject | None:

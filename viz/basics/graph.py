@@ -108,6 +108,7 @@ class VisualGraph:
     arrows: tuple[Arrow, ...]
     legend: tuple[LegendItem, ...]
     notes: tuple[str, ...]  # what is not drawn, and how to see it
+    finding: str = ""  # what is wrong in the program, in a line
 
 
 STATE_GLYPHS: dict[BoxState, str] = {

@@ -49,6 +49,7 @@ def film_page(
         "base-uri 'none'; form-action 'none'",
         "theme": f' data-theme="{theme_called(theme).name}"' if theme is not None else "",
         "title": escape(title),
+        "finding": escape(chapters[0]["finding"]),
         "say": escape(chapters[0]["frames"][0]["say"]),
         "style": style,
         "script": script,

@@ -76,6 +76,7 @@ def chapter_data(
         arrows = new_arrows
     return {
         "title": pictures[0].title,
+        "finding": pictures[0].finding,
         "first": moments[0].steps_done,
         "tape": [_tape_row(timeline.at(), node) for node in nodes],
         "evaluated": {step.node: number for number, now in enumerate(moments) if (step := now.current) is not None},

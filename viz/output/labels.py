@@ -41,13 +41,14 @@ def box_label(box: Box, theme: Theme, *, fixed: bool = False) -> str:
 
 
 def heading(graph: VisualGraph, theme: Theme, *, fixed: bool = False) -> str:
-    """Title, subtitle and notes; `fixed` makes all subtitles equally wide. Inherits the text font at `heading_size`."""
+    """Title, finding, subtitle, notes; `fixed`: all subtitles equally wide. Inherits the font at `heading_size`."""
     size = heading_size(graph)
     title = _styled(graph.title, theme.text, size + HEADING_SIZE - CODE_SIZE, bold=True)
+    finding = [_styled(graph.finding, theme.alarm, bold=True)] if graph.finding else []
     subtitle = _styled(graph.subtitle.ljust(LINE_WIDTH, SPACE) if fixed else graph.subtitle,
                        face=CODE_FONT if fixed else "")  # fmt: skip
     notes = (_styled(note, size=size + TEXT_SIZE - CODE_SIZE) for note in graph.notes)
-    return f"<TABLE{_BARE}>{_lines([title, subtitle, *notes])}</TABLE>"
+    return f"<TABLE{_BARE}>{_lines([title, *finding, subtitle, *notes])}</TABLE>"
 
 
 def legend(graph: VisualGraph, theme: Theme) -> str:

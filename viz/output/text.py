@@ -14,7 +14,7 @@ def to_text(graph: VisualGraph, *, ascii: bool = False) -> str:
     arrows: dict[str, list[Arrow]] = {}
     for arrow in graph.arrows:
         arrows.setdefault(arrow.head, []).append(arrow)
-    lines = [graph.title, graph.subtitle, *graph.notes]
+    lines = [graph.title, *([graph.finding] if graph.finding else []), graph.subtitle, *graph.notes]
     for box in graph.boxes:
         if box.kind != "again":
             lines += ["", *_box(box), *(f"    {_way(arrow, names)}" for arrow in arrows.get(box.id, ()))]

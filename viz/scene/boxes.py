@@ -32,6 +32,7 @@ class BoxMaker:
     show: Collection[Detail]
     usual_dtype: str  # of the picture; a box names its dtype only if it differs
     leaves: Mapping[int, TensorRef]  # leaf -> the version used in this picture
+    culprits: Mapping[int, Row]  # node -> what is wrong there
 
     def node(self, node_id: int, rank: int, hidden: int) -> Box:
         """The box of an operation, or of a leaf with its AccumulateGrad; `hidden` neighbours of it are not drawn."""
@@ -39,7 +40,7 @@ class BoxMaker:
         if node.variable is not None:
             return self._leaf(node, node.variable, rank, hidden)
         single = node.outputs[0] if len(node.outputs) == 1 else None
-        rows = list(self._about(node))
+        rows = [*self._culprit(node), *self._about(node)]
         if len(node.outputs) <= 1:
             rows += self._value(single)
             rows += saver_rows(self.now, single) if "saved" in self.show else []
@@ -107,6 +108,7 @@ class BoxMaker:
             title=visible(tensor.name, NAME_WIDTH) or f"%{node.id}",
             note=self._shape(variable),
             rows=(
+                *self._culprit(node),
                 *(border_rows(now, found) if found is not None else ()),
                 *written_rows(now, ref),
                 *self._value(ref),
@@ -126,6 +128,10 @@ class BoxMaker:
             rank=rank,
             node=node.id,
         )
+
+    def _culprit(self, node: NodeRecord) -> list[Row]:
+        """A row that says what is wrong with the node, if anything is."""
+        return [self.culprits[node.id]] if node.id in self.culprits else []
 
     def _about(self, node: NodeRecord) -> list[Row]:
         """Rows about the operation that its title does not cover."""

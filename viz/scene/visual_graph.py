@@ -18,6 +18,7 @@ from viz.planning.open_folds import Group
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker
 from viz.scene.failure import failure_boxes
+from viz.scene.findings import culprit_rows, finding_text
 from viz.scene.fold_boxes import FoldBoxMaker
 from viz.scene.heading import subtitle, title
 from viz.scene.legend import legend
@@ -73,12 +74,13 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
         if "legend" in scene.shown
         else (),
         notes=scene.notes,
+        finding=finding_text(now),
     )
 
 
 def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
     plan, ranks = scene.plan, scene.ranks
-    maker = BoxMaker(now, scene.shown, scene.usual_dtype, scene.leaves)
+    maker = BoxMaker(now, scene.shown, scene.usual_dtype, scene.leaves, culprit_rows(now))
     folds = FoldBoxMaker(now, scene.shown, plan, scene.contents)
     boxes: dict[Key, Box] = {}
     for key in keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from weakref import finalize
 
 from microtape.basics.collector import paused
 from microtape.recording.findings.aliasing import written_through_a_view
@@ -26,10 +27,24 @@ _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
+_known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash
 
 
 def findings(recording: Recording) -> tuple[Finding, ...]:
     """The findings of a recording: errors, then warnings, then notices; of these, those first that explain others."""
+    found = known_findings(recording)
+    if found is None:
+        found = _known[id(recording)] = _find(recording)
+        finalize(recording, _known.pop, id(recording), None).atexit = False
+    return found
+
+
+def known_findings(recording: Recording) -> tuple[Finding, ...] | None:
+    """The findings of a recording if they have been computed, else None."""
+    return _known.get(id(recording))
+
+
+def _find(recording: Recording) -> tuple[Finding, ...]:
     with paused():
         program = Program(recording)
         found = [one for detector in _DETECTORS for one in detector(program)]

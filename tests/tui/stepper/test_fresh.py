@@ -34,7 +34,7 @@ def text(screen):
 async def settled(pilot):
     """Nothing is on its way to the screen any more."""
     screen = pilot.app.screen
-    await until(pilot, lambda: screen.not_finite.moments is not None and not screen.stops.breakpoints.unknown)
+    await until(pilot, lambda: screen.findings.found is not None and not screen.stops.breakpoints.unknown)
     pilot.app.clear_notifications()
     await until(pilot, lambda: not pilot.app._notifications and not screen.query("Toast"))
     await pilot.pause()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import microtape as mt
 from microtape.recording.model.summary import summarize
 from microtape.recording.script.condition import Condition, ExpressionError, Facts
 from tests.support import handmade
@@ -179,29 +178,6 @@ async def test_a_click_on_the_line_of_time_goes_there():
         assert bar(pilot.app) == "step 5 of 5"
         await pilot.click(TimeBar, offset=(9, 0))
         assert bar(pilot.app) == "operation 0 of 3"
-
-
-async def test_the_next_nan():
-    x = mt.tensor([0.0, 0.0], requires_grad=True)
-    recording = mt.record((x * x).sum().sqrt().backward)
-    async with stepper(recording).run_test(size=LARGE) as pilot:
-        await until(pilot, lambda: pilot.app.screen.not_finite.moments is not None)  # found in the background
-        assert "NaN or Inf: !" in shown(pilot.app, "Heading")
-        await pilot.press("exclamation_mark")
-        assert row(pilot.app, 3).startswith("▶")
-        assert "!" in shown(pilot.app, "TimeBar")
-
-
-async def test_each_origin_of_nan_or_infinity_comes_once():
-    x, y = mt.tensor([0.0, 1.0], requires_grad=True), mt.tensor(0.0, requires_grad=True)
-    with mt.record() as recorded:
-        ((x.log() * 2.0).sum() + y.sqrt()).backward()
-    async with stepper(recorded.recording).run_test(size=LARGE) as pilot:
-        await until(pilot, lambda: pilot.app.screen.not_finite.moments is not None)
-        assert shown(pilot.app, "TimeBar").count("!") == 2
-        for expected in ("operation 1 of 5", "step 2 of 7", "operation 1 of 5"):
-            await pilot.press("exclamation_mark")
-            assert bar(pilot.app) == expected
 
 
 # What is watched

@@ -27,7 +27,7 @@ def test_screens(name, snap_compare, tmp_path):
     record_script(EXAMPLES / f"{example}.py", out=str(tmp_path / "run.tape"))
 
     async def settle(pilot):
-        while pilot.app.screen.not_finite.moments is None:  # every number has been looked at
+        while pilot.app.screen.findings.found is None:  # everything has been looked at
             await pilot.pause(0.05)
         await pilot.press(*keys)
         pilot.app.clear_notifications()

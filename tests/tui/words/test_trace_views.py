@@ -7,6 +7,7 @@ import pytest
 
 import tui
 from microtape import save
+from tests.programs.corpus import HERE, record_program
 from tests.support import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
@@ -194,3 +195,23 @@ def test_rows_that_were_looked_for_and_folds(trace):
     assert "▸ line 31 ×20   100 of 100 done" in trace("rnn", "--fold")
     folds = [one for one in trace("rnn", "--fold", "--json")["rows"] if not isinstance(one, int)]
     assert [(one["fold"], len(one["nodes"])) for one in folds] == [("line 31 ×20", 100)]
+
+
+def test_a_trace_begins_with_what_is_wrong(trace):
+    recording = record_program(HERE / "broken" / "attention_share.py")[0]
+    first = trace(recording).splitlines()[1]
+    assert first == "✗ nan          NaN begins at div, attention_share.py:10: 0 / 0 = nan"
+    found = trace(recording, "--json")["findings"]
+    assert [(one["kind"], one["severity"], one["place"]["line"]) for one in found] == [("nan", "error", 10)]
+    assert found[0]["remedy"]
+    assert trace(handmade.diamond(), "--json")["findings"] == []
+
+
+def test_why_says_first_what_is_wrong_with_the_node(trace):
+    recording = record_program(HERE / "broken" / "attention_share.py")[0]
+    origin = trace(recording, "--why", "share").splitlines()
+    assert origin[0].startswith("✗ NaN begins at div")
+    assert any(one.startswith("Remedy: ") for one in origin)
+    carried = trace(recording, "--why", "loss").splitlines()
+    assert carried[0] == "The value of loss (%9) is nan."
+    assert any("It begins here: NaN begins at div" in one for one in carried)

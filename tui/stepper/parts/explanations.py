@@ -1,9 +1,11 @@
-"""Explains a gradient: why it has its value, and all of its numbers."""
+"""Explains what is wrong at a node, and its gradient: why it has its value, and all of its numbers."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from microtape.recording.findings import Finding
+from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.key_declarations import answers, key
 from tui.stepper.parts.movement import Movement
 from tui.stepper.parts.part import Part, Stepper
@@ -18,18 +20,21 @@ from tui.words.why import Subject, subject, subject_or_tensor
 class Explanations(Part[Stepper]):
     """Opens the pages that explain gradients. From them, the user can go to the steps that they name."""
 
-    def __init__(self, stepper: Stepper, movement: Movement) -> None:
+    def __init__(self, stepper: Stepper, movement: Movement, findings: Findings) -> None:
         super().__init__(stepper)
         self._movement = movement
+        self._findings = findings
 
     @key(
         "enter", "why", footer=3,
-        help="why this node has this gradient, or none; {ask('why of')} explains any: W1[0, 3]",
+        help="what is wrong; else why this gradient, or none; {ask('why of')} explains any: W1[0, 3]",
     )  # fmt: skip
     def why(self) -> None:
-        """Explain the current node's gradient."""
+        """Explain the finding of this moment, else the current node's gradient."""
         self.stepper.stop_playing()
-        if self.cursor.focus is not None:
+        if (finding := self._findings.explained) is not None:
+            self._open(self.cursor, finding)
+        elif self.cursor.focus is not None:
             self.why_of("")
 
     @key(
@@ -63,5 +68,11 @@ class Explanations(Part[Stepper]):
         """
         self._open(self.cursor, subject_or_tensor(self.cursor, text))
 
-    def _open(self, cursor: StepCursor, about: Subject | int) -> None:
-        self.open_page(WhyScreen(cursor, about, ascii=self.stepper.ascii), self._movement.go_to_node)
+    def _open(self, cursor: StepCursor, about: Subject | Finding | int) -> None:
+        self.open_page(WhyScreen(cursor, about, self._findings.found or (), ascii=self.stepper.ascii), self._go)
+
+    def _go(self, chosen: Finding | int | None) -> None:
+        if isinstance(chosen, Finding):
+            self._findings.go_to(chosen)
+        else:
+            self._movement.go_to_node(chosen)

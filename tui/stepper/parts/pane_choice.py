@@ -27,7 +27,7 @@ class PaneChoice(Part[Stepper]):
 
     def __init__(self, stepper: Stepper) -> None:
         super().__init__(stepper)
-        self.chosen = NAMES[0]
+        self.chosen = self.kept = NAMES[0]  # `kept` is the one that the user chose
 
     @key("tab", "pane", 1, help="the next pane", footer=6)
     @key("shift+tab", "", -1)
@@ -52,6 +52,11 @@ class PaneChoice(Part[Stepper]):
 
     def choose(self, name: str) -> None:
         """Choose a pane, and mark its tab."""
+        self.kept = name
+        self.show_for_now(name)
+
+    def show_for_now(self, name: str) -> None:
+        """Show a pane that the user did not choose; the next session does not begin with it."""
         self.chosen = name
         self.stepper.query_one(Tabs).chosen = name
         self.show_wanted()

@@ -63,6 +63,7 @@
     for (const [id, part] of Object.entries(stage.arrows)) showArrow(part, moment.arrows[id]);
     for (const [id, part] of Object.entries(stage.rows)) showRow(part, moment.tape[id]);
     $("title").textContent = film.chapters[moment.chapter].title;
+    $("finding").textContent = film.chapters[moment.chapter].finding;
     $("say").textContent = moment.say;
     $("time").value = position;
     $("time").setAttribute("aria-valuetext", moment.say);

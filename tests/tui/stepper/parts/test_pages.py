@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from tests.support import handmade
-from tests.tui.stepper.parts.fakes import FakeStepper
+from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
 from tui.shell.clipboard import MOST
 from tui.stepper.copy_screen import CopyScreen
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
+from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.movement import Movement
 from tui.stepper.parts.newcomer_hints import HINTS, NewcomerHints
@@ -26,8 +27,12 @@ def stepper():
     return stepper
 
 
+def nothing_wrong(stepper):
+    return stepper.add(Findings(stepper, FakeBackground(), None))
+
+
 def test_a_gradient_is_explained_and_the_answer_leads_to_a_step(stepper):
-    explanations = Explanations(stepper, Movement(stepper))
+    explanations = Explanations(stepper, Movement(stepper), nothing_wrong(stepper))
     explanations.why()
     assert isinstance(stepper.page, WhyScreen)
     stepper.close_page(4)
@@ -39,7 +44,7 @@ def test_a_gradient_is_explained_and_the_answer_leads_to_a_step(stepper):
 
 
 def test_an_element_of_an_array_is_explained(stepper):
-    explanations = Explanations(stepper, Movement(stepper))
+    explanations = Explanations(stepper, Movement(stepper), nothing_wrong(stepper))
     explanations.array()
     assert isinstance(stepper.page, ArrayScreen)
     stepper.close_page(())
@@ -48,7 +53,7 @@ def test_an_element_of_an_array_is_explained(stepper):
 
 def test_where_there_are_no_numbers_it_says_so():
     stepper = FakeStepper(handmade.Tape("empty.py", "").recording())
-    Explanations(stepper, Movement(stepper)).array()
+    Explanations(stepper, Movement(stepper), nothing_wrong(stepper)).array()
     assert stepper.notices == ["There are no numbers here yet."]
 
 

@@ -1,0 +1,35 @@
+"""What is wrong, in a picture: a line in the heading, and a row in the culprit's box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microtape.recording.findings import Finding, findings
+from microtape.recording.model.moment import Moment
+from viz.basics.characters import visible
+from viz.basics.graph import LINE_WIDTH, Row
+
+_SIGNS = {"error": "✗", "warning": "!"}
+
+
+def found_in(now: Moment) -> tuple[Finding, ...]:
+    """The errors and warnings in the pass that is drawn. The graph of a tensor, drawn without a recording, has none."""
+    if now.recording.options.get("snapshot"):
+        return ()
+    here = (None, now.timeline.pass_index)
+    return tuple(one for one in findings(now.recording) if one.pass_ in here and one.severity in _SIGNS)
+
+
+def finding_text(now: Moment) -> str:
+    """The first finding: `✗ NaN begins at div, share.py:10: 0 / 0 = nan`; empty if nothing is wrong."""
+    return next((visible(f"{_SIGNS[one.severity]} {one.headline}", LINE_WIDTH) for one in found_in(now)), "")
+
+
+def culprit_rows(now: Moment) -> Mapping[int, Row]:
+    """The row in the box of each node that a finding names."""
+    rows: dict[int, Row] = {}
+    for one in found_in(now):
+        if one.node is not None:
+            kind = "NaN" if one.kind == "nan" else one.kind
+            rows.setdefault(one.node, Row("", f"{_SIGNS[one.severity]} {kind}", "alarm"))
+    return rows

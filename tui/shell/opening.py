@@ -21,6 +21,7 @@ from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.run import ScriptRun, parse_passes, record_script
 from microtape.recording.script.running import RunningScript
 from microtape.recording.script.until import Until
+from microtape.recording.writing.finite_differences import Check
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar, status_line
@@ -34,7 +35,7 @@ class Origin:
     script_args: tuple[str, ...] = ()
     passes: str | None = None
     keep: int | None = None  # the largest number of elements of an array that is kept whole
-    check: bool = False  # by finite differences
+    check: Check | None = None  # which gradients to check by finite differences
     until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
     search: float = 0  # seconds to go on after the first pass; see `record_script`
 
@@ -56,7 +57,7 @@ class Origin:
             tuple(arguments.script_args),
             arguments.passes,
             getattr(arguments, "keep", None),
-            getattr(arguments, "check", False),
+            "all" if getattr(arguments, "check", False) else None,
             arguments.until,
             0 if chooses else search if asked is None else asked,
         )
@@ -87,7 +88,7 @@ class Origin:
             out=out,
             passes=self.passes,
             until=self.until,
-            check="all" if self.check else None,
+            check=self.check,
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,
             started=started,

@@ -10,7 +10,6 @@ Note [One formula for both modes]
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,8 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
+from microtape.ops.shape.reshaping import IdentityBackward
 from microtape.tape.fitting import conjugate, fit_gradient
-from microtape.tape.grad_mode import GradMode, mode
+from microtape.tape.grad_mode import GradMode
+from microtape.tape.grad_mode import mode as current_mode
 from microtape.tape.node import NO_EDGE, AccumulateGrad, Node
 from microtape.tape.operation import Operation, save
 from microtape.tape.packed_tensor import PackedTensor
@@ -36,7 +37,7 @@ from microtape.tape.tangents import (
     without_tangents,
     write_tangent,
 )
-from microtape.tape.tensor_state import TensorState, is_view, new_tensor
+from microtape.tape.tensor_state import INFERENCE, Array, TensorState, is_view, memory_owner, new_tensor
 from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
 from microtape.tape.watch import Watcher, watch
 from microtape.tensors.differentiate import grad
@@ -86,7 +87,7 @@ class _Follower(Watcher):
             sources = [one for one in tensors if one.version is output.version]
             if sources and not any(one is output for one in sources):
                 share_root(output, sources[0])
-        if current.level is None or not mode.forward_ad or all(tangent is None for tangent in tangents):
+        if current.level is None or not current_mode.forward_ad or all(tangent is None for tangent in tangents):
             return
         function_tangents(node, args, tangents, raw, outputs)
         current.level.of_outputs[node] = [tangent_of(one) if isinstance(one, TensorState) else None for one in outputs]
@@ -104,7 +105,7 @@ class _Follower(Watcher):
     def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
         """Give an unpacked saved tensor its tangent again."""
         level = current.level
-        if level is None or not mode.forward_ad:
+        if level is None or not current_mode.forward_ad:
             return
         if item in level.of_packed:
             set_tangent(tensor, level.of_packed[item].of(tensor))
@@ -124,7 +125,7 @@ class _Follower(Watcher):
         if isinstance(node, ViewOperation | MultiViewOperation):
             for output in outputs:
                 share_root(output, operands[0])
-        if not mode.forward_ad:
+        if not current_mode.forward_ad:
             return
         tangents = [tangent_of(one) for one in operands]
         if in_place:
@@ -206,14 +207,15 @@ def _tangents_of_outputs(
     found: Sequence[Any] = [None] * len(wanted)
     if pairs:
         values, directions = zip(*pairs, strict=True)
-        found = grad(values, wanted, directions, create_graph=mode.enabled, allow_unused=True)
+        found = grad(values, wanted, directions, create_graph=current_mode.enabled, allow_unused=True)
     results = iter(found)
     return [None if seed is None else _or_zeros(next(results), seed) for seed in seeds]
 
 
 def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]) -> Operation:
     """A copy of `node` that has saved the values that its formula needs for the operands with tangents."""
-    node = copy.copy(node)
+    node = node.twin()
+    operands = [new_tensor(type(one), one.array) if one.version is INFERENCE else one for one in operands]
     mask = tuple(tangent is not None for tangent in tangents)
     node.next_edges = tuple(_WANTED if wanted else NO_EDGE for wanted in mask)
     node.saved = ()
@@ -258,6 +260,25 @@ def exit_dual_level(*, level: int | None = None) -> None:
     watch.leave(_follower)
 
 
+class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
+    """Switches forward mode on this thread on or off at once; as a context manager, switches back at the end."""
+
+    def __init__(self, mode: bool) -> None:
+        self.before = current_mode.forward_ad
+        current_mode.forward_ad = mode and not current_mode.inference
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        current_mode.forward_ad = self.before
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether operations on this thread pass tangents on, if a level is open."""
+    return current_mode.forward_ad
+
+
 class dual_level:  # noqa: N801 - torch's name
     """A context in which `make_dual` gives tensors tangents, and all results computed from them have tangents too.
 
@@ -272,7 +293,7 @@ class dual_level:  # noqa: N801 - torch's name
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of `tensor` with this tangent, of the same shape; the tangent is not copied.
+    """A view of `tensor` with this tangent, of the same shape, which is copied only if its strides are others.
 
     Raises ValueError if either has a dtype other than floating point or complex; RuntimeError outside of a level, if
     the shapes differ, and if either already has a tangent.
@@ -299,8 +320,24 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     check_size(tensor, tangent)
     dual: Tensor = tensor.view_as(tensor)
-    set_own_tangent(dual, tangent)
+    set_own_tangent(dual, _laid_out_as(tensor, tangent))
     return dual
+
+
+def _laid_out_as(tensor: Tensor, tangent: Tensor) -> Tensor:
+    """The tangent itself if it lies in memory as its tensor does, a copy that does otherwise."""
+    if _layout(tensor.array) == _layout(tangent.array):
+        return tangent
+    copy: Tensor = new_tensor(type(tangent), np.zeros_like(tensor.array, tangent.array.dtype))
+    return copy.copy_(tangent)  # type: ignore[no-any-return]
+
+
+def _layout(array: Array) -> tuple[int, ...]:
+    """The size of the memory that the array lies in, where it begins there, and its strides, all in elements."""
+    owner = memory_owner(array)
+    strides = [stride for size, stride in zip(array.shape, array.strides, strict=True) if size > 1]
+    places = (owner.nbytes, array.ctypes.data - owner.ctypes.data, *strides)
+    return tuple([place // array.itemsize for place in places])
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -309,9 +346,18 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(tensor, None)
     tangent = tangent_of(tensor)
     with without_tangents():
-        primal = tensor.view_as(tensor)
+        primal = view_call(tensor, IdentityBackward)
     set_own_tangent(primal, None)
     return UnpackedDualTensor(primal, tangent)  # type: ignore[arg-type]
 
 
-__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+__all__ = [
+    "UnpackedDualTensor",
+    "_is_fwd_grad_enabled",
+    "_set_fwd_grad_enabled",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]

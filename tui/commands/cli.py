@@ -9,9 +9,12 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from tui.shell import demos
@@ -103,7 +106,7 @@ MARKS = (
     ("--marks",),
     {
         "action": "store_true",
-        "help": "the moments where gradients are accumulated, NaN or infinity appears, or the pass fails",
+        "help": "the moments where gradients accumulate, NaN or infinity begins, --check differs, or the pass fails",
     },
 )
 STOPS = (
@@ -254,7 +257,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    parser, known = _parser()
+    parser, commands, known = _parser()
+    if argv and not argv[0].startswith("-") and argv[0] not in commands:
+        raise CommandError(_not_a_command(argv[0], commands))
     try:
         arguments = parser.parse_args(argv)
         if arguments.version:
@@ -273,6 +278,15 @@ def _run(argv: Sequence[str]) -> int:
     return code
 
 
+def _not_a_command(word: str, commands: Sequence[str]) -> str:
+    """The message for a first argument that is not a command: a file that was given without one, or a slip."""
+    if Path(word).suffix in (".py", ".tape") or os.path.isfile(word):
+        return f"{word} is a file, not a command: to open the stepper on it, run `microtape step {shlex.quote(word)}`"
+    near = get_close_matches(word, commands, 1)
+    hint = f"did you mean `microtape {near[0]}`?" if near else f"the commands are {', '.join(commands)}"
+    return f"there is no command {word!r}: {hint}"
+
+
 def _version() -> int:
     import microtape
 
@@ -287,8 +301,8 @@ class _Parser(argparse.ArgumentParser):
         raise CommandError(f"{message}; see `{self.prog} --help`")
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser; and for each command that takes a FILE, another parser for its options alone."""
+def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.ArgumentParser]]:
+    """The parser; the commands; and for each command that takes a FILE, another parser for its options alone."""
     parser = _Parser(
         "microtape", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -324,6 +338,16 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         (PASS, UNTIL, SEARCH, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
+    no_check = (
+        ("--no-check",),
+        {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
+    )
+    add(
+        "diagnose",
+        "say what is wrong in a script or a recording: the line, the numbers, a remedy",
+        (PASS, UNTIL, SEARCH, CHECK, no_check, KEEP, JSON, ASCII),
+        "FILE",
+    )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
     trace = (*views, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
     add(
@@ -357,4 +381,4 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     learn = add("learn", "open the course, or run one of its commands (see below)", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="see below; without it, the course opens in full screen")
     learn.epilog = f"{LEARN}\n\n{CODES}"
-    return parser, known
+    return parser, list(subparsers.choices), known

@@ -100,9 +100,16 @@ class Origin:
 
 
 def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:
-    """The recording, and the exit code that the command returns if it succeeds.
+    """The recording, and the exit code that the command returns if it succeeds; see `open_run`."""
+    recording, ended = open_run(origin, quiet=quiet)
+    return recording, ended.exit_code if ended is not None else Exit.OK
 
-    With `quiet`, the script's output goes to standard error, because standard output is for our data.
+
+def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) -> tuple[Recording, ScriptRun | None]:
+    """The recording, and how the script ended of which it was made; None for a `.tape` file.
+
+    With `quiet`, the script's output goes to standard error, because standard output is for our data. Without
+    `tell_failure`, the message that the script failed is left out, because the caller tells it.
 
     Raises:
         CommandError: there is no recording to show; the message says why.
@@ -113,18 +120,19 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
                 args = " ".join(origin.script_args)
                 raise CommandError(f"{origin.file} is a recording, so it takes no arguments (given: {args})")
             with status_line(f"loading {origin.file} ...   Ctrl-C stops"):
-                return load_all(origin.file), Exit.OK
+                return load_all(origin.file), None
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
             redirected = _stdout_to_stderr() if quiet else contextlib.nullcontext()
             with recording_line(origin), redirected, search_bar(origin) as progress:
                 ended = origin.record(out, progress=progress)
-            report_end(ended)
+            if tell_failure or ended.recording is None or ended.exit_code != Exit.SCRIPT_FAILED:
+                report_end(ended)
             with status_line("loading the recording ...   Ctrl-C stops"):
                 recording = load_all(out)
-            if origin.check:
+            if origin.check == "all":
                 say(check_summary(recording))
-            return recording, ended.exit_code
+            return recording, ended
     except RecordingError as error:
         raise CommandError(str(error)) from None
 

@@ -75,6 +75,12 @@ class MicrotapeApp(App[None]):
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="search the commands", id="--command-palette"))
 
+    def action_help_quit(self) -> None:
+        """Say which key quits, for a user who presses Ctrl+C: the one that the footer names, else Textual's own."""
+        shown = [one.binding for one in self.active_bindings.values()]
+        quits = next(one for word in ("quit", "Quit") for one in shown if one.description == word)
+        self.notify(f"Ctrl+C does not quit here: {self.get_key_display(quits)} quits.", timeout=4, markup=False)
+
     def search_themes(self) -> None:
         """Open the list of themes."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="the name of a theme"))

@@ -53,6 +53,7 @@ from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.prompt import Prompt
 from tui.widgets.source_pane import SourcePane
+from tui.widgets.tabs import Tabs
 from tui.widgets.tape import TapeView
 from tui.widgets.watch_pane import WatchPane
 
@@ -152,9 +153,7 @@ class StepperScreen(Screen[None]):
                 yield TapeView("tape", ascii=ascii).data_bind(cursor)
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
             with CoveredContainer(id="panes"):
-                tabs = Static(id="tabs")
-                tabs.auto_links = False  # no link style: they look like tabs
-                yield tabs
+                yield Tabs(NAMES, ascii=ascii)
                 for pane in PANES:
                     yield pane(ascii=ascii).data_bind(cursor)
         yield SentencePane(ascii=ascii).data_bind(cursor)
@@ -203,7 +202,7 @@ class StepperScreen(Screen[None]):
         if cursor is None or self._until is not None or cursor != self._opening:
             return
         place = known.places.get(key_of(cursor.recording))
-        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.error is not None
+        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.has_failed
         if place is None or failed or not 0 <= place.pass_index < max(len(cursor.recording.passes), 1):
             return
         there = cursor.to_pass(place.pass_index).to_moment(place.position)

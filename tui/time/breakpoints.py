@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-import numpy as np
-
-from microtape.recording.model.model import BackwardStep, NodeRecord, Summary, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord
 from microtape.recording.script.condition import Condition, Facts
 from microtape.recording.script.until import has_nan
 from tui.time.cursor import StepCursor
@@ -143,27 +141,13 @@ def _facts(timeline: Timeline, node: int, step: BackwardStep | None) -> Facts:
     return Facts.of(recording, node, step, ref)
 
 
-def not_finite(timeline: Timeline) -> tuple[int, ...]:
-    """The moments at which a NaN or an infinity was computed, in forward or backward."""
-    return tuple(_where(timeline, _is_not_finite))
-
-
 def first_nan(timeline: Timeline) -> int | None:
     """The first moment at which a NaN was computed."""
-    return next(_where(timeline, has_nan), None)
-
-
-def _where(timeline: Timeline, test: Callable[[Value | None], bool]) -> Iterator[int]:
     for moment, node, step in _moments(timeline):
         if step is None:
             values = [timeline.recording.value(ref) for ref in timeline.node(node).outputs]
         else:
             values = [one.term for one in step.deliveries]
-        if any(test(value) for value in values):
-            yield moment
-
-
-def _is_not_finite(value: Value | None) -> bool:
-    if isinstance(value, Summary):
-        return bool(value.nans or value.infs)
-    return value is not None and value.dtype.kind in "fc" and not np.isfinite(value).all()
+        if any(map(has_nan, values)):
+            return moment
+    return None

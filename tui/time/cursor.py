@@ -64,7 +64,7 @@ class StepCursor:
     @classmethod
     def on(cls, timeline: Timeline) -> StepCursor:
         """Like `open`, on an existing timeline."""
-        failed = timeline.pass_ is not None and timeline.pass_.error is not None
+        failed = timeline.pass_ is not None and timeline.pass_.has_failed
         return cls(timeline, timeline.last if failed else len(timeline.forward))
 
     @classmethod

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from tui.shell.key_names import KeyNames
+from tui.shell.user_keys import actions_of
 from tui.time.cursor import StepCursor
 from tui.widgets.pane import Pane
 from tui.widgets.role_styles import styled
@@ -86,7 +88,8 @@ class SentencePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `sentence`."""
-        return [styled(sentence(cursor), ascii=self.ascii)]
+        key = KeyNames(actions_of(self.screen), ascii=self.ascii).first("move(1)")
+        return [styled(sentence(cursor, forward_key=key), ascii=self.ascii)]
 
     @property
     def overflows(self) -> bool:

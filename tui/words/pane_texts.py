@@ -36,7 +36,8 @@ class PaneTexts:
         """The current node: its rule, the gradient it received, the tensors it kept, and the gradients it sent."""
         cursor = self.cursor
         if cursor.focus is None:
-            yield line(Span("Which node runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
+            none = "No step of this pass was recorded." if cursor.timeline.rows else "The tape is empty."
+            yield line(Span("The next step is hidden until you answer." if cursor.hides_next else none, "dim"))
             return
         node = cursor.timeline.node(cursor.focus)
         if cursor.step is None:

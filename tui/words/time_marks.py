@@ -1,13 +1,15 @@
-"""The marks of the time bar as text: accumulations, NaN, failure, and the stops of a run."""
+"""The marks of the time bar as text: accumulations, origins of NaN, wrong gradients, failure, the stops of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from tui.shell.spans import Line, Span, line
-from tui.time.breakpoints import Breakpoints, StopKind, not_finite
+from tui.shell.spans import Line, Span, line, plain, sentence_list
+from tui.time.breakpoints import Breakpoints, StopKind
 from tui.time.cursor import StepCursor
+from tui.time.origins import Origin, origins
+from tui.words.differences import wrong_gradients
 from tui.words.sentence import title
 
 MOMENT_WIDTH, NODE_WIDTH = 16, 28  # of the columns
@@ -18,17 +20,20 @@ class Mark(NamedTuple):
 
     moment: int
     node: int
-    what: str  # `accumulates`, `NaN or infinity`, `failed`, `stops`, `changes`
-    about: str  # the error's message, or the text of the breakpoint or watch
+    what: str  # such as `accumulates`, `NaN begins`, `failed`; `stops` and `changes` at the stops of a run
+    about: str  # the numbers, the error's message, or the text of the breakpoint or watch
 
 
 def all_marks(cursor: StepCursor) -> list[Mark]:
-    """The marks of accumulations, NaN, infinity and failure."""
+    """The marks of accumulations, of each origin of NaN and infinity, of gradients found wrong, and of failure."""
     timeline = cursor.timeline
     start = len(timeline.forward)
     found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
              if timeline.node(step.node).variable is not None]  # fmt: skip
-    found += [Mark(moment, _node_at(cursor, moment), "NaN or infinity", "") for moment in not_finite(timeline)]
+    found += [Mark(one.moment, _node_at(cursor, one.moment), f"{one.kind} begins", _spread(cursor, one))
+              for one in origins(timeline)]  # fmt: skip
+    found += [Mark(start + i + 1, step.node, "finite differences differ", plain(wrong).partition(": ")[2])
+              for i, step in enumerate(timeline.steps) for wrong in wrong_gradients(cursor, step)]  # fmt: skip
     error = timeline.pass_.error if timeline.pass_ is not None else None
     if timeline.pass_ is not None and error is not None and timeline.steps:
         what = "failed" if timeline.pass_.has_failed else "cut short"
@@ -71,6 +76,16 @@ def moment_name(cursor: StepCursor, moment: int) -> str:
     """`operation 3` or `step 5`."""
     start = len(cursor.timeline.forward)
     return f"step {moment - start}" if moment > start else f"operation {moment}"
+
+
+def _spread(cursor: StepCursor, origin: Origin) -> str:
+    """`spreads to 4 later results, and to .grad of w`."""
+    nodes = [_node_at(cursor, moment) for moment in origin.reached]
+    leaves = [title(cursor, node) for node in nodes if cursor.timeline.node(node).variable is not None]
+    results = len(nodes) - len(leaves)
+    many = [f"{results:,} later result{'' if results == 1 else 's'}"] if results else []
+    parts = [*many, *([f".grad of {plain(sentence_list(leaves, 4))}"] if leaves else [])]
+    return f"spreads to {', and to '.join(parts)}" if parts else "goes no further"
 
 
 def _node_at(cursor: StepCursor, moment: int) -> int:

@@ -12,6 +12,7 @@ from microtape.recording.findings.program import Program, at, count, headline, j
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, UpdateRecord, Value
 
+_DIVERGED = 100  # a leaf whose norm grew by this factor
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
 
 
@@ -120,8 +121,12 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     passes = [i for i, one in enumerate(program.recording.passes) if one.index < update.passes]
     position = passes[-1] if passes else None
     name = program.tensor_name(update.tensor)
+    assert update.norm is not None
     change, norm = format_number(update.change, 3), format_number(update.norm, 3)
+    later = [one.norm for one in program.updated[update.tensor] if one.passes > update.passes and one.norm is not None]
+    grown = format_number(later[-1], 3) if later and later[-1] > _DIVERGED * update.norm else ""
     text = headline(
+        *([f"{name} diverges at {at(update.place)}: its norm goes from {norm} to {grown}"] if grown else []),
         f"{name} changes by more than its norm at {at(update.place)}: {norm} before, moved by {change}",
         f"A leaf changes by more than its norm at {at(update.place)}: from {norm}, by {change}",
     )
@@ -134,12 +139,11 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     size = program.sizes(step.grad_after) if step is not None else None
     if size is not None:
         lines.append(f"Its gradient's root mean square was {format_number(size.rms, 3)}.")
-    later = [one for one in program.updated[update.tensor] if one.passes > update.passes]
-    if later and later[-1].norm is not None:
-        lines.append(f"{count(len(later), 'update')} later the norm was {format_number(later[-1].norm, 3)}.")
+    if later:
+        lines.append(f"{count(len(later), 'update')} later the norm was {format_number(later[-1], 3)}.")
     remedy = "Lower the learning rate, or clip the gradient; an error in the sign or scale of the loss does this too."
     place = update.place
     return Finding(
-        "large update", "notice", text, tuple(lines), remedy, place, position, step.index if step is not None else None,
+        "large update", "warning" if grown else "notice", text, tuple(lines), remedy, place, position, step.index if step is not None else None,
         program.recording.tensors[update.tensor].node, update.tensor,
     )  # fmt: skip

@@ -138,7 +138,7 @@ def work_out(
     index = index_of_largest(term) if index is None else index
     result = term[index].item()
     numbers = {}
-    for symbol in _used(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
+    for symbol in used_symbols(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
         value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
@@ -149,7 +149,7 @@ def work_out(
 
 
 @lru_cache(maxsize=256)
-def _used(rule: str) -> frozenset[str]:
+def used_symbols(rule: str) -> frozenset[str]:
     """The symbols in a rule that stand for numbers; e is a number itself."""
     return frozenset(SYMBOL.findall(fill_in(rule, {}))) - {"e"}
 

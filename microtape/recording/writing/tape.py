@@ -23,7 +23,7 @@ from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
-from microtape.tape.tensor_state import TensorState, edge_of, requires_grad, version_number
+from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, requires_grad, version_number
 
 
 class Tape:
@@ -323,8 +323,8 @@ class Tape:
         """Note the user's variables that hold the tensors, from the innermost frame outwards."""
         for name, tensor in tensors_in_frames(frame):
             entry = self._by_object.get(id(tensor))
-            if entry is None and tensor in self.borders:
-                entry = self._entry(tensor)
+            if entry is None and (tensor in self.borders or (is_leaf(tensor) and requires_grad(tensor))):
+                entry = self._entry(tensor)  # a leaf that no operation has used may be meant to be used
             elif entry is None and tensor.edge is not None:
                 known = (
                     self._by_edge.get((self.ids.get(tensor.edge[0], -1), tensor.edge[1])) if tensor.edge[0] else None

@@ -44,7 +44,10 @@ async def test_it_opens_where_backward_was_called():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         assert bar(pilot.app) == "step 0 of 5"
         assert row(pilot.app, 4).startswith("▷")
-        assert sentence(pilot.app).startswith("mul computed 30 from %2 and %3, and backward() is called: z")
+        assert sentence(pilot.app) == (
+            "z (%4) = 30. backward() computes ∂z/∂x and ∂z/∂y, through 3 operations. "
+            "→ first visits the last of them: z (%4), with ∂z/∂z = 1."
+        )
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE, (84, 60), (120, 30)])

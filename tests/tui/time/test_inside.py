@@ -31,7 +31,7 @@ async def test_shift_right_goes_through_a_step_moment_by_moment():
         await pilot.press("shift+right")
         assert "unpacks the values that forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
         await pilot.press("shift+right")
-        assert "applies its rule ∂z/∂x = y, ∂z/∂y = x and gets 15 and 10. Nothing is sent yet." in sentence(pilot.app)
+        assert "applies its rule ∂%2/∂x = y, ∂%2/∂y = x and gets 15 and 10. Nothing is sent yet." in sentence(pilot.app)
         assert row(pilot.app, 0).endswith("6 (1/2)")
         await pilot.press("shift+right")
         assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It has all its terms: it is ready.")

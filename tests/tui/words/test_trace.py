@@ -25,7 +25,7 @@ STEP_3 = """\
       4 ●─╯ mul  z    %2, %3   scalar 30    1
 
 ── Step 3 of 5  ·  %2 mul  ·  diamond.py:5  ·  x * y ───────────────────────────
-  %2 mul received 5; its rule ∂z/∂x = y, ∂z/∂y = x sends 15 to x and 10 to y.
+  %2 mul received 5; its rule ∂%2/∂x = y, ∂%2/∂y = x sends 15 to x and 10 to y.
   Gradients of values used more than once add up: x has 6 + 15 = 21 and y has 6
   + 10 = 16. Next: y, because leaves go first.
   %2 MulBackward0   x · y   sequence nr 2

@@ -1,4 +1,4 @@
-"""NaN and infinity: finds the moments that compute them, and a key that leads there."""
+"""NaN and infinity: finds the moments where they begin, and a key that leads there."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from weakref import WeakKeyDictionary
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
-from tui.time.breakpoints import not_finite
 from tui.time.cursor import StepCursor
+from tui.time.origins import origins
 from tui.time.timeline import Timeline
 
 
 class NotFinite(Part[Stepper]):
-    """The moments that compute a NaN or an infinity, found in the background."""
+    """The moments where NaN or infinity begins, found in the background."""
 
     def __init__(self, stepper: Stepper, background: Background) -> None:
         super().__init__(stepper)
@@ -36,7 +36,7 @@ class NotFinite(Part[Stepper]):
             self.stepper.set_timer(PAUSE, lambda: self._background.start(self._look, new.timeline))
 
     def _look(self, timeline: Timeline) -> None:
-        self.stepper.call_later(self._found, timeline, not_finite(timeline))
+        self.stepper.call_later(self._found, timeline, tuple(one.moment for one in origins(timeline)))
 
     def _found(self, timeline: Timeline, moments: tuple[int, ...]) -> None:
         self._known[timeline] = moments
@@ -49,15 +49,17 @@ class NotFinite(Part[Stepper]):
 
     @key(
         "exclamation_mark",
-        "to the first or next NaN or infinity",
-        help="to the first NaN or infinity; again: to the next",
+        "to where NaN or infinity begins",
+        help="to the first moment where NaN or infinity begins; again: to the next one",
     )
     def next_nan(self) -> None:
-        """Go to the first moment that computes NaN or infinity; from there to the next one, wrapping at the end."""
+        """Go to the first moment where NaN or infinity begins; from there to the next one, wrapping at the end."""
         if self.moments is None:
             self.say("The search for NaN and infinity is still running.", 3)
         elif not self.moments:
             self.say("There is no NaN or infinity in this pass.", 3)
+        elif self.cursor is self._here and len(self.moments) == 1:
+            self.say("No other NaN or infinity begins in this pass.", 3)
         else:
             position = self.cursor.position if self.cursor is self._here else -1
             later = (moment for moment in self.moments if moment > position)

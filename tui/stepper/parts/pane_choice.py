@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.widgets import Static
-
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
+from tui.widgets.tabs import Tabs
 
 NAMES = tuple(pane.NAME for pane in PANES)
 SHOW = f"show a pane: {', '.join(NAMES)}"
-CHOSEN, OTHER = "b on $accent-muted", "$text-muted"  # tabs
 
 
 def _key_each(method: Callable[..., None]) -> Callable[..., None]:
@@ -54,11 +52,7 @@ class PaneChoice(Part[Stepper]):
     def choose(self, name: str) -> None:
         """Choose a pane, and mark its tab."""
         self.chosen = name
-        tabs = "  ".join(
-            f"[@click=screen.show_pane('{one}')][{CHOSEN if one == name else OTHER}] {i} {one} [/][/]"
-            for i, one in enumerate(NAMES, 1)
-        )
-        self.stepper.query_one("#tabs", Static).update(tabs, layout=False)
+        self.stepper.query_one(Tabs).chosen = name
         self.show_wanted()
 
     def show_wanted(self) -> None:

@@ -12,8 +12,8 @@ def made(recording):
 
 
 def with_nan():
-    x = mt.tensor([0.0, 0.0], requires_grad=True)
-    return mt.record((x * x).sum().sqrt().backward)
+    x, y = mt.tensor([0.0, 0.0], requires_grad=True), mt.tensor(0.0, requires_grad=True)
+    return mt.record(((x * x).sum().sqrt() + y.log()).backward)
 
 
 def test_it_looks_after_the_first_paint_and_warns():
@@ -43,6 +43,22 @@ def test_from_elsewhere_the_first_one_comes_first():
     stepper.cursor = stepper.cursor.move(-1).move(1)
     part.next_nan()
     assert stepper.cursor.position == part.moments[0]
+
+
+def test_the_only_origin_is_said_to_be_the_only_one():
+    x = mt.tensor([0.0, 0.0], requires_grad=True)
+    stepper, part = made(mt.record((x * x).sum().sqrt().backward))
+    stepper.timers[0].callback()
+    part.next_nan()
+    there = stepper.cursor
+    assert (len(part.moments), stepper.notices) == (1, [])
+    part.next_nan()
+    assert stepper.notices == ["No other NaN or infinity begins in this pass."]
+    assert stepper.cursor is there
+    stepper.cursor = there.move(-1)
+    part.next_nan()
+    assert stepper.cursor.position == there.position
+    assert len(stepper.notices) == 1
 
 
 def test_where_all_is_finite_it_says_so():

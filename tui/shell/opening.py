@@ -35,7 +35,7 @@ class Origin:
     script_args: tuple[str, ...] = ()
     passes: str | None = None
     keep: int | None = None  # the largest number of elements of an array that is kept whole
-    check: Check | None = None  # by finite differences
+    check: Check | None = None  # which gradients to check by finite differences
     until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
     search: float = 0  # seconds to go on after the first pass; see `record_script`
 

@@ -13,14 +13,13 @@ import importlib
 import importlib.machinery
 import json
 import os
-import signal
 import sys
 import threading
 import types
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
+from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import save
 from microtape.recording.findings import findings
@@ -182,7 +181,7 @@ class ScriptRecorder:
             exec(code, main.__dict__)
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
-        """Write the recording if it has anything to show: a pass, an error or a fault after some operations, a finding."""
+        """Write the recording if it shows anything: a pass, a finding, an error or a fault after some operations."""
         recording = self.recorder.recording
         self.report["faults"] = list(self.recorder.faults.lines)
         ended = recording.error is not None or self.report["faults"]
@@ -194,7 +193,7 @@ class ScriptRecorder:
             options={"args": sys.argv[1:], "passes": self.request.passes, "until": self.request.until},
         )
         try:
-            with _uninterrupted():
+            with uninterrupted():
                 save(
                     recording,
                     self.request.out,
@@ -290,16 +289,3 @@ def _end_stopped(script: ScriptRecorder, stop: BaseException) -> None:
     script.write_report("stopped", None)
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         exit_at_once()  # those threads would never end by themselves
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C while the recording is being written."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

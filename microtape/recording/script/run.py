@@ -155,6 +155,8 @@ def record_script(
         ended = _result(name, out, status, report, passes, looked_for)
         if report is not None and report["search"] is not None:
             ended = ended._replace(search=SearchResult(report["search"], report["passes"]))
+            if hidden_output is not None and report["search"] == "failed" and report["error"] == "EOFError":
+                ended = _asked_for_input(name, ended.recording, report["passes"])
     return _with_faults(ended, report["faults"] if report is not None else [])
 
 
@@ -292,6 +294,12 @@ def _ended_in_search(script: str, out: str, status: int, search: SearchResult) -
     return ScriptRun(
         out, status, f"{script} ended its process with status {status}: {kept}" if status else None, search
     )
+
+
+def _asked_for_input(script: str, recording: str | None, passes: int) -> ScriptRun:
+    """The script failed because it goes on without input: that is not its fault."""
+    message = f"{script} asked for input, of which there is none in the background: give it with --search 0"
+    return ScriptRun(recording, 0, message, SearchResult("finished", passes))
 
 
 def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:

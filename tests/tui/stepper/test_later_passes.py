@@ -71,6 +71,14 @@ async def test_a_failure_arrives_while_the_first_pass_is_shown_and_the_place_is_
     assert run.ended.exit_code == 1
 
 
+async def test_a_failure_between_two_passes_arrives_as_well(program):
+    program.write_text(PROGRAM.replace("        w.grad = None\n", "        assert number < 2, 'no data'\n"))
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            Path("go on").touch()
+            await until(pilot, lambda: "The program failed after pass 1: AssertionError: no data" in notices(pilot.app))
+
+
 async def test_what_the_program_prints_has_a_page_that_follows_it(program):
     with running(program) as run:
         async with opened(run).run_test(size=LARGE) as pilot:

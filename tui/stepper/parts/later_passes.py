@@ -88,11 +88,11 @@ class LaterPasses(Part[Stepper]):
         if end is None:
             return
         recording = self.cursor.recording
-        if end.why in ("found", "failed") and end.passes > 1:
+        if end.why in ("found", "failed") and (found is not None or end.passes > 1):
             self.say(f"{_news(recording)} {self.stepper.key('next_nan')} goes there.", 15, severity="warning")
         elif end.why == "time over":
             self.say(f"Nothing was found in the {end.passes - 1:,} passes after the first.", 5)
-        elif end.why == "killed" and run.ended is not None and run.ended.message:
+        elif end.why in ("killed", "finished") and run.ended is not None and run.ended.message:
             self.say(run.ended.message, 5)
 
     def _show(self, doing: str) -> None:

@@ -203,6 +203,21 @@ def test_the_first_pass_is_there_while_the_script_goes_on(tmp_path: Path, monkey
     assert printed() == ""
 
 
+def test_a_script_that_asks_for_input_in_the_background_is_not_blamed(search: Search) -> None:
+    text = """\
+        import microtape as mt
+        (mt.tensor(1.0, requires_grad=True) * 2).backward()
+        input()
+    """
+    ended, _ = search(text, hidden_output="hidden")
+    assert (ended.exit_code, ended.search) == (0, ("finished", 1))
+    assert ended.message is not None
+    assert ended.message.startswith("train.py asked for input")
+    ended, recording = search(text)
+    assert (ended.exit_code, ended.search) == (1, ("failed", 1))
+    assert recording.error is not None
+
+
 def test_a_search_ends_at_the_end_of_a_pass_with_finally_blocks(search: Search) -> None:
     ended, recording = search(
         """\

@@ -8,13 +8,13 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from microtape.recording.findings import Finding, Severity
+from microtape.recording.findings import Finding
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.model.source import expression
+from tui.words.findings import sign
 
 IN_FULL = 3  # findings that are told with their explanation
 IN_A_LINE = 8  # further findings
-SIGNS: dict[Severity, tuple[str, str]] = {"error": ("✗", "x"), "warning": ("!", "!"), "notice": ("·", "-")}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Diagnosis:
     def _headline(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
         where = _at(finding.place)
         told = finding.headline if not where or where in finding.headline else f"{where}: {finding.headline}"
-        yield from _wrapped(f"{SIGNS[finding.severity][ascii]} {told}", width, "", "  ")
+        yield from _wrapped(f"{sign(finding, ascii=ascii)} {told}", width, "", "  ")
 
     def as_json(self) -> dict[str, Any]:
         """The findings as JSON."""

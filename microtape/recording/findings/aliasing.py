@@ -57,9 +57,9 @@ def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
     )
     lines = (
         f"{expression(program.recording, view.place)} at {at(view.place)} shares the memory of {whole.name}.",
-        f"The write at {at(node.place)} therefore changes {whole.name} too, and {at(later.place)} uses the changed numbers.",
+        f"The write at {at(node.place)} changes {whole.name} too, and {at(later.place)} uses what it changed.",
     )
-    remedy = f"If {whole.name} should keep its numbers, write into a copy: {target} = {target}.clone(), or compute a new tensor."
+    remedy = f"If {whole.name} should keep its numbers, write into a copy: {target} = {target}.clone()."
     return _finding(program, node, text, lines, remedy, later.place, "notice")
 
 
@@ -137,9 +137,9 @@ def _view_named(program: Program, name: str, whole: int, before: int) -> NodeRec
     """The operation that made the view that the program calls so."""
     for number in reversed(program.view_makers.get(whole, ())):
         node = program.node(number)
-        if number < before and node.place is not None:
-            if targets(program.recording.sources.get(node.place.file, "")).get(node.place[1:5]) == name:
-                return node
+        place = node.place
+        if number < before and place and targets(program.recording.sources.get(place.file, "")).get(place[1:5]) == name:
+            return node
     return None
 
 

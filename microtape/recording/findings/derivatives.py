@@ -44,7 +44,8 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         f"{function} is wrong: finite differences contradict it at {at(place)}",
     )
     lines = [
-        f"{node.op} at {at(node.place)}: the gradient for {element} is {sent}; running forward at nearby points gives {expected}."
+        f"{node.op} at {at(node.place)}: the gradient for {element} is {sent}; running forward at nearby points gives "
+        f"{expected}."
     ]
     if (ratio := _ratio(first)) is not None:
         lines.append(f"At every element that was checked it is {ratio} times what it should be.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.freed import freed
@@ -63,7 +64,8 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     )
     others = tuple((role, place) for role, place in (("saved", saved), ("modified", modified)) if place is not None)
     return Finding(
-        "overwritten", "error", text, tuple(lines), remedy, modified or node.place, position, step.index, node.id, tensor, others
+        "overwritten", "error", text, tuple(lines), remedy, modified or node.place, position, step.index, node.id,
+        tensor, others,
     )  # fmt: skip
 
 
@@ -95,14 +97,13 @@ def _wrong_return(program: Program, position: int, step: BackwardStep, error: Er
     lines = [f"{message}."]
     operands = [program.operand_name(one) for one in node.operands]
     if operands:
-        lines.append(
-            f"Its forward took {count(len(operands), 'argument')}: {join(operands)}; backward returns one gradient for each."
-        )
+        took = f"Its forward took {count(len(operands), 'argument')}: {join(operands)}"
+        lines.append(f"{took}; backward returns one gradient for each.")
     problem = _short_problem(error.message)
     text = headline(f"{node.op}.backward returned {problem}: {at(place)}", f"{node.op}.backward: {message}")
     remedy = (
-        "Return one gradient for each argument of forward, in their order, with the argument's shape; None for arguments "
-        "that need none."
+        "Return one gradient for each argument of forward, in their order, with the argument's shape; None for "
+        "arguments that need none."
     )
     return Finding(
         "wrong return", "error", text, tuple(lines), remedy, place, position, step.index, node.id, None, others
@@ -168,10 +169,17 @@ def hook_at(program: Program, hook: str) -> Place | None:
             if isinstance(one, ast.FunctionDef) and one.name == name:
                 returns = [each for each in ast.walk(one) if isinstance(each, ast.Return)]
                 found.append(place_in(file, returns[-1] if returns else one, hook))
-            elif name == "<lambda>" and isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
-                if "hook" in one.func.attr and any(isinstance(each, ast.Lambda) for each in one.args):
-                    found.append(place_in(file, one, hook))
+            elif name == "<lambda>" and _registers_a_lambda(one):
+                found.append(place_in(file, one, hook))
     return found[0] if len(found) == 1 else None
+
+
+def _registers_a_lambda(tree: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether this is `x.register_hook(lambda g: ...)`, or the like."""
+    match tree:
+        case ast.Call(func=ast.Attribute(attr=attr), args=args):
+            return "hook" in attr and any(isinstance(one, ast.Lambda) for one in args)
+    return False
 
 
 def _raised(program: Program, position: int, step: BackwardStep | None, error: ErrorRecord) -> Finding:
@@ -193,7 +201,7 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
     lines = [f"{error.type}: {message}."]
     if node is not None:
         lines.append(
-            f"Backward had taken {count(step.index if step else 0, 'step')}; it was at {program.name(node.id)} ({node.op})."
+            f"This was step {step.index + 1 if step else 1} of backward, at {program.name(node.id)} ({node.op})."
         )
     remedy = "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
     return Finding(

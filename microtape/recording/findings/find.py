@@ -23,8 +23,8 @@ from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, never_reset, zero_gradients, written_through_a_view,
-    unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
+    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, never_reset, zero_gradients,
+    written_through_a_view, unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

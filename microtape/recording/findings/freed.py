@@ -42,12 +42,12 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             f"{what} at {at(place)} carries a freed graph into pass {pass_.index + 1}",
         )
         lines.append(
-            f"At {at(place)}, {program.expression(user.place) or user.op} uses {what}, which was computed before that backward: so "
-            f"{pass_.kind}() at {at(pass_.place)} goes back into its graph."
+            f"At {at(place)}, {program.expression(user.place) or user.op} uses {what}, which was computed before that "
+            f"backward: so {pass_.kind}() at {at(pass_.place)} goes back into its graph."
         )
         remedy = (
-            f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), or "
-            "call backward once for all of it."
+            f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), "
+            "or call backward once for all of it."
         )
         tensor = program.tensor_of(program.node(old))
     elif earlier is not None and {root.node for root in earlier.roots} == {root.node for root in pass_.roots}:
@@ -68,8 +68,8 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         )
         lines.append(f"{pass_.kind}() at {at(pass_.place)} needs it again.")
         remedy = (
-            "Add the losses and call backward once, or pass retain_graph=True to the first backward; if the second should not "
-            f"reach that part, detach {name}."
+            "Add the losses and call backward once, or pass retain_graph=True to the first backward; if the second "
+            f"should not reach that part, detach {name}."
         )
     return Finding(
         "freed", "error", text, tuple(lines), remedy, place, position, step.index, node.id, tensor, others_kept
@@ -94,9 +94,10 @@ def _carried(program: Program, pass_: Pass, earlier: Pass, failed: int) -> tuple
         if number < earlier.tape or program.node(number).variable is not None:
             continue
         for edge in program.node(number).edges:
-            if edge.node is not None and edge.node < earlier.tape and program.node(edge.node).variable is None:
-                if _leads_to(program, edge.node, failed):
-                    return number, edge.node
+            old = edge.node
+            is_old = old is not None and old < earlier.tape and program.node(old).variable is None
+            if old is not None and is_old and _leads_to(program, old, failed):
+                return number, old
     return None
 
 

@@ -247,8 +247,9 @@ class _PassSearch:
         return Finding(
             kind, "error", text, tuple(lines),
             against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index)),
-            node.place or self._first_use(node.id), self.position, origin.step.index if origin.step is not None else None,
-            node.id, self.program.tensor_of(node), spread=tuple(spread),
+            node.place or self._first_use(node.id), self.position,
+            origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
+            spread=tuple(spread),
         )  # fmt: skip
 
     def _first_use(self, node: int) -> Place | None:
@@ -284,13 +285,13 @@ class _PassSearch:
         known = self.program.values(node)
         numbers = {symbol: element(known.get(symbol), value.shape, index) for symbol in symbols(node)}
         right = parse_formula(node.formula).result.partition(" = ")[2].split(" = ")[0]
-        operands = [
-            f"{indexed(self.program.operand_name(one), _index_in(ref_value, value.shape, index))} = {format_number(number)}"
-            for one in node.operands
-            if one.ref is not None
-            and (ref_value := self.recording.value(one.ref)) is not None
-            and (number := element(ref_value, value.shape, index)) is not None
-        ]
+        operands = []
+        for one in node.operands:
+            given = self.recording.value(one.ref)
+            number = element(given, value.shape, index)
+            if given is not None and number is not None:
+                name = indexed(self.program.operand_name(one), _index_in(given, value.shape, index))
+                operands.append(f"{name} = {format_number(number)}")
         lines = (
             [f"{indexed(self.program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
         )

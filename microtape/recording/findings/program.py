@@ -151,7 +151,7 @@ class Program:
             return False
         lines = self.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.end_line]
         names = self.recording.tensors[tensor].names
-        named = [name for name in re.findall(r"([\w.\[\]]+?)\.grad\b", " ".join(lines))]
+        named = re.findall(r"([\w.\[\]]+?)\.grad\b", " ".join(lines))
         known = {name for one in self.recording.tensors for name in one.names}
         return any(name in names or name not in known for name in named) or not named
 

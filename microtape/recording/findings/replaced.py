@@ -12,7 +12,7 @@ from microtape.recording.model.source import expression, targets
 
 
 def replaced_leaves(program: Program) -> Iterator[Finding]:
-    """One finding for each line that replaces leaves, such as `w = w - lr * w.grad` or `w = rand(3, requires_grad=True) / 9`."""
+    """One finding for each line that replaces leaves, such as `w = w - lr * w.grad`."""
     told: set[Place] = set()
     for leaf in program.leaves:
         position = next((i for i, steps in enumerate(program.steps) if leaf.node in steps), None)

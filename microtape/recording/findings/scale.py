@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from microtape.recording.findings.finding import Finding, FindingKind
@@ -13,6 +14,9 @@ from microtape.recording.model.model import BackwardStep, Pass
 
 FEWEST = 4  # layers or time steps
 VANISHED, EXPLODED = 1e-5, 1e4  # the factor from the first to the last
+
+
+_VERBS = {"vanishing": "vanishes", "exploding": "explodes"}
 
 
 class _Station(NamedTuple):
@@ -65,7 +69,7 @@ def _way(program: Program, pass_: Pass) -> list[_Station]:
 
 
 def _repeated(program: Program, way: Sequence[_Station]) -> Iterator[list[_Station]]:
-    """The stations of the expression, else of the operation, that occurs most often, if its gradients steadily change."""
+    """The stations of the expression, else of the operation, that occurs most often, if they change steadily."""
     by_place: dict[tuple[str, int], list[_Station]] = {}  # a place by its id, because hashing it takes long
     by_op: dict[str, list[_Station]] = {}
     for one in way:
@@ -77,7 +81,7 @@ def _repeated(program: Program, way: Sequence[_Station]) -> Iterator[list[_Stati
     stations = next((one for one in several if len(one) >= FEWEST), None)
     if stations is None:
         return
-    changes = [math.log(b.rms / a.rms) for a, b in zip(stations, stations[1:], strict=False)]
+    changes = [math.log(b.rms / a.rms) for a, b in pairwise(stations)]
     total = sum(changes)
     largest = max(changes, key=lambda change: change if total > 0 else -change)
     if abs(largest) < 0.75 * abs(total) or len(stations) > 4 * FEWEST:  # not one single jump
@@ -95,11 +99,11 @@ def _finding(program: Program, position: int, way: list[_Station], kind: Finding
     end = program.node(last.step.node)
     sizes = f"{format_number(first.rms, 2)} to {format_number(last.rms, 2)}"
     text = headline(
-        f"The gradient {'vanishes' if kind == 'vanishing' else 'explodes'}: {sizes} over {len(way)} × {op}, {at(end.place)}",
+        f"The gradient {_VERBS[kind]}: {sizes} over {len(way)} × {op}, {at(end.place)}",
     )
     rate = math.exp(total / (len(way) - 1))
     lines = (
-        f"Its root mean square goes from {sizes} over {len(way)} {what} ({op}): on average ×{format_number(rate, 2)} each.",
+        f"Its root mean square goes from {sizes} over {len(way)} {what}, ×{format_number(rate, 2)} each on average.",
         f"Half of that is behind %{node.id} at {at(node.place)} (number {half + 1} of {len(way)}).",
     )
     remedy = (

@@ -144,6 +144,7 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     remedy = "Lower the learning rate, or clip the gradient; an error in the sign or scale of the loss does this too."
     place = update.place
     return Finding(
-        "large update", "warning" if grown else "notice", text, tuple(lines), remedy, place, position, step.index if step is not None else None,
+        "large update", "warning" if grown else "notice", text, tuple(lines), remedy, place, position,
+        step.index if step is not None else None,
         program.recording.tensors[update.tensor].node, update.tensor,
     )  # fmt: skip

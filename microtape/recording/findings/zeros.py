@@ -131,8 +131,8 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     if op in _DEAD:
         lines = [f"All of {name} lies where {op} is flat{extent}."]
         remedy = (
-            "Change what comes in: a smaller learning rate, another initial weight or bias, or an operation that is flat "
-            "nowhere, such as leaky_relu."
+            "Change what comes in: a smaller learning rate, another initial weight or bias, or an operation that is "
+            "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
     if op in _SATURATED:

@@ -35,6 +35,7 @@ from microtape.tape.watch import Watcher, watch
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 _FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
 _GOES_ON = "the program went on after the passes that are kept; --pass all records it to its end"
+_NOTICED = "the program went on; of the passes up to {number}, the first and the last are kept"
 _SEARCHED = "the program was stopped at pass {number}; of the passes before it, the first and the last are kept"
 _WHY = {"finished": "finished", "exited": "finished", "raised": "failed", "interrupted": "failed"}
 _MOST_KEPT = 16  # passes of one graph, while looking for a pass
@@ -136,19 +137,28 @@ class ScriptRecorder:
         """End the recording if something was found in this pass; else forget the pass before it."""
         if not self.recorder.passes:
             return  # it could not be recorded
-        last, segments = self.recorder.passes[-1], self.recorder.segments
-        if last.has_failed or search.finds(self.recorder.recording):
+        last = self.recorder.passes[-1]
+        recording = self.recorder.recording
+        if last.has_failed or search.finds(recording):
             self.report["search"] = "found"
             self.save(() if last.has_failed else (_SEARCHED.format(number=last.index + 1),))
+        elif search.finds_a_notice(recording):
+            self.save((_NOTICED.format(number=last.index + 1),))  # kept unless something worse is found
+            self.forget_earlier()
+            return
         elif (over := search.over(self.recorder.count)) is not None:
             self.report["search"] = over
         else:
-            if self.shares_no_graph():
-                self.recorder.begin_segment()
-                del segments[1:-2]  # the first stays, and this one for the next
+            self.forget_earlier()
             return
         self.complete = True
         self.end(failed=last.has_failed)
+
+    def forget_earlier(self) -> None:
+        """Forget all passes but the first and the last one, unless a later one may share its graph."""
+        if self.shares_no_graph():
+            self.recorder.begin_segment()
+            del self.recorder.segments[1:-2]
 
     def end(self, *, failed: bool) -> None:
         """Stop the script, after its recording was saved, unless a failed pass is about to end it."""

@@ -23,6 +23,8 @@ class Search:
         known = _serious(first)
         self.found_an_error = any(one.severity == "error" for one in known)
         self._known = {_identity(one, first) for one in known}
+        self._known_notices = {_identity(one, first) for one in findings(first)}
+        self._has_a_notice = False
         self._over = monotonic() + seconds
         self._told = 0.0
         self._folder = folder
@@ -31,6 +33,13 @@ class Search:
     def finds(self, recording: Recording) -> bool:
         """Whether something is wrong in this recording that was not wrong in the first pass."""
         return any(_identity(one, recording) not in self._known for one in _serious(recording))
+
+    def finds_a_notice(self, recording: Recording) -> bool:
+        """Whether this is the first recording with a notice that the first pass did not have."""
+        if self._has_a_notice:
+            return False
+        self._has_a_notice = any(_identity(one, recording) not in self._known_notices for one in findings(recording))
+        return self._has_a_notice
 
     def over(self, passes: int) -> SearchEnd | None:
         """Why the search ends now, after so many passes; None if it goes on."""

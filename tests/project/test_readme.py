@@ -16,7 +16,7 @@ from tests.support.pages import (
     last_line,
     prose,
 )
-from tui.commands.cli import _parser
+from tui.commands.cli import _parser, main
 from tui.shell.exits import MEANING, Exit
 from tui.shell.key_names import key_name
 from tui.stepper.stepper import KEYS
@@ -29,6 +29,17 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check_program(program, tmp_path)
+
+
+def test_the_diagnosis_is_what_the_command_prints(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    section = README.partition("## Find what is wrong")[2]
+    (tmp_path / "train.py").write_text(blocks(section, "python")[0])
+    command, _, printed = blocks(section, "console")[0].partition("\n")
+    assert command == "$ microtape diagnose train.py"
+    assert main(["diagnose", "train.py"]) == Exit.FOUND
+    assert capfd.readouterr().out.strip() == printed.strip()
 
 
 def test_the_first_two_commands_set_up_everything_by_themselves():

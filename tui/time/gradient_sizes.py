@@ -83,4 +83,5 @@ def _sizes(batch: list[npt.NDArray[np.generic]]) -> npt.NDArray[np.float64]:
         numbers = np.abs(np.concatenate(batch)).astype(np.float64)
         largest = np.maximum.reduceat(numbers, starts)
         squares = (numbers / np.repeat(np.where(largest > 0, largest, 1.0), lengths)) ** 2
-        return np.sqrt(np.add.reduceat(squares, starts) / lengths) * largest
+        found: npt.NDArray[np.float64] = np.sqrt(np.add.reduceat(squares, starts) / lengths) * largest
+        return found

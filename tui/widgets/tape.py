@@ -65,7 +65,7 @@ class TapeView(LineView, can_focus=True):
         & > .tape--value { color: $text-secondary; }
         & > .tape--gradient { color: $text-accent; text-style: bold; }
         & > .tape--size { color: $text-accent; }
-        & > .tape--alarm { color: $text-error; text-style: bold reverse; }
+        & > .tape--alarm { color: $text-error; text-style: bold; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {

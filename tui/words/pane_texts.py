@@ -16,7 +16,8 @@ from microtape.recording.model.model import (
     TensorRef,
     Value,
 )
-from tui.shell.spans import Line, Role, Span, line, sentence_list
+from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
+from tui.time.breakpoints import is_not_finite
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.time.source import expression
 from tui.words.differences import check_lines
@@ -65,19 +66,21 @@ class PaneTexts:
         yield from self._operation(node)
 
     def _heading(self, node: NodeRecord) -> Iterator[Line]:
-        """The node's number and names, then its line and expression, and PyTorch's name for it."""
+        """The node's number and names, its line and expression; its rule; and PyTorch's name where it fits."""
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
         begin = line(Span(f"%{node.id}", "strong"), Span(f" {names}" if names else "", "name"))
         if node.place is not None:
             begin = line(*begin, Span(f"  {PurePath(node.place.file).name}:{node.place.line}", "strong"))
         text = expression(self.cursor.recording, node.place) or filled_formula(self.cursor, node)
-        kind = Span(f"   {node.name}", "leaf" if node.kind == "accumulate" else "dim")
-        room = self.width - sum(len(span.text) for span in (*begin, kind)) - 2
-        if text and room < len(text):
+        room = self.width - len(plain(begin)) - len("  ")
+        if len(text) > room:
             text = f"{text[: max(room, SHORTEST) - 1].rstrip()}…"
-        yield line(*begin, Span(f"  {text}" if text else "", "op"), kind)
+        kind = Span(f"   {node.name}", "leaf" if node.kind == "accumulate" else "dim")
+        fits = len(text) + len(kind.text) <= room or not node.formula
+        yield line(*begin, Span(f"  {text}" if text else "", "op"), kind if fits else "")
         if formula := formula_of(node):
-            yield line(self._label("rule"), Span("   ".join(p for p in formula.split("  ") if p), "op"))
+            rule = Span("   ".join(p for p in formula.split("  ") if p), "op")
+            yield line(self._label("rule"), rule, "" if fits else kind)
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """A node before backward: its operands, its result, and the tensors it keeps."""
@@ -252,9 +255,10 @@ class PaneTexts:
 
     def _leaf_values(self, tensors: Sequence[int], names: int) -> list[str]:
         """The values of the leaves, equally long; empty if there is no room for them beside the gradients."""
-        cursor, room = self.cursor, min((self.width - names - 36) // 2, LISTED)
+        cursor, room = self.cursor, min((self.width - names - 24) // 2, LISTED)
         known = [cursor.recording.value(cursor.timeline.leaf_ref.get(tensor)) for tensor in tensors]
-        texts = ["" if value is None else f" = {format_value(value, room)}" for value in known]
+        written = ["" if value is None else format_value(value, room) for value in known]
+        texts = [f" = {text}" if text and not text.endswith("…") else "" for text in written]
         longest = max(map(len, texts), default=0)
         return [text.ljust(longest) if room >= SHORT else "" for text in texts]
 
@@ -262,7 +266,7 @@ class PaneTexts:
         pass_ = self.cursor.timeline.pass_
         returned = status.captured and pass_ is not None and pass_.kind == "grad"
         value = status.total if returned and status.state == "complete" else None if returned else status.grad
-        room = max((self.width - len(name) - len(own) - 34) // (1 if own else 2), 12)
+        room = max(self.width - len(name) - len(own) - 24 if own else (self.width - len(name) - 34) // 2, 12)
         terms = f"{status.expected} {'term' if status.expected == 1 else 'terms'}"
         words: dict[str, tuple[str, Role]] = {
             "no part": ("takes no part in this pass", "dim"),
@@ -323,6 +327,7 @@ class PaneTexts:
         """A value; with `listed`, few numbers are all listed, even if the line becomes longer than `width`."""
         if value is None:
             return Span("None" if role == "gradient" else "not kept", "dim")
+        role = "bad" if is_not_finite(value) else role
         return Span(format_value(value, max(width, LISTED if listed and math.prod(value.shape) <= FEW else 12)), role)
 
     def _sum(self, before: Value | None, term: Value | None, total: Value | None, width: int) -> Line:

@@ -165,19 +165,20 @@ class PaneTexts:
         """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""
         found = worked_rule(self.cursor, step, one.output)
         width = max((self.width - LABEL - 30) // 3, SUMMED // 2)
+        term = self._value(one.term, 2 * width, listed=True)
         if found is None or one.term is None:
-            return () if one.before is not None else line(self._value(one.term, 2 * width))
+            return () if one.before is not None else line(term)
         rule = line(Span(found.text, "op"), " = ")
         if not found.numbers:
-            return line(*rule, self._value(one.term, 2 * width))
+            return line(*rule, term)
         if not one.term.shape and found.numbers == format_value(one.term, 20):
-            return line(*rule, self._value(one.term, 2 * width))
+            return line(*rule, term)
         if found.result is None or not found.index:
-            return line(*rule, Span(found.numbers, "value"), " = ", self._value(one.term, 2 * width))
+            return line(*rule, Span(found.numbers, "value"), " = ", term)
         element = Span(f"  ({index_text(found.index)}: {found.numbers} = {format_number(found.result)})", "dim")
         if found.numbers == format_number(found.result):
-            return line(*rule, self._value(one.term, 2 * width))
-        return line(*rule, self._value(one.term, 2 * width), element)
+            return line(*rule, term)
+        return line(*rule, term, element)
 
     def _accumulated(self, step: BackwardStep) -> Iterator[Line]:
         grad = line(Span(".grad", "leaf"), "  ")

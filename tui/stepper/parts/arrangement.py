@@ -80,7 +80,8 @@ class Arrangement(Part[Stepper]):
         needs = {"tape": tape_needs, "boxes": graph_needs, "both": tape_needs + graph_needs}[self.view]
         used = min(room, needs)
         self.stepper.query_one("#left").styles.height = "1fr" if wide else used
-        tape.styles.max_height = max(int(SHARE * room), room - graph_needs) if self.view == "both" else None
+        least = min(graph_needs, GRAPH_AT_LEAST) if self.chosen is None else graph_needs
+        tape.styles.max_height = max(int(SHARE * room), room - least) if self.view == "both" else None
         self._show_two_panes(size, main if wide else main - used, frame)
         leaves = len(cursor.timeline.collectors)
         self.stepper.query_one(LeavesPane).styles.max_height = leaves + FRAME + WRAPPED

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.available import available
-from benchmarks.checks import CHECKS, Check, Finding
+from benchmarks.checks import CHECKS, Check, Figure
 from benchmarks.engines import Engine
 from benchmarks.measure import OURS, DifferentError, Result, keep_freed_memory, run_workload
 from benchmarks.stepper import stepper
@@ -47,18 +47,18 @@ def main() -> int:
     rounds = options.rounds or (3 if options.quick else 21)
     keep_freed_memory()
     try:
-        results, findings = measure(wanted, engines, options.quick, rounds)
+        results, figures = measure(wanted, engines, options.quick, rounds)
     except DifferentError as error:
         print(error, file=sys.stderr)
         return 1
     missed = [f"{one.workload.title}, to {peer}" for one in results for peer in one.missed]
-    missed += [one.what for one in findings if one.missed]
+    missed += [one.what for one in figures if one.missed]
     print(f"\n{len(missed)} targets missed" + "".join(f"\n  {one}" for one in missed))
     output = options.output or (None if options.only or options.quick else Path("BENCHMARKS.md"))
     if output is not None:
         drawing = output.with_suffix(".svg")
         output.write_text(
-            report.markdown(results, findings, engines, missing, drawing.name, rounds, options.quick), encoding="utf-8"
+            report.markdown(results, figures, engines, missing, drawing.name, rounds, options.quick), encoding="utf-8"
         )
         drawing.write_text(report.picture(results), encoding="utf-8")
         print(f"wrote {output} and {drawing}")
@@ -67,9 +67,9 @@ def main() -> int:
 
 def measure(
     wanted: list[str], engines: dict[str, Engine], quick: bool, rounds: int
-) -> tuple[list[Result], list[Finding]]:
+) -> tuple[list[Result], list[Figure]]:
     """Run the workloads and checks named in `wanted`, and print each result at once."""
-    results, findings = [], []
+    results, figures = [], []
     for workload in WORKLOADS:
         if workload.name in wanted:
             long = workload.operations >= 100_000
@@ -81,18 +81,18 @@ def measure(
                 print(f"  without {peer}: {why}")
     for name, check in EVERY_CHECK.items():
         if name in wanted:
-            for finding in attempted(name, check(engines, quick)):
-                findings.append(finding)
-                print(report.finding_table([finding])[-1].strip("| "), flush=True)
-    return results, findings
+            for figure in attempted(name, check(engines, quick)):
+                figures.append(figure)
+                print(report.figure_table([figure])[-1].strip("| "), flush=True)
+    return results, figures
 
 
-def attempted(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a check, up to its failure if it fails, so that the other checks still run."""
+def attempted(name: str, figures: Iterator[Figure]) -> Iterator[Figure]:
+    """The figures of a check, up to its failure if it fails, so that the other checks still run."""
     try:
-        yield from findings
+        yield from figures
     except (RuntimeError, OSError) as error:
-        yield Finding(name, None, note=f"failed: {str(error).splitlines()[0]}")
+        yield Figure(name, None, note=f"failed: {str(error).splitlines()[0]}")
 
 
 if __name__ == "__main__":

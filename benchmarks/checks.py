@@ -1,4 +1,4 @@
-"""Measurements other than the ratios of workloads: recording, memory, imports, growth. Each check yields findings."""
+"""Measurements other than the ratios of workloads: recording, memory, imports, growth. Each check yields figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from benchmarks.workloads import FOUR, SAMPLES, SCALAR_MLP_SIZE, SMALL_MLP, Work
 
 
 @dataclass(frozen=True)
-class Finding:
+class Figure:
     """A measured number and its target, an upper limit."""
 
     what: str
@@ -39,7 +39,7 @@ class Finding:
         return self.value is not None and self.target is not None and round(self.value, 3) > self.target
 
 
-Check = Callable[[dict[str, Engine], bool], Iterator[Finding]]
+Check = Callable[[dict[str, Engine], bool], Iterator[Figure]]
 """A check: takes the engines, and whether to measure only briefly."""
 
 
@@ -48,7 +48,7 @@ def _median_ratio(ours: Callable[[], Any], other: Callable[[], Any], rounds: int
     return ratios(interleaved({OURS: ours, "other": other}, rounds, 0.05), OURS)["other"].median
 
 
-def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """The cost of `record()`, of a large recording, and of saving and loading it."""
     import microtape
 
@@ -58,27 +58,33 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         with microtape.record():
             run()
 
-    yield Finding("MLP 64-128-10 under record()", _median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
+    yield Figure("MLP 64-128-10 under record()", _median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
 
     samples = SAMPLES[0] * 12, SAMPLES[1] * 12
     large = engines[OURS].prepare(Workload("large", "", scalar_mlp, scalars(SCALAR_MLP_SIZE), samples))
+    from microtape.recording.findings import findings
+
     start = process_time()
     with microtape.record() as recorder:
         large()
     result = recorder.recording if hasattr(recorder, "recording") else recorder
-    yield Finding(f"recording a pass of {len(result.nodes):,} nodes", process_time() - start, "s", 1.5)
+    recorded_in = process_time() - start
+    yield Figure(f"recording a pass of {len(result.nodes):,} nodes", recorded_in, "s", 1.5)
+    start = process_time()
+    findings(result)
+    yield Figure("its findings", (process_time() - start) / recorded_in, "× recording it", 0.1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.tape"
         start = process_time()
         microtape.save(result, path)
-        yield Finding("saving it", process_time() - start, "s")
-        yield Finding("the file", path.stat().st_size / 1e6, "MB", 20)
+        yield Figure("saving it", process_time() - start, "s")
+        yield Figure("the file", path.stat().st_size / 1e6, "MB", 20)
         start = process_time()
         microtape.load(path)
-        yield Finding("loading it", process_time() - start, "s", 1)
+        yield Figure("loading it", process_time() - start, "s", 1)
 
 
-def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """`import microtape` after numpy in fresh processes, from compiled files as in an installation."""
     program = "import numpy; from time import process_time as t; s = t(); import microtape; print(t() - s)"
     with tempfile.TemporaryDirectory() as cache:
@@ -87,10 +93,10 @@ def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         command = partial(subprocess.check_output, [sys.executable, "-c", program], env=variables)
         command()  # this one compiles
         times = [float(command()) for _ in range(5 if quick else 21)]
-    yield Finding("`import microtape` beyond numpy's import", 1e3 * float(np.median(times)), "ms", 20)
+    yield Figure("`import microtape` beyond numpy's import", 1e3 * float(np.median(times)), "ms", 20)
 
 
-def source_lines(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def source_lines(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """The cost of keeping an operation's source line: times only the statements of `attach` that do so."""
     from microtape.basics.call_site import LIBRARY_FILES
     from microtape.tape.node import Node
@@ -104,7 +110,7 @@ def source_lines(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             node.code = code
             node.instruction = frame.f_lasti
 
-    yield Finding("keeping the source line, an operation", 1e6 * _cost_above_a_call(kept), "µs", 0.1)
+    yield Figure("keeping the source line, an operation", 1e6 * _cost_above_a_call(kept), "µs", 0.1)
 
 
 def _best(function: Callable[[], Any], count: int, times: int) -> float:
@@ -127,7 +133,7 @@ def _cost_above_a_call(function: Callable[[], Any]) -> float:
     return max(0.0, _best(function, 20_000, 15) - _best(nothing, 20_000, 15))  # a negative difference is noise
 
 
-def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """The share of a pass spent on checking for observers: the number of checks times the cost of one."""
     from microtape.tape.watch import watch
 
@@ -153,7 +159,7 @@ def watching(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             raise AssertionError
 
     share = asked * _cost_above_a_call(ask) / _best(run, 100, 9)
-    yield Finding(f"checking for observers, {asked} times in the MLP", 100 * share, "%", 2)
+    yield Figure(f"checking for observers, {asked} times in the MLP", 100 * share, "%", 2)
 
 
 def _chain_of(torch: Any, count: int) -> Any:
@@ -165,7 +171,7 @@ def _chain_of(torch: Any, count: int) -> Any:
     return y
 
 
-def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """Bytes per node while the graph lives, and the share left after dropping it with the collector off."""
     import microtape
 
@@ -185,15 +191,15 @@ def memory(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
             tracemalloc.stop()
             gc.enable()
         each.append(held / count)
-    yield Finding("memory per node, with its source line and its result", each[-1], "bytes", 560)
-    yield Finding(f"the same, {sizes[-1]:,} nodes over 1,000", each[-1] / each[1], "×", 1.1)
-    yield Finding("memory that stays after `del` without the collector", 100 * left / held, "%", 1)
+    yield Figure("memory per node, with its source line and its result", each[-1], "bytes", 560)
+    yield Figure(f"the same, {sizes[-1]:,} nodes over 1,000", each[-1] / each[1], "×", 1.1)
+    yield Figure("memory that stays after `del` without the collector", 100 * left / held, "%", 1)
 
 
-def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """Time per node in graphs of several shapes, large over small: 1 if time is proportional to the graph's size.
 
-    The cyclic collector is off, since its passes over all living objects are Python's work; the last finding has it on,
+    The cyclic collector is off, since its passes over all living objects are Python's work; the last figure has it on,
     for comparison.
     """
     import microtape as mt
@@ -243,14 +249,14 @@ def growth(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
     }.items():
         gc.disable()
         try:
-            yield Finding(f"time per node, {large:,} over {small:,}: {what}", grown(build), "×", 2)
+            yield Figure(f"time per node, {large:,} over {small:,}: {what}", grown(build), "×", 2)
         finally:
             gc.enable()
             gc.collect()
-    yield Finding("a chain again, with the cyclic collector on", grown(chain), "×")
+    yield Figure("a chain again, with the cyclic collector on", grown(chain), "×")
 
 
-def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """gradcheck and jacobian of 1,000 inputs, compared with torch."""
     x = np.random.default_rng(0).uniform(-1, 1, 100 if quick else 1000)
     for what, where, name in (("gradcheck", "autograd", "gradcheck"), ("jacobian", "autograd.functional", "jacobian")):
@@ -268,9 +274,9 @@ def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
                 runs[engine] = partial(getattr(home, name), lambda a: a * a.tanh(), leaf)
         if len(runs) < 2:
             missing = "torch" if OURS in runs else OURS
-            yield Finding(title, None, "× torch", 3, f"{missing} is missing, or has no {name}")
+            yield Figure(title, None, "× torch", 3, f"{missing} is missing, or has no {name}")
             continue
-        yield Finding(title, _median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
+        yield Figure(title, _median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
 
 
 CHECKS: dict[str, Check] = {

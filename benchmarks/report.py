@@ -10,7 +10,7 @@ from math import log2
 from pathlib import Path
 
 from benchmarks.available import ENGINES
-from benchmarks.checks import Finding
+from benchmarks.checks import Figure
 from benchmarks.engines import Engine
 from benchmarks.measure import OURS, Ratio, Result
 
@@ -59,7 +59,7 @@ def _processor() -> str:
 
 def markdown(
     results: Sequence[Result],
-    findings: Sequence[Finding],
+    figures: Sequence[Figure],
     engines: Mapping[str, Engine],
     missing: Mapping[str, str],
     picture: str,
@@ -97,14 +97,14 @@ def markdown(
         "",
         "## Other measurements",
         "",
-        *finding_table(findings),
+        *figure_table(figures),
         "",
         "NB: keeping the source line and checking for observers are timed as their statements alone. The memory per "
         "node is measured on a chain of mul/add on 4 floats, and includes the results. A time per node of 1 × means "
         "that time is proportional to the size of the graph; it is measured with the cyclic collector off, except in "
         "the last of these rows.",
         "",
-        *_missed_lines(results, findings),
+        *_missed_lines(results, figures),
         *WHERE_THE_TIME_GOES.splitlines(),
     ]
     return "\n".join(lines) + "\n"
@@ -135,7 +135,7 @@ gradient.
 """
 
 
-def _missed_lines(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
+def _missed_lines(results: Sequence[Result], figures: Sequence[Figure]) -> list[str]:
     """The targets that are missed, and by how much."""
     lines = [
         f"- {one.workload.title}, to {TITLES.get(peer, peer)}: {_over(one.ratios[peer].median, target)}"
@@ -146,7 +146,7 @@ def _missed_lines(results: Sequence[Result], findings: Sequence[Finding]) -> lis
     ]
     lines += [
         f"- {one.what}: {_over(one.value, one.target)}."
-        for one in findings
+        for one in figures
         if one.missed and one.value is not None and one.target is not None
     ]
     return ["## Missed targets", "", *(lines or ["None."])]
@@ -204,10 +204,10 @@ def duration(seconds: float | None) -> str:
     return f"{seconds * 1e6:.0f} µs"
 
 
-def finding_table(findings: Sequence[Finding]) -> list[str]:
-    """A row for each finding."""
+def figure_table(figures: Sequence[Figure]) -> list[str]:
+    """A row for each figure."""
     rows = [["measurement", "value", "at most"], ["---", "--:", "--:"]]
-    for one in findings:
+    for one in figures:
         value = f"({one.note})" if one.value is None else f"{one.value:.3g} {one.unit}"
         target = "" if one.target is None else f"{one.target:g} {one.unit}"
         rows.append([one.what, f"**{value}**" if one.missed else value, target])

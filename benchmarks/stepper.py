@@ -23,13 +23,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from benchmarks.checks import Finding
+from benchmarks.checks import Figure
 from benchmarks.engines import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 140, 50
 QUIET = 0.08  # seconds without output that end a paint; within a paint, gaps are a few ms
-OPENED = b"is called"  # in the sentence that a stepper shows when it opens
+OPENED = b"visits"  # in the sentence that a stepper shows when it opens
 PATIENCE = 120.0  # seconds to wait for a program that paints nothing
 PROGRAM = """\
 import numpy as np
@@ -118,7 +118,7 @@ class Terminal:
         os.close(self.file)
 
 
-def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
+def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """Opening, stepping and jumping in a recording of 30,000 nodes, at 140×50 with all panes; memory; the demo."""
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(folder)
@@ -131,8 +131,8 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
         try:
             opened = "stepper: first paint of 30,000 nodes, beyond Python and imports"
             first = terminal.opened()
-            yield Finding(opened, first.took - imports.took, "s", 1)
-            yield Finding(f"{opened}, processor time", first.computed - imports.computed, "s", 1)
+            yield Figure(opened, first.took - imports.took, "s", 1)
+            yield Figure(f"{opened}, processor time", first.computed - imports.computed, "s", 1)
             _settle(terminal)
             steps = [terminal.press(key) for key in [b"l"] * (30 if quick else 200) + [b"h"] * 20]
             inside = [terminal.press(INSIDE) for _ in range(10 if quick else 40)]
@@ -143,22 +143,22 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Finding]:
                 stepped, within, over = (
                     sorted(1e3 * paint[kind] for paint in paints) for paints in (steps, inside, folded)
                 )
-                yield Finding(f"stepper: a step, median{name}", statistics.median(stepped), "ms", 10)
-                yield Finding(f"stepper: a step, 95 %{name}", stepped[int(0.95 * len(stepped))], "ms", 16)
-                yield Finding(f"stepper: a move inside a step, 95 %{name}", within[int(0.95 * len(within))], "ms", 16)
-                yield Finding(f"stepper: the slowest step between folds{name}", over[-1], "ms", 50)
+                yield Figure(f"stepper: a step, median{name}", statistics.median(stepped), "ms", 10)
+                yield Figure(f"stepper: a step, 95 %{name}", stepped[int(0.95 * len(stepped))], "ms", 16)
+                yield Figure(f"stepper: a move inside a step, 95 %{name}", within[int(0.95 * len(within))], "ms", 16)
+                yield Figure(f"stepper: the slowest step between folds{name}", over[-1], "ms", 50)
                 slowest = {how: max(1e3 * paint[kind] for paint in paints) for how, paints in jumps.items()}
                 for how, milliseconds in slowest.items():
-                    yield Finding(f"stepper: the slowest jump {how}{name}", milliseconds, "ms", 50)
-                yield Finding(f"stepper: the slowest jump{name}", max(slowest.values()), "ms", 50)
-            yield Finding("stepper: memory", terminal.megabytes, "MB", 200)
+                    yield Figure(f"stepper: the slowest jump {how}{name}", milliseconds, "ms", 50)
+                yield Figure(f"stepper: the slowest jump{name}", max(slowest.values()), "ms", 50)
+            yield Figure("stepper: memory", terminal.megabytes, "MB", 200)
         finally:
             terminal.close()
         terminal = Terminal([sys.executable, "-P", "-c", MICROTAPE, "demo"], environment)
         try:
             first = terminal.opened()
-            yield Finding("`microtape demo`: from command to first paint", first.took, "s", 1)
-            yield Finding("`microtape demo`: from command to first paint, processor time", first.computed, "s", 1)
+            yield Figure("`microtape demo`: from command to first paint", first.took, "s", 1)
+            yield Figure("`microtape demo`: from command to first paint, processor time", first.computed, "s", 1)
         finally:
             terminal.close()
 
@@ -236,5 +236,5 @@ def _run(program: str, environment: Mapping[str, str]) -> Paint:
 
 
 if __name__ == "__main__":
-    for finding in stepper({}, "--quick" in sys.argv):
-        print(f"{finding.what}: {finding.value:.3g} {finding.unit} (target {finding.target})", flush=True)
+    for figure in stepper({}, "--quick" in sys.argv):
+        print(f"{figure.what}: {figure.value:.3g} {figure.unit} (target {figure.target})", flush=True)

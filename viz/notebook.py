@@ -45,7 +45,7 @@ def summary(recording: Recording) -> str:
 
 def _most_interesting(recording: Recording) -> int:
     """The pass that failed, else the first."""
-    return next((number for number, one in enumerate(recording.passes) if one.error is not None), 0)
+    return next((number for number, one in enumerate(recording.passes) if one.has_failed), 0)
 
 
 def _count(number: int, what: str) -> str:

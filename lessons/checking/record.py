@@ -6,7 +6,6 @@ Each recording is made in a child process, without output and with a time limit.
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 import threading
 from dataclasses import replace
@@ -18,6 +17,7 @@ from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import record_script
+from microtape.recording.script.running import RunningScript
 
 SECONDS = 30.0
 _RECORDED_CHECK = Path(__file__).resolve().parent / "recorded_check.py"
@@ -47,8 +47,8 @@ def _record(script: Path, args: list[str], passes: str | None, within: str | Non
     """The recording, or the reason why there is none."""
     timers: list[threading.Timer] = []
 
-    def started(process: subprocess.Popen[bytes]) -> None:
-        timers.append(threading.Timer(SECONDS, process.kill))
+    def started(script: RunningScript) -> None:
+        timers.append(threading.Timer(SECONDS, script.kill))
         timers[0].start()
 
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder, open(os.devnull, "wb") as nowhere:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microtape.basics.dtypes import scalar_name
 from microtape.errors import GradientError
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import AccumulateGrad, Node
@@ -96,17 +95,19 @@ def shared_with_grad(task: GraphTask, node: AccumulateGrad, gradient: Any) -> An
 
 
 def writable(gradient: Any) -> Any:
-    """A gradient that the engine holds as a number, or broadcast to one element, as an array that hooks can write to.
+    """A gradient that the engine holds as a number, or broadcast, as an array that hooks can write to.
 
-    An array that is broadcast to more elements stays as it is: a write to it is an error.
+    An array with repeated elements keeps them: as in torch, only operations such as `zero_` may write to it.
     """
     if isinstance(gradient, list):
         return [writable(each) for each in gradient]
-    if isinstance(gradient, np.generic) or (
-        isinstance(gradient, np.ndarray) and gradient.size == 1 and not gradient.flags.writeable
-    ):
+    if isinstance(gradient, np.generic):
         return np.array(gradient)
-    return gradient
+    if not isinstance(gradient, np.ndarray) or gradient.flags.writeable:
+        return gradient
+    once = gradient[tuple([slice(None if stride else 1) for stride in gradient.strides])].copy()
+    strides = [new if old else 0 for new, old in zip(once.strides, gradient.strides, strict=True)]
+    return np.lib.stride_tricks.as_strided(once, gradient.shape, strides)
 
 
 def _replaced(task: GraphTask, hook: Any, returned: Any, gradients: Sequence[Any]) -> Sequence[Any]:
@@ -134,7 +135,7 @@ def _checked(task: GraphTask, hook: Any, returned: Any, expected: Any) -> Any:
     if returned.array.dtype != expected.dtype:
         raise GradientError(
             f"hook '{_hook_name(hook)}' has changed the type of value "
-            f"(was microtape.{scalar_name(expected.dtype)}Tensor got {type_name(returned.array)})"
+            f"(was {type_name(expected.dtype)} got {type_name(returned.array.dtype)})"
         )
     if returned.array.shape != expected.shape:
         raise GradientError(f"hook '{_hook_name(hook)}' has changed the size of value")

@@ -22,12 +22,16 @@ _RUN = GraphTask.run.__code__
 _EVALUATE = GraphTask.evaluate.__code__, GraphTask.evaluate_leaf.__code__
 
 
-def running_tasks() -> Iterator[GraphTask]:
-    """The calls of backward that are running on this thread, the innermost first."""
+def running_steps() -> Iterator[tuple[GraphTask, Node | None]]:
+    """The calls of backward that are running on this thread, the innermost first, and the node that each evaluates."""
+    node: Node | None = None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code is _RUN:
-            yield frame.f_locals["self"]
+            yield frame.f_locals["self"], node
+            node = None
+        elif node is None and frame.f_code in _EVALUATE:
+            node = frame.f_locals.get("node")
         frame = calling_frame(frame)
 
 
@@ -41,7 +45,7 @@ def _current_step() -> tuple[GraphTask, Node | None] | None:
 
 def current_task() -> GraphTask | None:
     """The innermost task that this thread is running; None outside of backward."""
-    return next(running_tasks(), None)
+    return next((task for task, _ in running_steps()), None)
 
 
 def current_node() -> Node | None:

@@ -96,10 +96,11 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
     if recorded:
         _place_on_tape(node, raw, frame)
     _check_marks(node)
-    outputs = _give_history(node, tensors, raw, recorded)
+    saved = (*node.to_save, *(node.saved_for_forward or ())) if sets_up_context else ()
+    outputs = _give_history(node, tensors, raw, recorded, saved)
     _warn_of_other_writes(node, tensors)
     if recorded:
-        _save(node, tensors, raw, check_inputs=sets_up_context)
+        _save(node, tensors, raw)
         _tell_watcher(node, args, outputs)
     if (watcher := watch.watcher) is not None:
         watcher.called(node, args, raw, outputs)
@@ -157,8 +158,13 @@ def _warn_of_other_writes(node: FunctionNode, tensors: list[Any]) -> None:
             )
 
 
-def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
-    """The outputs that the caller gets, with `node` as the grad_fn of the differentiable ones if `recorded`."""
+def _give_history(
+    node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], recorded: bool, saved: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The outputs that the caller gets, with `node` as the grad_fn of the differentiable ones if `recorded`.
+
+    Raises RuntimeError if an input that is returned as it is was `saved` in setup_context.
+    """
     outputs = list(raw)
     differentiable = 0
     for i, output in enumerate(raw):
@@ -171,6 +177,12 @@ def _give_history(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], 
         else:
             node.without_gradient.add(i)
             outputs[i] = _plain_output(output, is_input, is_dirty)
+        if is_input and not is_dirty and is_view(outputs[i]) and _contains(saved, output):
+            raise RuntimeError(
+                "An input that has been returned as-is as output is being saved for backward. This is not supported if "
+                "you override setup_context. You should return and save a view of the input instead, e.g. with "
+                "x.view_as(x) or setup ctx inside the forward function itself."
+            )
         if not (is_input and is_dirty) and is_view(outputs[i]):
             view = outputs[i].meta.view
             view.origin, view.made = "function", node.call_site
@@ -232,25 +244,19 @@ def _view_as_itself(tensor: Any) -> Any:
     return view
 
 
-def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...], *, check_inputs: bool) -> None:
+def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...]) -> None:
     """Save the tensors that were passed to `save_for_backward`; see Note [Saved tensors]."""
     kept: list[Any] = []
     sources = []
     for tensor in node.to_save:
         source = next((i for i, other in enumerate(tensors) if other is tensor), -1)
         output_nr = next((i for i, output in reversed(list(enumerate(raw))) if output is tensor), None)
-        if tensor is None or output_nr is None:
-            kept.append(tensor)
-        elif source >= 0 and not _contains(node.dirty, tensor):
-            if check_inputs:
-                raise RuntimeError(
-                    "An input that has been returned as-is as output is being saved for backward. This is not "
-                    "supported if you override setup_context. You should return and save a view of the input instead, "
-                    "e.g. with x.view_as(x) or setup ctx inside the forward function itself."
-                )
+        is_dirty = _contains(node.dirty, tensor)
+        if tensor is None or output_nr is None or (source >= 0 and not is_dirty):
             kept.append(tensor)
         else:
-            kept.append(SavedTensor(tensor, output_nr) if requires_grad(tensor) else tensor)
+            is_own = requires_grad(tensor) and not _contains(node.non_differentiable, tensor)
+            kept.append(SavedTensor(tensor, output_nr) if is_own else tensor)
         sources.append(source)
     node.sources = tuple(sources)
     node.saved_names = tuple(f"saved_tensors[{i}]" for i in range(len(kept)))

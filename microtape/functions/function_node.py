@@ -39,6 +39,16 @@ class Context:
         return getattr(node, name)
 
     @property
+    def materialize_grads(self) -> bool:
+        """Whether backward gets zeros, rather than None, for undefined gradients; see `set_materialize_grads`."""
+        node = vars(self)["_node"]()
+        return bool(node.materialize_grads) if node is not None else True
+
+    @materialize_grads.setter
+    def materialize_grads(self, value: bool) -> None:
+        vars(self)["_node"]().set_materialize_grads(value)
+
+    @property
     def _materialize_non_diff_grads(self) -> bool:
         """Whether backward gets zeros, rather than None, for outputs that are not differentiable."""
         return bool(vars(self).get("materialize_non_diff_grads", True))

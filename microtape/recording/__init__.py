@@ -5,6 +5,7 @@ model/     what a recording is
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array
+  measure             the sizes of many arrays at once
   formatting          numbers, shapes and arrays as short text
   formula             a node's formula and its numbers;  arithmetic: evaluates formulas;  source: the user's lines
 
@@ -14,6 +15,7 @@ findings/  what is wrong in a recorded program
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
   faults              keeps the recorder's own faults from the program
+  segment             a part of the program that can be forgotten;  joining, renumbering: one recording of several
   open_pass           the pass that is running
   tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
   tape_order          the order of nodes that were recorded before the recorder watched
@@ -31,7 +33,9 @@ file/      the `.tape` file
   integrity           checks that every id and position in a loaded recording is in range
 
 script/    records a script in a child process
-  run                 starts the child and reports how the script ended;  child: the process itself
+  run                 starts the child and reports how the script ended;  running: waits for it, stops it
+  child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
+  search              looks for the first pass in which something is found
   until               finds the pass where something happens;  condition: `grad.max() > 10`
 """
 

@@ -66,7 +66,7 @@ class inference_mode(GradMode):  # noqa: N801 - torch's name
     def __enter__(self) -> None:
         self.outside.append((mode.inference, mode.forward_ad, mode.enabled))
         _set_inference(self.mode)
-        mode.forward_ad = mode.forward_ad and not self.mode
+        mode.forward_ad = not self.mode
         super().__enter__()
 
     def __exit__(self, *error: Any) -> None:

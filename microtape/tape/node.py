@@ -24,7 +24,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -134,6 +134,11 @@ class Node:
             return self.shape[output_nr], self.dtype[output_nr]
         return self.shape, self.dtype
 
+    def saved_a_result(self, index: int) -> bool:
+        """Whether the saved tensor number `index` is an operand that had a grad_fn when it was saved."""
+        source = self.sources[index]
+        return source >= 0 and not isinstance(self.next_nodes[source], AccumulateGrad | None)
+
     @property
     def output_count(self) -> int:
         """How many outputs the operation has."""
@@ -218,6 +223,18 @@ class Node:
             raise OverflowError("can't convert negative int to unsigned")
         self.sequence_nr = number
         Node.renumbered = True
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+    def twin(self) -> Self:
+        """A node of the same kind with the same attributes, in no graph."""
+        other = object.__new__(type(self))
+        names = [name for cls in type(self).__mro__ for name in vars(cls).get("__slots__", ())]
+        for name in (*names, *getattr(self, "__dict__", ())):
+            if name != "__weakref__" and hasattr(self, name):
+                setattr(other, name, getattr(self, name))
+        return other
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"

@@ -39,13 +39,15 @@ def tell_made(value: Any, tensor: _T) -> _T:
     return tensor
 
 
-def as_operand(value: Any, other: TensorState) -> TensorState:
+def as_operand(value: Any, other: TensorState, method: str = "") -> TensorState:
     """`value` as a tensor operand beside `other`; it may be a tensor, a number or an array.
 
-    Raises TypeError for anything else.
+    Raises TypeError for anything else; the message names the `method` of `other`, if there is one.
     """
     operand = value if isinstance(value, TensorState) else number_operand(value, other)
     if operand is NotImplemented:
+        if method:
+            raise TypeError(f"{method}(): argument 'other' (position 1) must be Tensor, not {type(value).__name__}")
         raise TypeError(f"expected a Tensor, a number or an array beside a Tensor, not {type(value).__name__}")
     return operand
 
@@ -68,6 +70,31 @@ def _as_element(value: Any, dtype: Any) -> Array:
         return np.asarray(value, dtype)
     except OverflowError:
         return np.asarray(value).astype(dtype)
+
+
+_CPP_NAMES = {"int32": "int", "float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
+
+
+def number_as(value: Any, dtype: Any) -> Array:
+    """A Python number as a 0-d array of this dtype. A negative int wraps around in an unsigned dtype, as in torch.
+
+    Raises RuntimeError for a number that the dtype cannot represent, such as 300 or -0.5 for uint8.
+    """
+    dtype = np.dtype(dtype)
+    fits = True
+    if isinstance(value, complex) and dtype.kind in "iuf":
+        fits, value = not value.imag, value.real
+    if dtype.kind in "iu":
+        lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        if isinstance(value, int) and not lowest:
+            lowest = -highest
+        fits = fits and bool(lowest <= value <= highest)  # not if it is NaN
+    elif dtype.kind in "fc" and dtype.itemsize > 2:  # half precision becomes infinite
+        fits = fits and not (np.isfinite(value) and abs(value) > float(np.finfo(dtype).max))
+    if not fits:
+        name = _CPP_NAMES.get(dtype.name, f"{dtype.name}_t" if dtype.kind in "iu" else "c10::Half")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return np.asarray(value).astype(dtype)
 
 
 def promoted(a: Array, b: Array) -> tuple[Array, Array]:

@@ -195,13 +195,16 @@ def compute(node: Operation, tensors: Sequence[TensorState]) -> Array:
         raise refusal(error, *arrays) from None
 
 
+NO_MASKS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "instead."
+)
+
+
 def refusal(error: Exception, *arrays: Array) -> RuntimeError:
     """numpy's error as a RuntimeError; in torch's wording for shapes that do not broadcast and bools subtracted."""
     if "boolean subtract" in str(error):
-        return RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
-        )
+        return RuntimeError(NO_MASKS)
     if len(arrays) == 2:
         a, b = arrays
         ndim = max(a.ndim, b.ndim)

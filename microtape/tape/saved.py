@@ -12,13 +12,12 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from microtape.basics.dtypes import scalar_name
+from microtape.basics.dtypes import DType, scalar_name
 from microtape.errors import DetachedInPlaceError, FreedGraphError, InferenceTensorError, ModifiedInPlaceError
-from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
+from microtape.tape.node import NO_EDGE, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import (
     INFERENCE,
-    Array,
     TensorState,
     Version,
     as_number,
@@ -149,16 +148,12 @@ def check_unchanged(node: Node, index: int) -> None:
     item = node.saved[index]
     if item is None or type(item) is PackedTensor:
         return
-    if type(item) is not SavedTensor and history_of(item) is NO_EDGE and _was_result(node, index):
+    # NB: as in torch, a Function does not notice this
+    detached = type(item) is not SavedTensor and history_of(item) is NO_EDGE and node.saved_a_result(index)
+    if detached and node.kind != "function":
         raise DetachedInPlaceError(DETACHED_MESSAGE, ("saved", node.call_site))
     if version_number(item) != saved_version(node, index):
         raise _modified_error(node, index)
-
-
-def _was_result(node: Node, index: int) -> bool:
-    """Whether the saved tensor is an operand that had a grad_fn then. NB: as in torch, not checked for a Function."""
-    source = node.sources[index]
-    return node.kind != "function" and source >= 0 and not isinstance(node.next_nodes[source], AccumulateGrad | None)
 
 
 def saved_version(node: Node, index: int) -> int:
@@ -172,11 +167,13 @@ def _modified_error(node: Node, index: int) -> ModifiedInPlaceError:
     assert node.saved is not None
     item = node.saved[index]
     computed_by, output_nr = item.edge(node) if type(item) is SavedTensor else history_of(item)
+    if computed_by is None and node.saved_a_result(index):  # detached since: torch names the node that saved it
+        computed_by = node
     hint = EXPLAINED_HINT if any([watcher.explains for watcher in watch.watchers]) else MODIFIED_HINT
     of = "" if computed_by is None else f", which is output {output_nr} of {short_name(computed_by)},"
     return ModifiedInPlaceError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{type_name(item.array)} {list(item.array.shape)}]{of} is at version {version_number(item)}; "
+        f"[{type_name(item.array.dtype)} {list(item.array.shape)}]{of} is at version {version_number(item)}; "
         f"expected version {saved_version(node, index)} instead. {hint}",
         ("saved", node.call_site),
         ("modified", item.version.written),
@@ -191,6 +188,7 @@ def short_name(node: Node) -> str:
     return name + (number if number != "0" else "")
 
 
-def type_name(array: Array) -> str:
+def type_name(dtype: DType) -> str:
     """The type name in torch's messages for tensors of this dtype: `microtape.FloatTensor` for float32."""
-    return f"microtape.{scalar_name(array.dtype)}Tensor"
+    name = scalar_name(dtype)
+    return f"CPU{name}Type" if dtype.kind in "bc" else f"microtape.{name}Tensor"

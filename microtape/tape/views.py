@@ -211,7 +211,8 @@ def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
 def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "") -> View | None:
     """Make `output`, which shares the memory of `x`, a tracked view of x's base; it has no history yet.
 
-    Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own. Returns None if
+    Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own and x's is not
+    inference mode. Returns None if
     `x` is an inference tensor: then `output` is one, too, and no tracked view; see Note [Inference tensors].
     """
     output.version = x.version or ensure_version(x)
@@ -223,7 +224,8 @@ def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, .
     if before is None:
         view = View(x, steps, origin)
     else:
-        view = View(before.base, (*before.steps, *steps), origin or before.origin)
+        inherited = not origin or before.origin == "inference_mode"
+        view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin)
     if view.origin:
         frame = user_frame(sys._getframe(1))
         view.made = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None

@@ -19,7 +19,7 @@ from microtape.ops.shared.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
-from microtape.tape.operands import tell_made
+from microtape.tape.operands import number_as, tell_made
 from microtape.tape.tensor_state import new_tensor
 from microtape.tensors.tensor import Tensor
 
@@ -96,7 +96,20 @@ def _as_numeric_array(data: Any, dtype: Any) -> Any:
         if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], int):
             raise ValueError("Overflow when unpacking long long")
         raise TypeError(f"new(): invalid data type '{type(array.flat[0]).__name__}'")
-    return array if dtype is None else array.astype(dtype, copy=False)
+    if dtype is None:
+        return array
+    if np.dtype(dtype).kind in "iu" and array.size and not isinstance(data, np.ndarray | np.generic):
+        _check_range(array, np.dtype(dtype))
+    return array.astype(dtype, copy=False)
+
+
+def _check_range(array: Any, dtype: Any) -> None:
+    """Raise RuntimeError for numbers that an integer dtype cannot represent. Negative ints wrap around if unsigned."""
+    try:
+        for extreme in (array.min(), array.max()):
+            number_as(extreme.item(), dtype)
+    except RuntimeError:
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow") from None
 
 
 def _tensors_as_arrays(data: Any) -> Any:
@@ -190,7 +203,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    filled = np.full(_checked_size("full", (size,)), value, dtype or dtypes.of_number(value))
+    filled = np.full(_checked_size("full", (size,)), number_as(value, dtype or dtypes.of_number(value)))
     return tell_made(value, _make_leaf(filled, requires_grad, device))
 
 
@@ -271,7 +284,8 @@ def full_like(
     input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor filled with `fill_value`, with the shape, and unless `dtype` is given the dtype, of `input`."""
-    return _make_leaf(np.full_like(input.array, fill_value, dtype=dtype), requires_grad, device)
+    number = number_as(fill_value, dtype or input.array.dtype)
+    return _make_leaf(np.full_like(input.array, number, dtype=dtype), requires_grad, device)
 
 
 def rand(

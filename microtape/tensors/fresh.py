@@ -8,6 +8,7 @@ import numpy as np
 
 from microtape.basics.devices import check_device
 from microtape.ops.shared.arguments import sizes
+from microtape.tape.operands import number_as
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.tensor_state import new_tensor as make
 
@@ -16,7 +17,8 @@ def new_full(
     x: TensorState, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Any:
     """A leaf of the given size, filled with `fill_value`, in x's dtype unless another is given."""
-    return _make_leaf(x, np.full(sizes((size,)), fill_value, dtype or x.array.dtype), device, requires_grad)
+    number = number_as(fill_value, dtype or x.array.dtype)
+    return _make_leaf(x, np.full(sizes((size,)), number), device, requires_grad)
 
 
 def new_zeros(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:

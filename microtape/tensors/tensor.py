@@ -17,7 +17,7 @@ from microtape.tape.grad_mode import mode
 from microtape.tape.in_place import write
 from microtape.tape.inference import is_inference, mark_if_inference
 from microtape.tape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
-from microtape.tape.node import NO_EDGE, Node, RemovableHandle, add_hook
+from microtape.tape.node import NO_EDGE, Node, NodeHooks, RemovableHandle, add_hook
 from microtape.tape.tensor_state import (
     INFERENCE,
     Array,
@@ -373,9 +373,7 @@ class Tensor(Methods):
         """
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        node, output_nr = edge_of(self)
-        hooks = {} if node is None else node.ensure_hooks().tensor.setdefault(output_nr, {})
-        return add_hook(hooks, hook)
+        return add_hook(self._hooks().tensor.setdefault(edge_of(self)[1], {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(self)` after backward has added to this leaf's `.grad`. The hook must return None.
@@ -386,8 +384,17 @@ class Tensor(Methods):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not is_leaf(self):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return add_hook(self._hooks().post_accumulate, hook)
+
+    def _hooks(self) -> NodeHooks:
+        """Where this tensor's hooks are kept; a view that no gradient reaches now keeps them like a leaf."""
         node, _ = edge_of(self)
-        return add_hook({} if node is None else node.ensure_hooks().post_accumulate, hook)
+        if node is not None:
+            return node.ensure_hooks()
+        meta = ensure_meta(self)
+        if meta.hooks is None:
+            meta.hooks = NodeHooks()
+        return meta.hooks
 
     # Conversions to Python and numpy
 

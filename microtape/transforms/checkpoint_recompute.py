@@ -28,6 +28,8 @@ from microtape.random import default_generator
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
+from microtape.tape.tensor_state import TensorState, is_leaf, new_tensor
+from microtape.tape.watch import Watcher, watch
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.checkpoint_debug import OperationLog, differing_operations
 from microtape.transforms.saved_hooks import pack_with_active_hooks, saved_tensors_hooks
@@ -69,19 +71,23 @@ class Recipe:
 class _Inputs(Node):
     """Saves the tensors among a checkpoint's arguments as an operation saves its operands; not part of any graph."""
 
-    __slots__ = ("args", "places", "sources")
+    __slots__ = ("args", "places", "results")
 
     def __init__(self, args: tuple[Any, ...]) -> None:
         super().__init__()
         self.places = [i for i, one in enumerate(args) if isinstance(one, Tensor)]
         self.args = [None if isinstance(one, Tensor) else one for one in args]
         self.saved = tuple(args[i] for i in self.places)
-        self.sources = (-1,) * len(self.saved)
+        self.results = [not is_leaf(one) for one in self.saved]
         keep_versions(self)
         pack_with_active_hooks(self)
         frame = user_frame(sys._getframe(1))
         if frame is not None:
             self.code, self.instruction = frame.f_code, frame.f_lasti
+
+    def saved_a_result(self, index: int) -> bool:
+        """See Node."""
+        return self.results[index]
 
     def again(self) -> list[Any]:
         """The arguments. Raises ModifiedInPlaceError if one has been overwritten since."""
@@ -123,6 +129,7 @@ class CheckpointedCall:
         """Run the function again for this call of backward, and fill the placeholders."""
         args = self.inputs.again()
         run = _Recomputation(self, task)
+        watch.join(run)
         try:
             with (
                 contextlib.suppress(_StopRecomputationError),
@@ -136,9 +143,11 @@ class CheckpointedCall:
             if self.logs is None:
                 raise
             raise CheckpointError(f"{error}{differing_operations(*self.logs)}") from error
+        finally:
+            watch.leave(run)
 
 
-class _Recomputation:
+class _Recomputation(Watcher):
     """One more run of a checkpointed function, for one call of backward."""
 
     def __init__(self, call: CheckpointedCall, task: Any) -> None:
@@ -146,6 +155,14 @@ class _Recomputation:
         self.count = 0
         self.differences: list[str] = []
         self.backward_inside = False
+
+    def writing(self, tensor: TensorState) -> None:
+        """Copy what the function has saved and is about to overwrite. NB: torch's backward uses the new values."""
+        for reference in self.call.placeholders[: self.count]:
+            placeholder = reference()
+            kept = placeholder.values.get(self.task) if placeholder is not None else None
+            if placeholder is not None and kept is not None and kept.version is tensor.version:
+                placeholder.values[self.task] = new_tensor(type(kept), kept.array.copy())
 
     def pack(self, tensor: Any) -> Any:
         """The pack hook: fill the next placeholder if the graph still holds it. This run's graph keeps the tensor."""

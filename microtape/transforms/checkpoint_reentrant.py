@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from microtape.backward.probe import running_tasks
+from microtape.backward.probe import running_steps
 from microtape.basics.call_site import user_stacklevel
 from microtape.functions.function import Function
 from microtape.random import default_generator
@@ -39,7 +39,8 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again on detached inputs, this time recorded, and backward through that recording."""
-        if any(task.capture is not None for task in running_tasks()):
+        # A hook of a captured gradient may go on with a backward of its own, if the pass ends there.
+        if any(task.capture is not None and node in task.to_run for task, node in running_steps()):
             raise RuntimeError(
                 "When use_reentrant=True, microtape.utils.checkpoint is incompatible with .grad() or passing an "
                 "`inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "

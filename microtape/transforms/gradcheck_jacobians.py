@@ -151,8 +151,9 @@ class Problem:
         """
         jacobians = []
         with dual_level():
-            zeros = [np.zeros_like(tensor.array) for tensor in self.wanted]
-            inputs = duals(self.inputs, zeros)
+            inputs = duals(self.inputs, [np.zeros_like(tensor.array) for tensor in self.wanted])
+            given = [unpack_dual(one).tangent for one in inputs if isinstance(one, Tensor)]
+            zeros = [tangent.array for tangent in given if tangent is not None]
             for zero, directions in zip(zeros, tangents, strict=True):
                 rows: list[list[Matrix]] = []
                 for direction in directions:
@@ -184,7 +185,7 @@ class Problem:
 
 
 def duals(inputs: Sequence[Any], tangents: Iterable[Array]) -> list[Any]:
-    """The inputs, those that require grad replaced by dual tensors with these tangents, which are not copied."""
+    """The inputs, those that require grad replaced by dual tensors with these tangents."""
     given = iter(tangents)
     return [
         make_dual(one.detach(), new_tensor(Tensor, next(given)))

@@ -30,12 +30,11 @@ def torch():
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_random_programs_do_what_they_do_on_torch(chunk, torch):
     from tests.parity.random.hunt import check
-    from tests.parity.random.topics import SETTLED
 
     count = -(-(COUNT or 1500) // CHUNKS)
     first = secrets.randbelow(10**12) if COUNT else chunk * count
     for seed in range(first, first + count):
-        if text := check(seed, SETTLED):
+        if text := check(seed):
             pytest.fail(text, pytrace=False)
 
 

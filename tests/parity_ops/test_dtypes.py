@@ -37,7 +37,6 @@ DIFFERENCES = {
         r"u?int.*|bool|complex64",
         r"(max_pool1d|group_norm).*",
     ): "max_pool1d and group_norm refuse the dtypes of max_pool2d and layer_norm, with their messages",
-    (r"uint8", r"fill_ -0.5 .*"): "fill_ writes a float that does not fit modulo 256, torch raises an error",
     (r"uint8", r"topk.*|kthvalue.*"): "topk keeps equal elements in their order, torch's order is not specified",
     (
         r"u?int.*|bool|complex64",

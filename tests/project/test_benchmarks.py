@@ -13,7 +13,7 @@ import microtape as mt
 from benchmarks import __main__ as command
 from benchmarks import report, stepper
 from benchmarks.available import ENGINES
-from benchmarks.checks import Finding
+from benchmarks.checks import Figure
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
 from benchmarks.workloads import WORKLOADS
 
@@ -73,15 +73,15 @@ def result_with(median: float) -> Result:
 def test_a_target_is_missed_only_above_it():
     assert result_with(1.42).missed == []
     assert result_with(1.43).missed == ["numpy"]
-    assert not Finding("x", 8.0, "×", 8).missed
-    assert Finding("x", 8.1, "×", 8).missed
-    assert not Finding("x", None, "×", 8, "not there").missed
+    assert not Figure("x", 8.0, "×", 8).missed
+    assert Figure("x", 8.1, "×", 8).missed
+    assert not Figure("x", None, "×", 8, "not there").missed
 
 
 def test_the_page_shows_ratios_targets_and_what_is_missing():
-    finding = Finding("recording", 9.0, "×", 8)
+    figure = Figure("recording", 9.0, "×", 8)
     engines = {"microtape": ENGINES["microtape"](), "numpy": ENGINES["numpy"]()}
-    page = report.markdown([result_with(1.5)], [finding], engines, {"torch": "not installed"}, "ratios.svg")
+    page = report.markdown([result_with(1.5)], [figure], engines, {"torch": "not installed"}, "ratios.svg")
     assert "| MLP 64-128-10, batch 64, cross-entropy | 200 µs | **1.50** [1.40, 1.60] / 1.42 |" in page
     assert "| recording | **9 ×** | 8 × |" in page
     assert "- torch is missing: not installed." in page
@@ -114,7 +114,7 @@ def test_the_gate_fails_where_a_target_is_missed(ratio, arguments, code, monkeyp
 
 
 def test_the_page_says_by_how_much_a_target_is_missed():
-    page = report.markdown([result_with(1.5)], [Finding("recording", 9.0, "×", 8)], {}, {}, "ratios.svg")
+    page = report.markdown([result_with(1.5)], [Figure("recording", 9.0, "×", 8)], {}, {}, "ratios.svg")
     missed = "1.5, which is 6 % above the target of 1.42"
     assert f"- MLP 64-128-10, batch 64, cross-entropy, to numpy by hand: {missed}." in page
     assert "- recording: 9, which is 12 % above the target of 8." in page
@@ -128,7 +128,7 @@ def test_a_missed_floor_is_shown_with_the_time_of_the_formulas_alone():
 
 def test_a_check_that_fails_keeps_its_findings():
     def check():
-        yield Finding("first", 1.0)
+        yield Figure("first", 1.0)
         raise RuntimeError("nothing came\nfor a long time")
 
     first, broken = command.attempted("stepper", check())

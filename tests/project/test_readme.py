@@ -14,8 +14,14 @@ from tests.support.pages import (
     commands,
     help_of,
     last_line,
+    prose,
 )
+from tui.commands.cli import _parser, main
+from tui.shell.exits import MEANING, Exit
+from tui.shell.key_names import key_name
+from tui.stepper.stepper import KEYS
 
+OF_OTHERS = {"--help"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -23,6 +29,17 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check_program(program, tmp_path)
+
+
+def test_the_diagnosis_is_what_the_command_prints(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    section = README.partition("## Find what is wrong")[2]
+    (tmp_path / "train.py").write_text(blocks(section, "python")[0])
+    command, _, printed = blocks(section, "console")[0].partition("\n")
+    assert command == "$ microtape diagnose train.py"
+    assert main(["diagnose", "train.py"]) == Exit.FOUND
+    assert capfd.readouterr().out.strip() == printed.strip()
 
 
 def test_the_first_two_commands_set_up_everything_by_themselves():
@@ -38,9 +55,35 @@ def test_the_files_and_options_in_its_commands_exist():
         check_command(command)
 
 
-def test_every_command_of_the_table_exists():
-    for command in set(re.findall(r"`microtape ([a-z]+)", README)):
-        help_of(command)
+def test_the_commands_of_the_readme_are_those_of_the_help():
+    _, known, _ = _parser()
+    named = re.findall(r"(`?)microtape ([a-z]+)", README)
+    assert {command for quoted, command in named if quoted} <= set(known) <= {command for _, command in named}
+
+
+def test_every_option_that_the_readme_names_is_one_of_its_commands():
+    _, known, _ = _parser()
+    helps = "".join(help_of(command) for command in known)
+    named = set(re.findall(r"`(?:[^`\n]* )?(--[a-z-]+)", prose(README))) - OF_OTHERS
+    assert {"--pass", "--until", "--check"} <= named
+    assert not [option for option in named if not re.search(rf"{option}\b", helps)]
+
+
+def test_the_help_of_every_command_lists_the_exit_codes_as_the_readme_promises():
+    assert "--help` says more, exit codes included" in " ".join(README.split())
+    _, known, _ = _parser()
+    for command in known:
+        said = help_of(command)
+        assert all(re.search(rf"^  {code.value} +{re.escape(MEANING[code])}$", said, re.MULTILINE) for code in Exit)
+
+
+def test_every_key_of_the_readme_is_bound():
+    _, _, table = README.partition("Keys of the stepper;")
+    table, _, _ = table.partition("For programs that call")
+    named = {key for row in re.findall(r"^\| (.*?) \|", table, re.MULTILINE) for key in re.findall(r"`(.)`", row)}
+    bound = {key_name(key) for one in KEYS for key in one.keys.split(",")}
+    assert len(named) > 10
+    assert named <= bound
 
 
 def test_the_pictures_and_files_that_it_names_exist():

@@ -7,11 +7,14 @@ beforehand, and a bug in the engine cannot hide a bug in the viewer. It is simpl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from microtape.recording.model.model import (
+    CUT_SHORT,
+    FAULT,
     BackwardStep,
     Delivery,
     EdgeRecord,
@@ -352,6 +355,16 @@ def failing() -> Recording:
     )
     tape.backward(loss, "loss.backward()")
     return tape.recording()
+
+
+def cut_short() -> Recording:
+    """A pass that the recorder lost after its second step, by a fault of its own; the program's pass went on."""
+    whole = diamond()
+    note = f"{FAULT} pass 1 from step 3 on"
+    (one,) = whole.passes
+    return replace(
+        whole, passes=(one._replace(steps=one.steps[:2], error=ErrorRecord(CUT_SHORT, note, (), "")),), notes=(note,)
+    )
 
 
 def chain(length: int, width: int = 3) -> Recording:

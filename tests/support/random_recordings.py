@@ -16,6 +16,7 @@ from microtape.recording.model.model import (
     Delivery,
     EdgeRecord,
     ErrorRecord,
+    FreedRecord,
     HookCall,
     NodeRecord,
     Operand,
@@ -142,6 +143,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         scopes=tuple(ScopeRecord(k, draw(TEXT), k - 1 if k else None) for k in range(scope_count)),
         borders=draw(_tuples(borders)),
         freed=draw(_tuples(node_ids)),
+        freed_by=draw(_tuples(st.builds(FreedRecord, node_ids, SMALL, st.none() | PLACES))),
     )
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from tui.shell import demos
@@ -23,6 +26,8 @@ FILE is a .tape file, or a Python script, which is run in its own process and re
 Arguments after a script's name go to the script, except options of the command; all arguments after -- go to it.
 --pass chooses calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first call in
 which a condition holds. Without either option, a script is recorded up to the end of its first backward().
+With --search 60 it goes on for up to 60 seconds, until something is found in a later pass. `step` opens after the first
+pass, and the script goes on for up to 10 seconds meanwhile; --search 0 stops it.
 
 """ + (CODES := "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items()))
 
@@ -50,6 +55,17 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    """A number of seconds, for argparse."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
+
+
 def _range(text: str) -> tuple[int, int]:
     """`0:200`, for argparse."""
     first, _, last = text.partition(":")
@@ -67,6 +83,14 @@ UNTIL = (
         "help": "record up to the first pass with nan, error, or a condition such as 'grad.max() > 10'",
     },
 )
+SEARCH = (
+    ("--search",),
+    {
+        "type": _seconds,
+        "metavar": "SECONDS",
+        "help": "go on after the first pass, up to the first pass in which something is found (step: 10 seconds)",
+    },
+)
 STEP = (
     ("--step",),
     {"type": int, "metavar": "K", "help": "the moment after K steps of backward; 0 is before the first step"},
@@ -82,7 +106,7 @@ MARKS = (
     ("--marks",),
     {
         "action": "store_true",
-        "help": "the moments where gradients are accumulated, NaN or infinity appears, or the pass fails",
+        "help": "the moments where gradients accumulate, NaN or infinity begins, --check differs, or the pass fails",
     },
 )
 STOPS = (
@@ -233,7 +257,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    parser, known = _parser()
+    parser, commands, known = _parser()
+    if argv and not argv[0].startswith("-") and argv[0] not in commands:
+        raise CommandError(_not_a_command(argv[0], commands))
     try:
         arguments = parser.parse_args(argv)
         if arguments.version:
@@ -252,6 +278,15 @@ def _run(argv: Sequence[str]) -> int:
     return code
 
 
+def _not_a_command(word: str, commands: Sequence[str]) -> str:
+    """The message for a first argument that is not a command: a file that was given without one, or a slip."""
+    if Path(word).suffix in (".py", ".tape") or os.path.isfile(word):
+        return f"{word} is a file, not a command: to open the stepper on it, run `microtape step {shlex.quote(word)}`"
+    near = get_close_matches(word, commands, 1)
+    hint = f"did you mean `microtape {near[0]}`?" if near else f"the commands are {', '.join(commands)}"
+    return f"there is no command {word!r}: {hint}"
+
+
 def _version() -> int:
     import microtape
 
@@ -266,8 +301,8 @@ class _Parser(argparse.ArgumentParser):
         raise CommandError(f"{message}; see `{self.prog} --help`")
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser; and for each command that takes a FILE, another parser for its options alone."""
+def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.ArgumentParser]]:
+    """The parser; the commands; and for each command that takes a FILE, another parser for its options alone."""
     parser = _Parser(
         "microtape", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -300,11 +335,21 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        "FILE",
+    )
+    no_check = (
+        ("--no-check",),
+        {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
+    )
+    add(
+        "diagnose",
+        "say what is wrong in a script or a recording: the line, the numbers, a remedy",
+        (PASS, UNTIL, SEARCH, CHECK, no_check, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, PASS, UNTIL, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",
@@ -314,11 +359,11 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     add(
         "record",
         "run a script and write its recording to a file",
-        (out, PASS, UNTIL, CHECK, KEEP),
+        (out, PASS, UNTIL, SEARCH, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, *PICTURE, *FILM)
-    drawn: Options = (picture, STEP, PASS, UNTIL, *DRAW)
+    filmed: Options = (page, PASS, UNTIL, SEARCH, *PICTURE, *FILM)
+    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, *DRAW)
     add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
     add("film", "write a page that plays backward step by step", filmed, "FILE")
     port = (
@@ -327,13 +372,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
     add("serve", "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE")
-    demo = add("demo", "open the stepper on a bundled example", (THEME, ASCII))
     names = demos.names()
-    demo.add_argument(
-        "name", nargs="?", default="mlp", choices=names, metavar="NAME", help=f"{', '.join(names)} (default: mlp)"
-    )
+    demo = add("demo", f"open the stepper on a bundled program: {', '.join(names)}", (THEME, ASCII))
+    demo.description = "open the stepper on a bundled program"
+    demo.add_argument("name", nargs="?", default=names[0], choices=names, metavar="NAME", help="one of those below")
+    demo.epilog = f"NAME is one of\n{demos.described()}\n\n{CODES}"
     add("keys", "list the stepper's keys, in the format of the file that changes them", ())
     learn = add("learn", "open the course, or run one of its commands (see below)", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="see below; without it, the course opens in full screen")
     learn.epilog = f"{LEARN}\n\n{CODES}"
-    return parser, known
+    return parser, list(subparsers.choices), known

@@ -9,14 +9,16 @@ from pathlib import Path
 from microtape.errors import RecordingError
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, say
-from tui.shell.opening import Origin, load_all, report_end
+from tui.shell.opening import Origin, load_all, report_end, search_bar
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     out = arguments.out or f"{Path(arguments.file).stem}.tape"
     try:
-        ended = Origin.asked_for(arguments).record(out)
+        origin = Origin.asked_for(arguments)
+        with search_bar(origin) as progress:
+            ended = origin.record(out, progress=progress)
         report_end(ended)
         recording = load_all(out)
     except RecordingError as error:

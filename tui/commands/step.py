@@ -5,17 +5,23 @@ from __future__ import annotations
 import argparse
 
 from microtape.recording.model.model import Recording
+from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, is_ascii, say
-from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end
+from tui.shell.program_run import ProgramRun, Watched, say_printed
 from tui.shell.terminal import default_theme, has_terminal
+
+SEARCH = 10.0  # seconds that a script goes on after its first pass
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     terminal = has_terminal()
-    origin = Origin.asked_for(arguments)
+    origin = Origin.asked_for(arguments, search=SEARCH if terminal else 0)
     if arguments.watch and origin.is_recording:
         raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")
+    if terminal and origin.search and not origin.is_recording:
+        return _while_it_runs(origin, arguments)
     recording, code = open_origin(origin, quiet=not terminal)
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if not terminal:
@@ -26,7 +32,39 @@ def run(arguments: argparse.Namespace) -> int:
     return _open_stepper(recording, passes, origin, arguments) or code
 
 
-def _open_stepper(recording: Recording, passes: list[int], origin: Origin, arguments: argparse.Namespace) -> int:
+def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
+    """Open the stepper at the end of the first pass, while the script goes on."""
+    run = ProgramRun(origin)
+    with Watched(run):
+        with recording_line(origin):
+            run.wait_for_first()
+        ended = run.ended  # unless the script goes on
+        if run.first is None and ended is None:
+            raise CommandError(run.problem)
+        if ended is not None:
+            report_end(ended)
+        recording = run.first
+        assert recording is not None
+        if origin.check:
+            say(check_summary(recording))
+        code = _open_stepper(recording, choose_passes(recording, None), origin, arguments, run)
+    say_printed(run)
+    if run.problem:
+        raise CommandError(run.problem)
+    if run.ended is None or code:
+        return code
+    if run.ended is not ended and run.ended.message and not (run.ended.search and run.ended.search.why == "killed"):
+        say(run.ended.message)
+    return run.ended.exit_code
+
+
+def _open_stepper(
+    recording: Recording,
+    passes: list[int],
+    origin: Origin,
+    arguments: argparse.Namespace,
+    run: ProgramRun | None = None,
+) -> int:
     """Open the stepper at the pass that failed, else at the first. Returns the stepper's exit code."""
     from tui.commands.keys import keymap_of
     from tui.shell.remembered import Remembered, is_wanted
@@ -47,6 +85,7 @@ def _open_stepper(recording: Recording, passes: list[int], origin: Origin, argum
         origin=origin,
         watches=arguments.watch,
         until=arguments.until,
+        run=run,
     )
     app.run()
     if problem:

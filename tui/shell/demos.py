@@ -6,15 +6,30 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 
 
+FIRST = "example"
+"""The README's program, in which every number can be checked by hand: the one that opens without a name."""
+
+
 def names() -> list[str]:
-    """The names of the examples."""
-    return sorted(path.stem for path in EXAMPLES.glob("*.py"))
+    """The names of the examples, the first one first."""
+    return sorted((path.stem for path in EXAMPLES.glob("*.py")), key=lambda name: (name != FIRST, name))
+
+
+def described() -> str:
+    """A line for each example: its name, and the first sentence of the comment at its head."""
+    abouts = {FIRST: "The program of the README: every number can be checked by hand. It opens without a NAME."}
+    for name in names()[1:]:
+        head = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").partition("\n#\n")[0]
+        comment = " ".join(line[2:] for line in head.splitlines() if line.startswith("# "))
+        abouts[name] = re.split(r"(?<=[.?]) ", comment)[0]
+    return "\n".join(f"  {name:<26}{about}" for name, about in abouts.items())
 
 
 def recording_of(name: str) -> Path:

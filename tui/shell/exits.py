@@ -16,6 +16,7 @@ class Exit(IntEnum):
     NOTHING_RECORDED = 3
     CANNOT_DRAW = 4
     NOT_SOLVED = 5
+    FOUND = 6
     INCOMPLETE = 7
     INTERRUPTED = 130
     BROKEN_PIPE = 141
@@ -28,6 +29,7 @@ MEANING = {
     Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or the --until condition never held",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
     Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or a course that needs fixing",
+    Exit.FOUND: "diagnose: something is wrong; also if the script failed",
     Exit.INCOMPLETE: "microtape itself failed while it recorded the script; a line says what is missing",
     Exit.INTERRUPTED: "Ctrl-C",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",

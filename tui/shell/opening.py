@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -20,10 +19,12 @@ from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.run import ScriptRun, parse_passes, record_script
+from microtape.recording.script.running import RunningScript
 from microtape.recording.script.until import Until
+from microtape.recording.writing.finite_differences import Check
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, Exit, say
-from tui.shell.progress import status_line
+from tui.shell.progress import ProgressBar, status_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +35,32 @@ class Origin:
     script_args: tuple[str, ...] = ()
     passes: str | None = None
     keep: int | None = None  # the largest number of elements of an array that is kept whole
-    check: bool = False  # by finite differences
+    check: Check | None = None  # which gradients to check by finite differences
     until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
+    search: float = 0  # seconds to go on after the first pass; see `record_script`
 
     @classmethod
-    def asked_for(cls, arguments: argparse.Namespace) -> Origin:
-        """The origin that the command line asks for.
+    def asked_for(cls, arguments: argparse.Namespace, search: float = 0) -> Origin:
+        """The origin that the command line asks for; `search` applies where it says nothing.
 
         Raises:
             CommandError: the options contradict each other.
         """
         if arguments.until is not None and arguments.passes is not None:
             raise CommandError("--pass and --until both choose a pass: give only one of them")
-        keep = getattr(arguments, "keep", None)
-        checked = getattr(arguments, "check", False)
-        return cls(arguments.file, tuple(arguments.script_args), arguments.passes, keep, checked, arguments.until)
+        chooses = arguments.until is not None or arguments.passes is not None
+        asked = getattr(arguments, "search", None)
+        if asked and chooses:
+            raise CommandError("--search looks beyond the first pass: give it without options that choose passes")
+        return cls(
+            arguments.file,
+            tuple(arguments.script_args),
+            arguments.passes,
+            getattr(arguments, "keep", None),
+            "all" if getattr(arguments, "check", False) else None,
+            arguments.until,
+            0 if chooses else search if asked is None else asked,
+        )
 
     @property
     def is_recording(self) -> bool:
@@ -63,7 +75,11 @@ class Origin:
         self,
         out: str,
         output: IO[bytes] | None = None,
-        started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+        started: Callable[[RunningScript], None] = lambda script: None,
+        hidden_output: str | None = None,
+        *,
+        arrived: Callable[[], None] = lambda: None,
+        progress: Callable[[int, float], None] = lambda passes, seconds: None,
     ) -> ScriptRun:
         """Run the script and write its recording; see `record_script`."""
         return record_script(
@@ -76,13 +92,24 @@ class Origin:
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,
             started=started,
+            search=self.search,
+            hidden_output=hidden_output,
+            arrived=arrived,
+            progress=progress,
         )
 
 
 def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:
-    """The recording, and the exit code that the command returns if it succeeds.
+    """The recording, and the exit code that the command returns if it succeeds; see `open_run`."""
+    recording, ended = open_run(origin, quiet=quiet)
+    return recording, ended.exit_code if ended is not None else Exit.OK
 
-    With `quiet`, the script's output goes to standard error, because standard output is for our data.
+
+def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) -> tuple[Recording, ScriptRun | None]:
+    """The recording, and how the script ended of which it was made; None for a `.tape` file.
+
+    With `quiet`, the script's output goes to standard error, because standard output is for our data. Without
+    `tell_failure`, the message that the script failed is left out, because the caller tells it.
 
     Raises:
         CommandError: there is no recording to show; the message says why.
@@ -93,21 +120,33 @@ def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]
                 args = " ".join(origin.script_args)
                 raise CommandError(f"{origin.file} is a recording, so it takes no arguments (given: {args})")
             with status_line(f"loading {origin.file} ...   Ctrl-C stops"):
-                return load_all(origin.file), Exit.OK
+                return load_all(origin.file), None
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
-            recording_it = f"recording {origin.file} ...   Ctrl-C stops it and keeps what was recorded"
             redirected = _stdout_to_stderr() if quiet else contextlib.nullcontext()
-            with status_line(recording_it, stays=True), redirected:
-                ended = origin.record(out)
-            report_end(ended)
+            with recording_line(origin), redirected, search_bar(origin) as progress:
+                ended = origin.record(out, progress=progress)
+            if tell_failure or ended.recording is None or ended.exit_code != Exit.SCRIPT_FAILED:
+                report_end(ended)
             with status_line("loading the recording ...   Ctrl-C stops"):
                 recording = load_all(out)
-            if origin.check:
+            if origin.check == "all":
                 say(check_summary(recording))
-            return recording, ended.exit_code
+            return recording, ended
     except RecordingError as error:
         raise CommandError(str(error)) from None
+
+
+def recording_line(origin: Origin) -> contextlib.AbstractContextManager[object]:
+    """A line that says that a script is being recorded."""
+    return status_line(f"recording {origin.file} ...   Ctrl-C stops it and keeps what was recorded", stays=True)
+
+
+@contextlib.contextmanager
+def search_bar(origin: Origin) -> Iterator[Callable[[int, float], None]]:
+    """A progress bar for the search after the first pass."""
+    with ProgressBar() as bar:
+        yield lambda passes, seconds: bar.show(seconds / origin.search, f"searching, pass {passes:,}")
 
 
 def load_all(path: str) -> Recording:
@@ -157,10 +196,16 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
         raise CommandError(str(error)) from None
     numbers = [pass_.index + 1 for pass_ in recording.passes]
     chosen = [i for i, number in enumerate(numbers) if first <= number <= (last or number)]
+    if not chosen and recording.options.get("passes") == passes and _failed(recording):
+        return list(range(len(recording.passes)))[-1:]  # why there is no such pass
     if not chosen:
         there = ", ".join(map(str, numbers)) if len(numbers) < 20 else f"{numbers[0]} to {numbers[-1]}"
         raise CommandError(f"no pass {passes} in this recording (it has: {there or 'none'})")
     return chosen
+
+
+def _failed(recording: Recording) -> bool:
+    return recording.error is not None or any(one.has_failed for one in recording.passes)
 
 
 @contextlib.contextmanager

@@ -48,6 +48,8 @@ class MicrotapeApp(App[None]):
     .-ascii StepperScreen > #sentence { border: none; border-top: ascii $panel; }
     .-ascii StepperScreen > #sentence:focus { border: none; border-top: ascii $accent; }
     .-ascii .-short.-narrow TapeView, .-ascii .-short.-narrow Pane { border: none; }
+    .-ascii .-short.-narrow.-stacked #panes > Pane { border-top: ascii $panel; }
+    .-ascii .-short.-narrow.-beside #panes > Pane { border-top: ascii $panel; }
     .-ascii StepperScreen.-short.-narrow > #sentence { border: none; }
     .-ascii CommandPalette > Vertical, .-ascii CommandPalette #--results { border: none; }
     .-ascii CommandPalette #--input { border: ascii $panel; }
@@ -74,6 +76,12 @@ class MicrotapeApp(App[None]):
         """Open the command palette."""
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="search the commands", id="--command-palette"))
+
+    def action_help_quit(self) -> None:
+        """Say which key quits, for a user who presses Ctrl+C: the one that the footer names, else Textual's own."""
+        shown = [one.binding for one in self.active_bindings.values()]
+        quits = next(one for word in ("quit", "Quit") for one in shown if one.description == word)
+        self.notify(f"Ctrl+C does not quit here: {self.get_key_display(quits)} quits.", timeout=4, markup=False)
 
     def search_themes(self) -> None:
         """Open the list of themes."""

@@ -6,7 +6,7 @@ The right answer is read from the recording, never computed here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -17,15 +17,18 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import Delivery, Value
+from microtape.recording.model.formula import parse_formula, used_symbols
+from microtape.recording.model.model import Delivery, NodeRecord, Value
 from tui.shell.backticks import colour_names
-from tui.shell.spans import plain
+from tui.shell.spans import plain, shown
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
+from tui.words.hook_effects import on_leaving
 from tui.words.sentence import title
-from tui.words.worked_rule import worked_rule
+from tui.words.worked_rule import formula_symbols, worked_rule
 
 MANY = 4  # the most numbers that a user can be asked to compute mentally
+LISTED = 8  # the most numbers of an array that a question lists
 
 
 class Question(NamedTuple):
@@ -36,6 +39,7 @@ class Question(NamedTuple):
     because: str
     kind: Literal["order", "shape", "number"] = "number"
     also: tuple[str, ...] = ()  # other right answers
+    given: tuple[str, ...] = ()  # lines with all that the answer needs: the rule and its numbers
 
     def accepts(self, answer: str) -> bool:
         """Whether an answer is right, in any accepted spelling."""
@@ -94,14 +98,36 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
     if one.term.shape:
         yield Question(f"{has}. What is the shape of the gradient it sends to `{to}`?", format_shape(one.term.shape),
                        f"A gradient always has the shape of its value, here of `{to}`.", "shape")  # fmt: skip
-    if _is_small(one.term):
-        rule = worked_rule(after, step, one.output)
-        why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}." if rule is not None else ""
-        yield Question(f"{has}. What does it send to `{to}`?", format_value(one.term, 60), why)
+    node, rule = after.timeline.node(step.node), worked_rule(after, step, one.output)
+    if rule is None or not _is_small(one.term) or not _is_small(given, LISTED) or on_leaving(step):
+        return
+    symbols = formula_symbols(after, node)
+    needed = used_symbols(parse_formula(node.formula).gradients[one.output].text) - {"g", "G"}
+    if all(symbol in symbols and _is_small(symbols[symbol][1], LISTED) for symbol in needed):
+        why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}."
+        yield Question(f"{has}. What does it send to `{to}`?", format_value(one.term, 60), why,
+                       given=tuple(_rule_lines(node, symbols, needed)))  # fmt: skip
 
 
-def _is_small(value: Value | None) -> bool:
-    return isinstance(value, np.ndarray) and 0 < value.size <= MANY and value.dtype.kind in "fiu"
+def _rule_lines(
+    node: NodeRecord, symbols: Mapping[str, tuple[str, Value | None]], needed: Collection[str]
+) -> Iterator[str]:
+    """The node's rule, and what its symbols are here: `x is %2 = 6, y is %3 = 5`."""
+    yield f"rule  {'   '.join(part for part in node.formula.split('  ') if part)}"
+    left_out = {"z", "Z"} - set(needed)
+    here = [_symbol(symbol, *symbols[symbol]) for symbol in symbols if symbol not in left_out]
+    yield f"here  {', '.join(here)}"
+
+
+def _symbol(symbol: str, name: str, value: Value | None) -> str:
+    if value is None:
+        return f"{symbol} is `{name}`"
+    text = format_value(value, 40)
+    return f"{symbol} = {text}" if name in (symbol, text) else f"{symbol} is `{name}` = {text}"
+
+
+def _is_small(value: Value | None, most: int = MANY) -> bool:
+    return isinstance(value, np.ndarray) and 0 < value.size <= most and value.dtype.kind in "fiu"
 
 
 class PredictScreen(Dialog[bool | None]):
@@ -126,9 +152,9 @@ class PredictScreen(Dialog[bool | None]):
         Binding("enter,right,l,space", "go_on", "go on", show=False),  # only after an answer
     ]
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, *, ascii: bool = False) -> None:
         super().__init__()
-        self._question = question
+        self._question, self._ascii = question, ascii
         self._verdict: bool | None = None
 
     def compose(self) -> ComposeResult:
@@ -137,6 +163,8 @@ class PredictScreen(Dialog[bool | None]):
             box.border_title = "predict"
             box.border_subtitle = keys_below(("enter", "Enter answers"), ("escape", "Esc skips"))
             yield Static(colour_names(self._question.ask))
+            for one in self._question.given:
+                yield Static(colour_names(shown(one, ascii=self._ascii), "$text-muted"))
             yield Input(placeholder="your guess; a wrong one costs nothing")
             yield Static(id="verdict")
 

@@ -21,9 +21,10 @@ from microtape.basics import collector
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import KeyNames
 from tui.shell.opening import Origin
+from tui.shell.program_run import ProgramRun
 from tui.shell.remembered import Remembered, key_of
 from tui.shell.user_keys import actions_of, unbind_screen_keys
-from tui.stepper.parts.arrangement import VIEWS, WIDE, Arrangement
+from tui.stepper.parts.arrangement import HIGH, VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.explanations import Explanations
@@ -31,6 +32,7 @@ from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.folding import Folding
 from tui.stepper.parts.help_pages import HelpPages
 from tui.stepper.parts.key_declarations import Key, attach, bindings, keys_of
+from tui.stepper.parts.later_passes import LaterPasses
 from tui.stepper.parts.movement import Movement, Questions
 from tui.stepper.parts.newcomer_hints import NewcomerHints
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
@@ -52,13 +54,14 @@ from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.prompt import Prompt
 from tui.widgets.source_pane import SourcePane
+from tui.widgets.tabs import Tabs
 from tui.widgets.tape import TapeView
 from tui.widgets.watch_pane import WatchPane
 
 KEYS = (
     *keys_of(
         Movement, Arrangement, Explanations, Findings, Stops, Playback, Prediction, TapeSearch, Folding, CopyExport,
-        Rerecorder, PassChooser, PaneChoice, HelpPages,
+        LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
@@ -74,6 +77,7 @@ class StepperOptions(TypedDict, total=False):
     ascii: bool
     hides_next: bool  # does not reveal the next node
     origin: Origin | None  # of the recording, to record it again
+    run: ProgramRun | None  # which has made the recording, and may go on
     watches: bool  # records again when the program changes
     until: str | None  # opens at the first moment of this: `nan`, `error` or a condition
     guides: bool  # shows a newcomer hints
@@ -92,7 +96,7 @@ class StepperScreen(Screen[None]):
 
     CSS_PATH = Path(__file__).with_name("stepper.tcss")  # absolute, for subclasses in other folders
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (HIGH, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
@@ -106,6 +110,7 @@ class StepperScreen(Screen[None]):
         ascii: bool = False,
         hides_next: bool = False,
         origin: Origin | None = None,
+        run: ProgramRun | None = None,
         watches: bool = False,
         until: str | None = None,
         guides: bool = False,
@@ -126,12 +131,13 @@ class StepperScreen(Screen[None]):
         self.findings = Findings(self, self.background, self.panes)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)
-        self.rerecorder = Rerecorder(self, origin, watches=watches)
+        self.later_passes = LaterPasses(self, run)
+        self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
         self.parts: tuple[Part[Any], ...] = (
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
-            self.playback, self.search, self.rerecorder, self.panes, Explanations(self, self.movement, self.findings),
-            Folding(self, self.background), CopyExport(self), PassChooser(self, self.background),
-            HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
+            self.playback, self.search, self.later_passes, self.rerecorder, self.panes,
+            Explanations(self, self.movement, self.findings), Folding(self, self.background), CopyExport(self),
+            PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
         for part in self.parts:
@@ -149,9 +155,7 @@ class StepperScreen(Screen[None]):
                 yield TapeView("tape", ascii=ascii).data_bind(cursor)
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
             with CoveredContainer(id="panes"):
-                tabs = Static(id="tabs")
-                tabs.auto_links = False  # no link style: they look like tabs
-                yield tabs
+                yield Tabs(NAMES, ascii=ascii)
                 for pane in PANES:
                     yield pane(ascii=ascii).data_bind(cursor)
         yield SentencePane(ascii=ascii).data_bind(cursor)
@@ -201,7 +205,7 @@ class StepperScreen(Screen[None]):
         if cursor is None or self._until is not None or cursor != self._opening:
             return
         place = known.places.get(key_of(cursor.recording))
-        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.error is not None
+        failed = cursor.timeline.pass_ is not None and cursor.timeline.pass_.has_failed
         if place is None or failed or not 0 <= place.pass_index < max(len(cursor.recording.passes), 1):
             return
         there = cursor.to_pass(place.pass_index).to_moment(place.position)
@@ -240,7 +244,7 @@ class StepperScreen(Screen[None]):
         """Pass the state of the parts to the widgets that show it."""
         heading, bar = self.query_one(Heading), self.query_one(TimeBar)
         heading.speed, heading.score = self.playback.speed, self.prediction.score
-        heading.found, heading.working = self.search.found, self.background.doing
+        heading.found, heading.working = self.search.found, self.background.doing or self.later_passes.doing
         bar.stops, bar.findings = self.stops.moments, self.findings.positions
         self.query_one(FindingLine).shown = self.findings.line
         tape = self.query_one(TapeView)
@@ -256,8 +260,8 @@ class StepperScreen(Screen[None]):
         self.arrangement.fit(event.size)
 
     def on_tape_view_listed(self) -> None:
-        """Fit the width of the tape to the names of another pass."""
-        self.arrangement.fit_width(self.size.width)
+        """Fit the screen to another pass, or to rows that were folded or filtered."""
+        self.arrangement.fit(self.size)
 
     # Actions and events that belong to no part
 

@@ -64,7 +64,7 @@ class StepCursor:
     @classmethod
     def on(cls, timeline: Timeline) -> StepCursor:
         """Like `open`, on an existing timeline."""
-        failed = timeline.pass_ is not None and timeline.pass_.error is not None
+        failed = timeline.pass_ is not None and timeline.pass_.has_failed
         return cls(timeline, timeline.last if failed else len(timeline.forward))
 
     @classmethod
@@ -329,6 +329,13 @@ class StepCursor:
         if record.variable is not None:
             return self.recording.value(self.timeline.leaf_ref.get(record.variable))
         return self.recording.value(record.outputs[0]) if record.outputs and self.exists(node) else None
+
+    def overwritten(self, node: int) -> Value | None:
+        """The value that an in-place operation has overwritten; None for other operations or if it was not kept."""
+        record = self.timeline.node(node)
+        if not record.in_place or not record.operands or not self.exists(node):
+            return None
+        return self.recording.value(record.operands[0].ref)
 
     def leaf(self, tensor: int) -> LeafStatus:
         """How much of a leaf's gradient has arrived."""

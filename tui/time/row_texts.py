@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from microtape.recording.model.formatting import format_shape, format_value
+from microtape.recording.model.formatting import FEW, format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Operand, Value
+from microtape.recording.model.summary import is_finite
 from tui.shell.spans import shown
-from tui.time.column_widths import GAP, HEADINGS, NARROW, ColumnWidths, Need, least_heading, share_out, wanted
+from tui.time.column_widths import COLUMNS, GAP, HEADINGS, NARROW, ColumnWidths, Need, least_heading, share_out, wanted
 from tui.time.cursor import StepCursor
+from tui.time.gradient_sizes import GradientScale
 from tui.time.lanes import Lanes
 from tui.time.timeline import Timeline
 
@@ -34,12 +36,18 @@ class RowTexts:
         self.timeline = timeline
         self.ascii = ascii
 
-    def columns(self, width: int, lanes: Lanes | None = None) -> ColumnWidths:
-        """The columns of a tape that is `width` characters wide; see `share_out`."""
+    def columns(self, width: int, lanes: Lanes | None = None, *, forward: bool = False) -> ColumnWidths:
+        """The columns of a tape that is `width` characters wide; see `share_out`.
+
+        In the `forward` part there are no gradients yet, so the values have their room.
+        """
         number, lane_limit, lanes_width = self._before(width, lanes)
         room = width - number - lanes_width - 2 * GAP
-        given = share_out(room, self._text_needed, self._number_needed, scalars=self._only_scalars)
-        return ColumnWidths(number, lanes_width, lane_limit, **{name: given.get(name, 0) for name in HEADINGS[2:]})
+        numbers = self._number_needed
+        if forward:
+            numbers = {**numbers, "gradient": Need(*[least_heading("gradient")] * len(Need._fields))}
+        given = share_out(room, self._text_needed, numbers, scalars=self._only_scalars)
+        return ColumnWidths(number, lanes_width, lane_limit, **{name: given.get(name, 0) for name in COLUMNS})
 
     def wanted(self, width: int) -> int:
         """The width at which a tape of about `width` characters would cut no text."""
@@ -66,8 +74,13 @@ class RowTexts:
     def _number_needed(self) -> dict[str, Need]:
         """The widths that values and gradients need, at the end as well as while terms are missing."""
         end = StepCursor(self.timeline, self.timeline.last)
-        values = ((end.value(node), 0) for node in _sample(self.timeline.rows, NUMBERS))
-        return {"value": self._need("value", values), "gradient": self._need("gradient", self._gradients())}
+        nodes = _sample(self.timeline.rows, NUMBERS)
+        values = self._need("value", ((end.value(node), 0) for node in nodes))
+        changes = max((len(self._change(end, node, LONGEST)) for node in nodes), default=0)
+        return {
+            "value": values._replace(listed=max(values.listed, changes), full=max(values.full, changes)),
+            "gradient": self._need("gradient", self._gradients()),
+        }
 
     def _gradients(self) -> Iterator[tuple[Value | None, int]]:
         """Gradients, each with the length of its count of terms."""
@@ -86,10 +99,12 @@ class RowTexts:
         need = Need(*[least_heading(name)] * len(Need._fields))
         for value, more in numbers:
             texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, LISTED, BRIEF, *BRIEFER)]
-            full, listed, brief, *briefer = map(len, (text.removeprefix("mean ") for text in texts))
+            full, listed, brief, *briefer = map(len, texts)
+            if value is not None and math.prod(value.shape) <= FEW:
+                listed = full  # few numbers are all listed if there is room
             told = [length for length, text in zip(briefer, texts[3:], strict=True) if text not in ELLIPSES]
             least = told[0] if told else brief
-            one = Need(least, least + more if more else brief, listed + more, max(full, len(texts[0])) + more)
+            one = Need(least, least + more if more else brief, listed + more, full + more)
             need = Need(*map(max, need, one))
         return need
 
@@ -102,7 +117,8 @@ class RowTexts:
         """`mul`, `add_` for an in-place operation, `leaf` for a leaf and its AccumulateGrad."""
         if node.kind == "accumulate":
             return "leaf"
-        return f"{node.op}_" if node.in_place and not node.op.endswith("_") else node.op
+        written = node.in_place and node.kind != "copy_slices" and not node.op.endswith("_")
+        return f"{node.op}_" if written else node.op
 
     def name(self, node: NodeRecord) -> str:
         """The user's name for the output or the leaf, or empty."""
@@ -141,9 +157,21 @@ class RowTexts:
         return None if tensor is None else self.timeline.recording.tensors[tensor].shape
 
     def value(self, cursor: StepCursor, node: int, width: int) -> str:
-        """The value, once it is computed."""
+        """The value, once it is computed; after a write in place also what was overwritten, if there is room."""
         value = cursor.value(node)
-        return self._nothing if value is None else format_value(value, width, ascii=self.ascii)
+        if value is None:
+            return self._nothing
+        return self._change(cursor, node, width) or format_value(value, width, ascii=self.ascii)
+
+    def _change(self, cursor: StepCursor, node: int, width: int) -> str:
+        """`[-4, 1, 6] → [-3, 2, 7]` for a write in place; empty if it does not fit, or for other operations."""
+        before, arrow = cursor.overwritten(node), " -> " if self.ascii else " → "
+        if before is None:
+            return ""
+        width = (width - len(arrow)) // 2
+        texts = [format_value(one, width, ascii=self.ascii) for one in (before, cursor.value(node))]
+        listed = math.prod(before.shape) > FEW or not any("±" in text or "+-" in text for text in texts)
+        return arrow.join(texts) if listed and not any(text.endswith(ELLIPSES) for text in texts) else ""
 
     def gradient(self, cursor: StepCursor, node: int, width: int) -> str:
         """The gradient so far; while terms are missing, with the number that have arrived: `6 (1/2)`."""
@@ -153,6 +181,15 @@ class RowTexts:
         left = cursor.dependencies_left(node)
         of = _count_of_terms(len(arrived), len(arrived) + left) if left else ""
         return format_value(cursor.gradient(node), width - len(of), ascii=self.ascii) + of
+
+    def size(self, cursor: StepCursor, node: int, width: int) -> str:
+        """The size of the gradient so far, as a bar."""
+        return self.scale.bar(cursor.gradient(node), width, ascii=self.ascii) if cursor.arrived(node) else ""
+
+    @cached_property
+    def scale(self) -> GradientScale:
+        """The scale of the bars."""
+        return GradientScale.of(self.timeline)
 
     @property
     def _nothing(self) -> str:
@@ -169,6 +206,13 @@ def _sample(every: Sequence[T], about: int) -> Sequence[T]:
     return every[:: -(len(every) // about + 1)]
 
 
+class Cell(NamedTuple):
+    """The text of a value or gradient in its column, and whether it contains NaN or infinity."""
+
+    text: str
+    alarms: bool
+
+
 class RowCells:
     """The texts of a tape's rows, cut to the widths of their columns, and cached."""
 
@@ -176,8 +220,9 @@ class RowCells:
         self.rows = rows
         self.columns = columns
         self._texts: dict[int, tuple[str, ...]] = {}
-        self._values: dict[int, str] = {}
-        self._gradients: dict[tuple[int, int, bool], str] = {}  # by node, number of terms, and whether it has run
+        self._values: dict[int, Cell] = {}
+        self._gradients: dict[tuple[int, int, bool], Cell] = {}  # by node, number of terms, and whether it has run
+        self._sizes: dict[tuple[int, int, bool], str] = {}
 
     def texts(self, node: int) -> tuple[str, ...]:
         """Operation, name, operands, shape: the same at every moment."""
@@ -193,24 +238,34 @@ class RowCells:
             )
         return known
 
-    def value(self, cursor: StepCursor, node: int) -> str:
+    def value(self, cursor: StepCursor, node: int) -> Cell:
         """The value, which never changes once it is computed."""
         known = self._values.get(node) if cursor.exists(node) else None
         if known is None:
             width = self.columns.value
-            known = fit(self.rows.value(cursor, node, width), width) + " "
+            text = fit(self.rows.value(cursor, node, width), width) + " "
+            known = Cell(text, not is_finite(cursor.value(node)))
             if cursor.exists(node):
                 self._values[node] = known
         return known
 
-    def gradient(self, cursor: StepCursor, node: int) -> str:
+    def gradient(self, cursor: StepCursor, node: int) -> Cell:
         """The gradient so far."""
         key = (node, len(cursor.arrived(node)), cursor.has_run(node))
         known = self._gradients.get(key)
         if known is None:
             width = self.columns.gradient
-            known = self._gradients[key] = fit(self.rows.gradient(cursor, node, width), width)
+            text = fit(self.rows.gradient(cursor, node, width), width) + " "
+            known = self._gradients[key] = Cell(text, bool(key[1]) and not is_finite(cursor.gradient(node)))
         return known
+
+    def size(self, cursor: StepCursor, node: int) -> str:
+        """The size of the gradient so far, as a bar; empty if the column is left out."""
+        width = self.columns.size
+        key = (node, len(cursor.arrived(node)), cursor.has_run(node))
+        if width and key not in self._sizes:
+            self._sizes[key] = fit(self.rows.size(cursor, node, width), width)
+        return self._sizes[key] if width else ""
 
 
 def fit(text: str, width: int, *, ascii: bool = False) -> str:

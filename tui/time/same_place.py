@@ -26,7 +26,7 @@ def same_place(old: StepCursor, recording: Recording) -> tuple[StepCursor, str]:
     index = same[0] if same else max(min(old.timeline.pass_index, len(recording.passes) - 1), 0)
     new = replace(StepCursor.open(recording, index), hides_next=old.hides_next)
     said = "" if same or not recording.passes else f"pass {number + 1} no longer exists"
-    old_failed, new_failed = (one.timeline.pass_ is not None and one.timeline.pass_.error is not None
+    old_failed, new_failed = (one.timeline.pass_ is not None and one.timeline.pass_.has_failed
                               for one in (old, new))  # fmt: skip
     if new_failed and not old_failed:
         return new, said

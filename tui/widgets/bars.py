@@ -168,7 +168,7 @@ class TimeBar(Widget):
         operations, steps = len(timeline.forward), len(timeline.steps)
         leaves = [operations + i + 1 for i, step in enumerate(timeline.steps)
                   if timeline.node(step.node).variable is not None]  # fmt: skip
-        failed = [timeline.last] if timeline.pass_ is not None and timeline.pass_.error is not None else []
+        failed = [timeline.last] if timeline.pass_ is not None and timeline.pass_.has_failed else []
         bars: tuple[dict[int, str], dict[int, str]] = ({}, {})
         for name, moments in (
             ("leaf", leaves),
@@ -196,7 +196,7 @@ def _what(cursor: StepCursor) -> StyledLine:
 
 def _problem(recording: Recording, one: Pass) -> StyledLine:
     """`failed: ValueError`, or that a part of the recording is missing."""
-    if one.error is not None and one.has_failed:
+    if one.has_failed and one.error is not None:
         text = f"failed: {one.error.type}"
     else:
         text = "not all recorded" if recording.faults else ""

@@ -82,14 +82,24 @@ class BoxView(LineView, can_focus=True):
         if new is None or not self.size.width:
             return
         signs = ASCII_SIGNS if self._ascii else SIGNS
-        if self._picture is None or self._picture.rows.timeline is not new.timeline:
-            self._picture = BoxPicture(new.timeline, ascii=self._ascii)
-        if self._picture.follow(new):
-            self.virtual_size = Size(self._plan.width, self._plan.height)
-            self.border_subtitle = self._picture.left_out
-        self._lines = self._picture.lines(new, {node: f" {signs[one]} " for node, one in self.findings.items()})
+        picture = self._follow_in_picture(new)
+        self._lines = picture.lines(new, {node: f" {signs[one]} " for node, one in self.findings.items()})
         self._follow(new)
         self.refresh()
+
+    def wanted_height(self, cursor: StepCursor) -> int:
+        """The lines of the picture at this moment."""
+        return self._follow_in_picture(cursor).layout.height
+
+    def _follow_in_picture(self, cursor: StepCursor) -> BoxPicture:
+        """The picture, laid out for the nodes of this moment."""
+        picture = self._picture
+        if picture is None or picture.rows.timeline is not cursor.timeline:
+            picture = self._picture = BoxPicture(cursor.timeline, ascii=self._ascii)
+        if picture.follow(cursor):
+            self.virtual_size = Size(self._plan.width, self._plan.height)
+            self.border_subtitle = picture.left_out
+        return picture
 
     def on_resize(self, event: Resize) -> None:
         """Draw again: the view has appeared, or has another size."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -41,7 +42,11 @@ class Footer(Widget):
 
     def _follow(self, screen: Screen[object]) -> None:
         known: dict[str, tuple[str, str, str]] = {}  # by action: the first key that is bound to it
-        for _, binding, _, _ in screen.active_bindings.values():
+        declared = [one.action for one in screen.BINDINGS if isinstance(one, Binding)]
+        places: dict[str, int] = {}  # Textual lists Tab first, which it binds itself; the screen's own order is better
+        for node, binding, _, _ in screen.active_bindings.values():
             if binding.show:
                 known.setdefault(binding.action, (binding.key, self.app.get_key_display(binding), binding.description))
-        self.keys = tuple(known.values())
+                own = declared.index(binding.action) if binding.action in declared else len(declared)
+                places.setdefault(binding.action, own if node in (screen, self.app) else -1)
+        self.keys = tuple(known[action] for action in sorted(known, key=places.__getitem__))

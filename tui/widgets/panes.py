@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from tui.shell.key_names import KeyNames
+from tui.shell.user_keys import actions_of
 from tui.time.cursor import StepCursor
 from tui.widgets.pane import Pane
 from tui.widgets.role_styles import styled
@@ -20,7 +22,7 @@ from tui.words.sentence import sentence
 class NodePane(Pane):
     """The current node: its rule, the gradient it received, the tensors it kept, and the gradients it sent."""
 
-    DEFAULT_CSS = "NodePane { height: 19fr; }"
+    DEFAULT_CSS = "NodePane { height: 19fr; max-height: 18; }"
     NAME = "node"
     EXPLAINED = (
         "The node that this step evaluates. rule: its formula, and the derivatives. received: the gradient from its "
@@ -61,7 +63,7 @@ class LeavesPane(Pane):
 class EnginePane(Pane):
     """The ready queue, and the nodes that wait for more terms."""
 
-    DEFAULT_CSS = "EnginePane { height: 6fr; }"
+    DEFAULT_CSS = "EnginePane { height: 6fr; max-height: 8; }"
     NAME = "engine"
     EXPLAINED = (
         "The state of the engine. ready: nodes whose terms have all arrived, in the order in which they will run: "
@@ -86,7 +88,8 @@ class SentencePane(Pane):
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
         """See `sentence`."""
-        return [styled(sentence(cursor), ascii=self.ascii)]
+        key = KeyNames(actions_of(self.screen), ascii=self.ascii).first("move(1)")
+        return [styled(sentence(cursor, forward_key=key), ascii=self.ascii)]
 
     @property
     def overflows(self) -> bool:

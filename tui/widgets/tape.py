@@ -41,7 +41,9 @@ class TapeView(LineView, can_focus=True):
         "The tape: one row per node, in the order in which your program ran; backward goes up. Each line on the left "
         "is a value, from the operation that computes it down to its last use. Bright rows have run, dim ones have "
         "not. A value is shown once it is computed, a gradient once its first term has arrived: 6 (1/2) means one of "
-        "two terms. An array that is too long for its column is shown as its mean ± standard deviation. "
+        "two terms. An array that is too long for its column is shown as its mean ± standard deviation. |g| is the "
+        "gradient's size (root mean square) as a bar, on a logarithmic scale over the whole pass: zero has no bar, NaN "
+        "and infinity have a sign. "
         "✗, ! and · mark what was found to be wrong; ✂ is where the history of a leaf's value ends. "
         "Click a row to go to its step, or left of it to set a breakpoint, ◆."
     )
@@ -67,12 +69,14 @@ class TapeView(LineView, can_focus=True):
         & > .tape--name { color: $text-primary; text-style: bold; }
         & > .tape--value { color: $text-secondary; }
         & > .tape--gradient { color: $text-accent; text-style: bold; }
+        & > .tape--size { color: $text-accent; }
+        & > .tape--alarm { color: $text-error; text-style: bold reverse; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "tape--heading", "tape--banner", "tape--fold", "tape--past", "tape--future", "tape--outside", "tape--current",
         "tape--delivered", "tape--failed", "tape--marker", "tape--culprit", "tape--number", "tape--lane", "tape--op",
-        "tape--leaf", "tape--name", "tape--value", "tape--gradient",
+        "tape--leaf", "tape--name", "tape--value", "tape--gradient", "tape--size", "tape--alarm",
     }  # fmt: skip
 
     cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
@@ -90,7 +94,7 @@ class TapeView(LineView, can_focus=True):
         node: int
 
     class Listed(Message):
-        """Posted when the rows of another pass are shown."""
+        """Posted when the rows of another pass are shown, or when rows were folded or filtered."""
 
     @dataclass
     class Marked(Message):
@@ -142,6 +146,9 @@ class TapeView(LineView, can_focus=True):
         if folded is not None and folded.around(new.focus) != self._around:
             self._list()
             return
+        if old.is_forward != new.is_forward:
+            self._lay_out()
+            return
         changed = self._changed(old, new)
         if changed is None:
             self._strips.clear()
@@ -162,6 +169,7 @@ class TapeView(LineView, can_focus=True):
     def watch_cuts(self) -> None:
         """List the rows again."""
         self._list()
+        self.post_message(self.Listed())
 
     def render_line(self, y: int) -> Strip:
         """The line of headings, or a row."""
@@ -199,6 +207,11 @@ class TapeView(LineView, can_focus=True):
     # The listed rows
 
     @property
+    def row_count(self) -> int:
+        """The number of rows."""
+        return len(self._listing.entries) if self._listing is not None else 0
+
+    @property
     def folds(self) -> bool:
         """Whether repetitions are folded."""
         return self._folds
@@ -216,6 +229,7 @@ class TapeView(LineView, can_focus=True):
         self._folds = found and not self._folds
         self._opened.clear()
         self._list()
+        self.post_message(self.Listed())
         return found
 
     def open_fold(self) -> bool:
@@ -233,6 +247,7 @@ class TapeView(LineView, can_focus=True):
         """Show only these nodes, with a banner; None shows all nodes again."""
         self._only, self._banner = nodes, banner
         self._list()
+        self.post_message(self.Listed())
 
     @property
     def is_filtered(self) -> bool:
@@ -257,7 +272,8 @@ class TapeView(LineView, can_focus=True):
         if self._tape is None or self._listing is None or not self.size.width:
             return
         rows = self._tape.rows
-        columns = rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes)
+        forward = self.cursor is not None and self.cursor.is_forward
+        columns = rows.columns(self.size.width - MARKER - SCROLLBAR, self._listing.lanes, forward=forward)
         if self._cells is None or self._cells.rows is not rows or self._cells.columns != columns:
             self._cells = RowCells(rows, columns)
         self._strips.clear()

@@ -65,6 +65,9 @@ class RowPainter:
         drawn = drawn.ljust(columns.lanes)
         plain, lane = self._style(*ground, text), role("tape--lane", past)
         op, name, operands, shape = tape.cells.texts(node)
+        value, gradient = tape.cells.value(cursor, node), tape.cells.gradient(cursor, node)
+        arrived = bool(cursor.arrived(node))
+        alarm = self._style(*ground, "tape--alarm")
         return [
             *self._margin(glyph, node in tape.stops, tape.findings.get(node), ground),
             (f"{node:>{columns.number}} ", role("tape--number", True)),
@@ -75,8 +78,9 @@ class RowPainter:
             (name, role("tape--name")),
             (operands, plain),
             (shape, plain),
-            (tape.cells.value(cursor, node), role("tape--value")),
+            (value.text, alarm if value.alarms else role("tape--value")),
             self._gradient(node, tape, ground, text),
+            (tape.cells.size(cursor, node), alarm if gradient.alarms else role("tape--size", arrived)),
         ]
 
     def _margin(
@@ -96,7 +100,8 @@ class RowPainter:
         if node in tape.without_gradient and not cursor.is_forward and not cursor.arrived(node):
             says = fit(tape.without_gradient[node], cells.columns.gradient, ascii=self._ascii)
             return says, self._style(*ground, "tape--culprit" if node in tape.findings else text)
-        return cells.gradient(cursor, node), self._style(*ground, "tape--gradient" if cursor.arrived(node) else text)
+        cell, arrived = cells.gradient(cursor, node), bool(cursor.arrived(node))
+        return cell.text, self._style(*ground, "tape--alarm" if cell.alarms else "tape--gradient" if arrived else text)
 
     def _cut(self, row: int, border: BorderRecord, tape: TapeState) -> Sequence[tuple[str, Style]]:
         """The row of a border: what cuts the history off, and its line."""
@@ -110,7 +115,7 @@ class RowPainter:
         cells = (
             (called, columns.op + columns.name + columns.operands + 2 * GAP),
             (format_shape(output.shape, ascii=self._ascii) if output is not None else "", columns.shape),
-            (f"history ends here{place}", columns.value + columns.gradient + GAP),
+            (f"history ends here{place}", columns.value + columns.gradient + columns.size + 2 * GAP),
         )
         texts = "".join(fit(text, width, ascii=self._ascii) + " " for text, width in cells if width)
         style = self._style("tape--culprit")

@@ -8,18 +8,20 @@ from collections.abc import Iterator
 from textual.reactive import reactive
 
 from microtape.recording.model.formatting import format_value
-from tui.shell.spans import Line, Span, line, sentence_list
+from tui.shell.key_names import KeyNames
+from tui.shell.spans import Line, Role, Span, line
+from tui.shell.user_keys import actions_of
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
 from tui.widgets.pane import Pane
 from tui.widgets.role_styles import styled
 from tui.widgets.styled_text import StyledLine
 from tui.words.sentence import title
-from tui.words.time_marks import moment_name
 
 LABEL = 9  # the width of the labels on the left, as in the other panes
 BEFORE, AFTER = 3, 5  # the most moments listed before and after the current one
 MANY = 6  # the most nodes listed for one watch
+EMPTY = "{ask('watch')} watches a tensor or a leaf, {ask('break at')} sets a breakpoint."
 
 
 class WatchPane(Pane):
@@ -50,7 +52,10 @@ class WatchPane(Pane):
         return self.breakpoints.every if self.breakpoints is not None else ()
 
     def lines(self, cursor: StepCursor) -> list[StyledLine]:
-        """See `watched`."""
+        """See `watched`; without a watch or breakpoint, the keys that set one."""
+        if self.is_empty:
+            keys = KeyNames(actions_of(self.screen), ascii=self.ascii)
+            return [styled(line(Span(keys.spell(EMPTY), "dim")), ascii=self.ascii)]
         return [styled(one, ascii=self.ascii) for one in watched(cursor, self._every, self.text_width)]
 
 
@@ -66,8 +71,6 @@ def watched(cursor: StepCursor, every: tuple[Breakpoint, ...], width: int) -> It
         yield line(Span("changes".ljust(LABEL), "label"), *_moments(cursor, one))
     for one in (one for one in every if one.kind == "break"):
         yield line(Span("stop at".ljust(LABEL), "label"), Span(one.text, "strong"), "  ", *_moments(cursor, one))
-    if not every:
-        yield line(Span("w watches a tensor or a leaf, b sets a breakpoint.", "dim"))
 
 
 def _node(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
@@ -90,17 +93,25 @@ def _node(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
 
 
 def _moments(cursor: StepCursor, one: Breakpoint) -> Line:
-    """`step 2, now, step 5, step 7`: the moments around the current one, and their number if some are left out."""
+    """`operation 2, steps 1, 5 (now), 6, 8, …   12 in all`: the moments around the current one; … for others."""
     if not one.is_known:
         return line(Span("evaluating ...", "dim"))
     if not one.moments:
         return line(Span("nowhere in this pass", "dim"))
     at, here = bisect_left(one.moments, cursor.position), bisect_right(one.moments, cursor.position)
-    near = one.moments[max(at - BEFORE, 0) : here + AFTER]
-    named = [
-        line(Span(f"{'now, ' if moment == cursor.position else ''}{moment_name(cursor, moment)}",
-                  "good" if moment == cursor.position else "dim" if moment < cursor.position else ""))
-        for moment in near
-    ]  # fmt: skip
+    first, last = max(at - BEFORE, 0), min(here + AFTER, len(one.moments))
+    near, start = one.moments[first:last], len(cursor.timeline.forward)
+    pieces = [line(Span("…", "dim"))] if first else []
+    for kind, numbers in (
+        ("operation", [(moment, moment) for moment in near if moment <= start]),
+        ("step", [(moment, moment - start) for moment in near if moment > start]),
+    ):
+        for i, (moment, number) in enumerate(numbers):
+            name = "" if i else f"{kind} " if len(numbers) == 1 else f"{kind}s "
+            is_now = moment == cursor.position
+            role: Role = "good" if is_now else "dim" if moment < cursor.position else ""
+            pieces.append(line(Span(name, "label"), Span(f"{number}{' (now)' if is_now else ''}", role)))
+    pieces += [line("…")] if last < len(one.moments) else []
     count = f"   {len(one.moments):,} in all" if len(near) < len(one.moments) else ""
-    return line(*sentence_list(named, len(named)), Span(count, "dim"))
+    separated = (span for piece in pieces for span in (Span(", "), *piece))
+    return line(*list(separated)[1:], Span(count, "dim"))

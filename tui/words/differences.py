@@ -46,6 +46,14 @@ def check_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
             yield differences_line(cursor, step, output, None)
 
 
+def wrong_gradients(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
+    """The result of the check made while recording, for each gradient of a step that it found wrong."""
+    for output in range(len(step.grad_inputs)):
+        found = _recorded(cursor, step, output)
+        if found is not None and not found.agrees and not found.problem:
+            yield differences_line(cursor, step, output, None)
+
+
 class _Index:
     """The checks of the last recording, by pass, node and output. An index, because every key press looks them up."""
 

@@ -11,8 +11,9 @@ import numpy as np
 from microtape.recording.findings import Finding, Severity
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.formula import index_of_largest, index_text
-from microtape.recording.model.model import Place, Recording, Summary, Value
+from microtape.recording.model.model import Place, Recording, Value
 from microtape.recording.model.source import expression
+from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
@@ -112,13 +113,6 @@ def _gradient_carried(cursor: StepCursor, node: int) -> Iterator[Line]:
     )
     sent = line(" was sent by ", *sentence_list(title(cursor, one) for one in senders)) if senders else line(" came in")
     yield line("The gradient of ", *title(cursor, node), " is ", Span(_worst(gradient), "gradient"), "; it", *sent, ".")
-
-
-def is_finite(value: Value | None) -> bool:
-    """Whether a value has neither NaN nor infinity, as far as it was recorded."""
-    if isinstance(value, Summary):
-        return not (value.nans or value.infs)
-    return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
 def _worst(value: Value | None) -> str:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
-from microtape.recording.model.formatting import format_number, format_shape, format_value
-from microtape.recording.model.formula import index_text
-from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, SavedUse, Value
+from microtape.recording.model.formatting import FEW, format_number, format_shape, format_value
+from microtape.recording.model.formula import formula_of, index_text
+from microtape.recording.model.model import (
+    BackwardStep,
+    Delivery,
+    ErrorRecord,
+    NodeRecord,
+    SavedUse,
+    TensorRef,
+    Value,
+)
 from microtape.recording.model.source import expression
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
 from tui.words.remedy import remedy
-from tui.words.sentence import title
+from tui.words.sentence import LISTED, title
 from tui.words.worked_rule import filled_formula, worked_rule
 
 LABEL = 9  # the width of the labels on the left
+SHORT = 6  # characters: enough for a number
 SHORTEST = 12  # characters: enough to describe nearly any array
 SUMMED = 16  # characters: enough to describe any array, `-8.4e-11 ± 0.017`, because a sum must show its total
 MANY = 12  # the most entries of a list; the rest is only counted
@@ -36,7 +47,8 @@ class PaneTexts:
         """The current node: its rule, the gradient it received, the tensors it kept, and the gradients it sent."""
         cursor = self.cursor
         if cursor.focus is None:
-            yield line(Span("Which node runs first?" if cursor.hides_next else "The tape is empty.", "dim"))
+            none = "No step of this pass was recorded." if cursor.timeline.rows else "The tape is empty."
+            yield line(Span("The next step is hidden until you answer." if cursor.hides_next else none, "dim"))
             return
         node = cursor.timeline.node(cursor.focus)
         if cursor.step is None:
@@ -54,16 +66,19 @@ class PaneTexts:
         yield from self._operation(node)
 
     def _heading(self, node: NodeRecord) -> Iterator[Line]:
-        number = "" if node.sequence_nr is None else f"   sequence nr {node.sequence_nr}"
-        kind = Span(node.name, "leaf" if node.kind == "accumulate" else "op")
+        """The node's number and names, then its line and expression, and PyTorch's name for it."""
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
-        here = filled_formula(self.cursor, node)
-        called = line("   ", Span(here, "op")) if here else line("   ", Span(names, "name")) if names else ()
-        heading = line(Span(f"%{node.id} ", "strong"), kind, *called)
-        fits = sum(len(span.text) for span in heading) + len(number) <= self.width
-        yield line(*heading, Span(number, "dim")) if fits else heading
-        if node.formula:
-            yield line(self._label("rule"), Span("   ".join(p for p in node.formula.split("  ") if p), "op"))
+        begin = line(Span(f"%{node.id}", "strong"), Span(f" {names}" if names else "", "name"))
+        if node.place is not None:
+            begin = line(*begin, Span(f"  {PurePath(node.place.file).name}:{node.place.line}", "strong"))
+        text = expression(self.cursor.recording, node.place) or filled_formula(self.cursor, node)
+        kind = Span(f"   {node.name}", "leaf" if node.kind == "accumulate" else "dim")
+        room = self.width - sum(len(span.text) for span in (*begin, kind)) - 2
+        if text and room < len(text):
+            text = f"{text[: max(room, SHORTEST) - 1].rstrip()}…"
+        yield line(*begin, Span(f"  {text}" if text else "", "op"), kind)
+        if formula := formula_of(node):
+            yield line(self._label("rule"), Span("   ".join(p for p in formula.split("  ") if p), "op"))
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """A node before backward: its operands, its result, and the tensors it keeps."""
@@ -77,18 +92,20 @@ class PaneTexts:
             yield self._entry(label, name, cursor.recording.value(operand.ref), role="value")
         for i, ref in enumerate(node.outputs):
             label = "result" if i == 0 else ""
-            if cursor.exists(node.id):
+            if (before := cursor.overwritten(node.id)) is not None and i == 0:
+                result = self._array(cursor.recording.value(ref), self.width - LABEL, "value")
+                yield line(self._label(label), *self._array(before, self.width - LABEL, "value"), " → ", *result)
+            elif cursor.exists(node.id):
                 yield self._entry(label, [], cursor.recording.value(ref), role="value")
             else:
                 yield line(self._label(label), Span("not computed yet", "dim"))
         for i, saved in enumerate(node.saved):
-            saved_as = cursor.tensor_name(saved.ref)
-            called = line(" = ", Span(saved_as, "name")) if saved_as else ()
-            version = Span(f"   version {saved.ref.version}", "dim")
-            yield line(self._label("keeps" if i == 0 else ""), Span(saved.name, "op"), *called, version)
-        if not cursor.is_forward:
-            for arrival in cursor.arrived(node.id):
-                yield self._entry("waiting", [], arrival.total)
+            version = Span(_version(saved.ref), "dim")
+            yield line(self._label("keeps" if i == 0 else ""), *self._saved_as(saved.name, saved.ref), version)
+        arrived, left = cursor.arrived(node.id), cursor.dependencies_left(node.id)
+        if arrived:
+            of = f"   {len(arrived)} of {len(arrived) + left} terms" if left else ""
+            yield line(*self._entry("gradient", [], cursor.gradient(node.id)), Span(of, "dim"))
 
     def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
         for i, gradient in enumerate(step.grad_outputs):
@@ -126,17 +143,21 @@ class PaneTexts:
         yield from self._rest(len(arrived), "terms")
 
     def _saved(self, label: str, use: SavedUse) -> Line:
-        name = self.cursor.tensor_name(use.ref)
         base = self.cursor.recording.tensors[use.ref.tensor].base
         base_name = self.cursor.recording.tensors[base].name if base is not None else ""
         stale = use.version_now != use.ref.version
-        versions = f"version {use.ref.version} kept, {use.version_now} now" if stale else f"version {use.ref.version}"
+        versions = f"   version {use.ref.version} kept, {use.version_now} now" if stale else _version(use.ref)
         view = f", a view of {base_name}" if base_name else ""
         return line(
-            self._label(label), Span(use.name, "op"), *(line(" = ", Span(name, "name")) if name else ()), "  ",
+            self._label(label), *self._saved_as(use.name, use.ref), "  ",
             Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value"),
-            Span(f"   {versions}", "bad" if stale else "dim"), Span(view, "dim"),
+            Span(versions, "bad" if stale else "dim"), Span(view, "dim"),
         )  # fmt: skip
+
+    def _saved_as(self, symbol: str, ref: TensorRef) -> Line:
+        """`x = w`: the symbol of a saved tensor in the formula, and its name in the program if that is another one."""
+        name = self.cursor.tensor_name(ref)
+        return line(Span(symbol, "op"), *(line(" = ", Span(name, "name")) if name and name != symbol else ()))
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
         """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""
@@ -175,8 +196,9 @@ class PaneTexts:
         by_output = {one.output: one for one in step.deliveries}
         yet = len(self.cursor.deliveries)
         to_come = {one.output for one in step.deliveries[yet:]}
-        for output, edge in enumerate(node.edges[: self.limit]):
-            label = self._label("sends" if output == 0 else "")
+        edges = [one for one in enumerate(node.edges[: self.limit]) if one[1].node is not None]
+        for i, (output, edge) in enumerate(edges or enumerate(node.edges[:1])):
+            label = self._label("sends" if i == 0 else "")
             delivery = by_output.get(output)
             if edge.node is None:
                 yield line(label, Span("nothing for an operand that needs no gradient", "dim"))
@@ -218,21 +240,30 @@ class PaneTexts:
     # The leaves pane
 
     def leaves(self) -> Iterator[Line]:
-        """Every leaf with its `.grad` so far, and other tensors with a requested gradient."""
+        """Every leaf with its value and its `.grad` so far, and other tensors with a requested gradient."""
         tensors = self.cursor.timeline.collectors
         if not tensors:
             yield line(Span("No leaf requires a gradient.", "dim"))
         shown = tensors[: self.limit]
         longest = min(max((len(self.cursor.tensor_label(tensor)) for tensor in shown), default=0), 20)
-        for tensor in shown:
-            yield self._leaf(self.cursor.tensor_label(tensor).ljust(longest), self.cursor.leaf(tensor))
+        values = self._leaf_values(shown, longest)
+        for tensor, value in zip(shown, values, strict=True):
+            yield self._leaf(self.cursor.tensor_label(tensor).ljust(longest), value, self.cursor.leaf(tensor))
         yield from self._rest(len(tensors), "leaves")
 
-    def _leaf(self, name: str, status: LeafStatus) -> Line:
+    def _leaf_values(self, tensors: Sequence[int], names: int) -> list[str]:
+        """The values of the leaves, equally long; empty if there is no room for them beside the gradients."""
+        cursor, room = self.cursor, min((self.width - names - 36) // 2, LISTED)
+        known = [cursor.recording.value(cursor.timeline.leaf_ref.get(tensor)) for tensor in tensors]
+        texts = ["" if value is None else f" = {format_value(value, room)}" for value in known]
+        longest = max(map(len, texts), default=0)
+        return [text.ljust(longest) if room >= SHORT else "" for text in texts]
+
+    def _leaf(self, name: str, own: str, status: LeafStatus) -> Line:
         pass_ = self.cursor.timeline.pass_
         returned = status.captured and pass_ is not None and pass_.kind == "grad"
         value = status.total if returned and status.state == "complete" else None if returned else status.grad
-        room = max((self.width - len(name) - 34) // 2, 12)
+        room = max((self.width - len(name) - len(own) - 34) // (1 if own else 2), 12)
         terms = f"{status.expected} {'term' if status.expected == 1 else 'terms'}"
         words: dict[str, tuple[str, Role]] = {
             "no part": ("takes no part in this pass", "dim"),
@@ -241,8 +272,9 @@ class PaneTexts:
             "waiting": (f"{'all ' if status.expected > 1 else ''}{terms}, not added yet", ""),
             "complete": ("complete", "good"),
         }
-        kind = " requested  " if returned else ".grad  "
-        begin = line(Span(name, "leaf"), Span(kind, "dim"), self._value(value, room), "  ", Span(*words[status.state]))
+        kind = " requested  " if returned else "  .grad  " if own else ".grad  "
+        begin = line(Span(name, "leaf"), Span(own, "value"), Span(kind, "dim"), self._value(value, room), "  ",
+                     Span(*words[status.state]))  # fmt: skip
         if status.state not in ("partial", "waiting"):
             return begin
         left = self.width - sum(len(span.text) for span in begin) - 2
@@ -285,13 +317,14 @@ class PaneTexts:
     def _array(self, value: Value | None, width: int, role: Role) -> Line:
         """A value, followed by its shape if the elements are not listed."""
         shape = f"   {format_shape(value.shape)}" if value is not None and value.shape else ""
-        span = self._value(value, width - len(shape), role)
+        span = self._value(value, width - len(shape), role, listed=True)
         return line(span, Span("" if span.text.startswith("[") else shape, "dim"))
 
-    def _value(self, value: Value | None, width: int, role: Role = "gradient") -> Span:
+    def _value(self, value: Value | None, width: int, role: Role = "gradient", *, listed: bool = False) -> Span:
+        """A value; with `listed`, few numbers are all listed, even if the line becomes longer than `width`."""
         if value is None:
             return Span("None" if role == "gradient" else "not kept", "dim")
-        return Span(format_value(value, max(width, 12)), role)
+        return Span(format_value(value, max(width, LISTED if listed and math.prod(value.shape) <= FEW else 12)), role)
 
     def _sum(self, before: Value | None, term: Value | None, total: Value | None, width: int) -> Line:
         if term is None:
@@ -304,3 +337,8 @@ class PaneTexts:
     def _rest(self, count: int, what: str) -> Iterator[Line]:
         if self.limit is not None and count > self.limit:
             yield line(Span(f"{'':{LABEL}}and {count - self.limit:,} more {what}", "dim"))
+
+
+def _version(ref: TensorRef) -> str:
+    """The version of a saved tensor, if it had been written in place before it was saved."""
+    return f"   version {ref.version}" if ref.version else ""

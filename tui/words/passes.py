@@ -28,7 +28,7 @@ class PassRow:
     root: str  # the root or roots, with their values
     place: str
     steps: int
-    failed: str  # the type of the error, or empty
+    ended: str  # `failed: ValueError`, `cut short` by a fault of the recorder, or empty
 
 
 def list_passes(recording: Recording) -> list[PassRow]:
@@ -40,10 +40,10 @@ def list_passes(recording: Recording) -> list[PassRow]:
             value = recording.value(ref)
             label = recording.label(edge.node) if edge.node is not None else "?"
             roots.append(label if value is None else f"{label} = {format_value(value, 14)}")
-        failed = "" if one.error is None else one.error.type if one.has_failed else "cut short"
+        ended = "" if one.error is None else f"failed: {one.error.type}" if one.has_failed else "cut short"
         call = pass_title(recording, one)
         found.append(
-            PassRow(position, one.index + 1, call, ", ".join(roots), place_text(one.place), len(one.steps), failed)
+            PassRow(position, one.index + 1, call, ", ".join(roots), place_text(one.place), len(one.steps), ended)
         )
     return found
 
@@ -55,10 +55,7 @@ def pass_lines(recording: Recording, room: int | None = None) -> Iterator[Line]:
     """
     rows = list_passes(recording)
     cells = [("pass", "call", "from", "line", "steps", "")]
-    cells += [
-        (str(one.number), one.call, one.root, one.place, str(one.steps), one.failed and f"failed: {one.failed}")
-        for one in rows
-    ]
+    cells += [(str(one.number), one.call, one.root, one.place, str(one.steps), one.ended) for one in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(5)]
     ends = max(len(row[5]) for row in cells)
     while room is not None and sum(widths) + 2 * len(widths) + ends > room and max(widths) > NARROWEST:
@@ -164,9 +161,9 @@ def headings(recording: Recording, first: int, second: int) -> Iterator[Line]:
     rows = list_passes(recording)
     for position in (first, second):
         one = rows[position]
-        failed = Span(f"  failed: {one.failed}", "bad") if one.failed else Span("")
+        ended = Span(f"  {one.ended}", "bad") if one.ended else Span("")
         yield line(Span(f"pass {one.number}", "strong"), f"  {one.call}  ", Span(one.place, "dim"), f"  {one.root}",
-                   failed)  # fmt: skip
+                   ended)  # fmt: skip
     roots = [recording.value(ref) for i in (first, second) for ref in recording.passes[i].root_tensors[:1]]
     if len(roots) == 2 and all(isinstance(one, np.ndarray) and one.size == 1 for one in roots):
         a, b = (float(one.reshape(())) for one in roots if isinstance(one, np.ndarray))

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import BackwardStep, Delivery, ErrorRecord, NodeRecord, Operand, Value
+import math
+
+from microtape.recording.model.formatting import FEW, format_shape, format_value
+from microtape.recording.model.model import (
+    BackwardStep,
+    Delivery,
+    ErrorRecord,
+    NodeRecord,
+    Operand,
+    Pass,
+    TensorRef,
+    Value,
+)
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
 from tui.words.hook_effects import on_arrival, on_leaving
+from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
+LISTED = 48  # of an array with few numbers, which are all listed
 
 
-def sentence(cursor: StepCursor) -> Line:
-    """A sentence about the cursor's moment."""
-    return _Writer(cursor).write()
+def sentence(cursor: StepCursor, *, forward_key: str = "") -> Line:
+    """A sentence about the cursor's moment; before the first step, it says what the key that steps forward will do."""
+    return _Writer(cursor, forward_key).write()
 
 
 def computed(cursor: StepCursor, node: int) -> Line:
@@ -31,15 +44,10 @@ def title(cursor: StepCursor, node: int) -> Line:
     return line(Span(f"%{node} {record.op}", "op")) if label[0] == "%" else line(Span(label, "name"), f" (%{node})")
 
 
-def derivatives(formula: str) -> str:
-    """The derivative part of `z = x · y    ∂z/∂x = y,  ∂z/∂y = x`, on one line."""
-    _, _, rule = formula.partition("  ")
-    return " ".join(rule.split())
-
-
 class _Writer:
-    def __init__(self, cursor: StepCursor) -> None:
+    def __init__(self, cursor: StepCursor, forward_key: str = "") -> None:
         self.cursor = cursor
+        self.forward_key = forward_key
 
     def write(self) -> Line:
         cursor, pass_ = self.cursor, self.cursor.timeline.pass_
@@ -62,22 +70,50 @@ class _Writer:
         return self._called()
 
     def _called(self) -> Line:
-        """Backward has been called after the last operation, and no node has been evaluated."""
-        pass_, forward = self.cursor.timeline.pass_, self.cursor.timeline.forward
+        """Backward has been called, and no node has been evaluated: what it computes, and what its first step does."""
+        pass_ = self.cursor.timeline.pass_
         assert pass_ is not None
         if pass_.has_failed and pass_.error is not None and not pass_.steps:
             return line(f"{pass_.kind} failed before its first step: ", Span(_first_line(pass_.error), "bad"))
-        roots = [
-            line(*title(self.cursor, root.node), " receives the seed ", self._number(seed, "gradient"))
-            for root, seed in zip(pass_.roots, pass_.seeds, strict=True)
-            if root.node is not None
+        roots = list(zip((edge.node for edge in pass_.roots), pass_.root_tensors, pass_.seeds, strict=True))
+        values = [
+            line(*title(self.cursor, node), " = ", self._number(value, "value"))
+            for node, ref, _ in roots
+            if node is not None and (value := self.cursor.recording.value(ref)) is not None
         ]
-        why = " (its derivative with respect to itself)" if len(roots) == 1 and _is_one(pass_.seeds[0]) else ""
-        asked = ""
-        if pass_.captures:
-            asked = f" It visits only the nodes needed for {_count(len(pass_.captures), 'requested gradient')}."
-        last = line(*self._result(self.cursor.timeline.node(forward[-1])), ", and ") if forward else ()
-        return line(*last, f"{pass_.kind}() is called: ", *sentence_list(roots), why, f".{asked}", *self._next())
+        result = line(*sentence_list(values), ". ") if values else ()
+        operations = sum(self.cursor.timeline.node(node).variable is None for node in pass_.nodes)
+        through = f", through {_count(operations, 'operation')}" if operations else ""
+        computes = line(*result, f"{pass_.kind}() computes ", *self._wanted(pass_, through), ".")
+        following = self.cursor.next_node
+        if following not in self.cursor.ready[:1] or self.cursor.hides_next or not operations:
+            return line(*computes, *self._next())
+        visits = f"{self.forward_key} first visits" if self.forward_key else "The first step visits"
+        which = "the last of them" if operations > 1 else "it"
+        begin = line(*computes, f" {visits} {which}: ", *title(self.cursor, following))
+        given = [seed for node, _, seed in roots if node == following]
+        if not given:  # only in an engine with a fault
+            return line(*begin, ".")
+        root = self._single_root(pass_)
+        name = f"∂{root}/∂{root} = " if root else "the seed "
+        return line(*begin, ", with ", name, self._number(given[0], "gradient"), ".")
+
+    def _wanted(self, pass_: Pass, through: str) -> Line:
+        """`∂z/∂x and ∂z/∂y`, or `the gradients of x and y`; and that they are added to those of an earlier pass."""
+        reached = (self.cursor.timeline.node(node).variable for node in pass_.nodes)
+        tensors = [one.tensor for one in pass_.captures] or [one for one in reached if one is not None]
+        names = dict.fromkeys(self.cursor.tensor_label(tensor) for tensor in tensors)
+        root = self._single_root(pass_)
+        every = sentence_list([line(f"∂{root}/∂" if root else "", Span(name, "leaf")) for name in names], 5)
+        what = every if root else line("the gradient of " if len(names) == 1 else "the gradients of ", *every)
+        adds = pass_.kind == "backward" and any(tensor in pass_.grads for tensor in tensors)
+        return line(*what, through, f", and adds {'it' if len(names) == 1 else 'them'} to .grad" if adds else "")
+
+    def _single_root(self, pass_: Pass) -> str:
+        """The name of the root if it is one number with the seed 1, so that backward computes its plain derivatives."""
+        nodes = [root.node for root in pass_.roots]
+        label = self.cursor.recording.label(nodes[0]) if len(nodes) == 1 and nodes[0] is not None else "%"
+        return "" if label.startswith("%") or not _is_one(pass_.seeds[0]) else label
 
     def computed(self, node: NodeRecord) -> Line:
         """See the function `computed`."""
@@ -93,7 +129,9 @@ class _Writer:
         result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
         if node.in_place and operands:
             others = line(", using ", *sentence_list(operands[1:])) if operands[1:] else ()
-            return line(Span(node.op, "op"), " changed ", *operands[0], " in place to ", result, *others)
+            before = self.cursor.overwritten(node.id)
+            change = line(" from ", self._number(before, "value")) if before is not None else ()
+            return line(Span(node.op, "op"), " changed ", *operands[0], " in place", *change, " to ", result, *others)
         given = line(" from ", *sentence_list(operands)) if operands else ()
         return line(Span(node.op, "op"), " computed ", result, *given)
 
@@ -121,7 +159,7 @@ class _Writer:
         sent = [one for one in step.deliveries if one.term is not None]
         if not sent:
             return line(*begin, "; it sends nothing, because none of its operands gets a gradient.", *self._next())
-        rule = derivatives(node.formula)
+        rule = derivatives(self.cursor, step)
         terms = [line(self._number(one.term, "gradient"), " to ", *title(self.cursor, one.node)) for one in sent]
         hooked = on_leaving(step)
         by = line(f"; its rule {rule}" if rule else "; it", *hooked, ", sends " if hooked else " sends ")
@@ -143,7 +181,7 @@ class _Writer:
             )  # fmt: skip
         if phase.kind == "unpack":
             kept = [
-                line(Span(use.name, "op"), " = ", self._number(use.value, "value"), f" (version {use.ref.version})")
+                line(Span(use.name, "op"), " = ", self._number(use.value, "value"), _version(use.ref))
                 for use in step.saved
             ]
             values, they_have = ("value", "It has") if len(kept) == 1 else ("values", "They have")
@@ -152,7 +190,7 @@ class _Writer:
                 f". {they_have} not been modified since.",
             )  # fmt: skip
         if phase.kind == "apply":
-            rule = derivatives(self.cursor.timeline.node(step.node).formula)
+            rule = derivatives(self.cursor, step)
             terms = [self._number(one.term, "gradient") for one in step.deliveries]
             applies = f" applies its rule {rule} and gets " if rule else " computes "
             return line(*name, applies, *sentence_list([line(term) for term in terms]), ". Nothing is sent yet.")
@@ -254,7 +292,7 @@ class _Writer:
 
     def _number(self, value: Value | None, role: Role) -> Span:
         shape = f" ({format_shape(value.shape)})" if value is not None and value.shape else ""
-        text = format_value(value, WIDTH)
+        text = format_value(value, LISTED if value is not None and math.prod(value.shape) <= FEW else WIDTH)
         return Span(text if text[:1] in "[N" else text + shape, role)
 
     def _operand(self, operand: Operand) -> str:
@@ -262,6 +300,11 @@ class _Writer:
             return operand.text
         name = self.cursor.tensor_name(operand.ref)
         return name or format_value(self.cursor.recording.value(operand.ref), 16)
+
+
+def _version(ref: TensorRef) -> str:
+    """The version of a saved tensor, if it had been written in place before it was saved."""
+    return f" (version {ref.version})" if ref.version else ""
 
 
 def _is_one(value: Value | None) -> bool:

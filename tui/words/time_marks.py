@@ -1,4 +1,4 @@
-"""The marks of the time bar as text: accumulations, NaN, failure, and the stops of a run."""
+"""The marks of the time bar as text: accumulations, origins of NaN, wrong gradients, failure, the stops of a run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from microtape.recording.findings import Finding, findings
-from tui.shell.spans import Line, Span, line
+from tui.shell.spans import Line, Span, line, plain
 from tui.time.breakpoints import Breakpoints, StopKind
 from tui.time.cursor import StepCursor
 from tui.time.finding_moments import position_of
+from tui.words.differences import wrong_gradients
 from tui.words.sentence import title
 
 BEGINS = {"nan": "NaN", "infinity": "infinity"}
@@ -21,12 +22,12 @@ class Mark(NamedTuple):
 
     moment: int
     node: int
-    what: str  # `accumulates`, `NaN begins`, `failed`, `stops`, `changes`
-    about: str  # how far it spread, the error's message, or the text of the breakpoint or watch
+    what: str  # such as `accumulates`, `NaN begins`, `failed`; `stops` and `changes` at the stops of a run
+    about: str  # the numbers, the error's message, or the text of the breakpoint or watch
 
 
 def all_marks(cursor: StepCursor) -> list[Mark]:
-    """The marks of accumulations, NaN, infinity and failure."""
+    """The marks of accumulations, of each origin of NaN and infinity, of gradients found wrong, and of failure."""
     timeline = cursor.timeline
     start = len(timeline.forward)
     found = [Mark(start + i + 1, step.node, "accumulates", "") for i, step in enumerate(timeline.steps)
@@ -34,6 +35,8 @@ def all_marks(cursor: StepCursor) -> list[Mark]:
     found += [Mark(position_of(timeline, one), one.node, f"{BEGINS[one.kind]} begins", _spread(one))
               for one in findings(cursor.recording)
               if one.kind in BEGINS and one.node is not None and one.pass_ == timeline.pass_index]  # fmt: skip
+    found += [Mark(start + i + 1, step.node, "finite differences differ", plain(wrong).partition(": ")[2])
+              for i, step in enumerate(timeline.steps) for wrong in wrong_gradients(cursor, step)]  # fmt: skip
     error = timeline.pass_.error if timeline.pass_ is not None else None
     if timeline.pass_ is not None and error is not None and timeline.steps:
         what = "failed" if timeline.pass_.has_failed else "cut short"

@@ -173,7 +173,8 @@ class _Printer:
 
     def rows_of(self, cursor: StepCursor, listing: Listing) -> Iterator[str]:
         """The rows of a listing, with each fold in one row."""
-        columns = self.columns = self.rows.columns(self.width - len(INDENT) - 2, listing.lanes)
+        width = self.width - len(INDENT) - 2
+        columns = self.columns = self.rows.columns(width, listing.lanes, forward=cursor.is_forward)
         yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, columns.widths)))}".rstrip()
         for at, entry in enumerate(listing.entries):
             drawn = listing.lanes.draw(at, columns.lane_limit, ascii=self.ascii)[0]
@@ -205,6 +206,7 @@ class _Printer:
         yield ""
 
     def tape(self, cursor: StepCursor, *, marks: bool = False) -> Iterator[str]:
+        self.columns = self.rows.columns(self.width - len(INDENT) - 2, forward=cursor.is_forward)
         if self.timeline.rows:
             yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, self.columns.widths)))}".rstrip()
         for row, node in enumerate(self.timeline.rows):
@@ -269,6 +271,7 @@ class _Printer:
             rows.shape(record),
             rows.value(cursor, node, columns.value),
             rows.gradient(cursor, node, columns.gradient),
+            rows.size(cursor, node, columns.size) if columns.size else "",
         )
 
     def _row(self, cells: tuple[str, ...]) -> str:

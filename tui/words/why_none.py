@@ -93,6 +93,8 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
         border = cut_off(recording, None, tensor, evaluated)
         if border is not None:
             yield from _ends(recording, border)
+        else:
+            yield from made_at(recording, record.name)
 
 
 def _look(recording: Recording, place: Place) -> Line:

@@ -63,6 +63,27 @@ def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
     return computed if name.startswith("%") else filled  # without `%4 =`: the node's number is shown elsewhere
 
 
+def formula_symbols(cursor: StepCursor, node: NodeRecord) -> Mapping[str, tuple[str, Value | None]]:
+    """The symbols of the node's formula, each with the user's name for it and its value."""
+    values = symbol_values(cursor, node, None)
+    return {symbol: (name, values.get(symbol)) for symbol, name in _symbol_names(cursor, node).items()}
+
+
+def derivatives(cursor: StepCursor, step: BackwardStep) -> str:
+    """The rules for the gradients that a step sent, with the user's names: `∂z/∂%2 = %3, ∂z/∂%3 = %2`; or empty."""
+    node = cursor.timeline.node(step.node)
+    names, found = _symbol_names(cursor, node), []
+    for one in step.deliveries:
+        rule = gradient_of(node, one.output)
+        if rule is None:
+            return " ".join(node.formula.partition("  ")[2].split())
+        if one.term is not None:
+            below = names.get(rule.symbol, rule.symbol)
+            of = f"∂{names.get('z', 'z')}/∂{below}" if rule.is_local else f"∂{below}"
+            found.append(f"{of} = {fill_in(rule.text, names)}")
+    return ", ".join(dict.fromkeys(found))
+
+
 def worked_rule(
     cursor: StepCursor, step: BackwardStep, output: int, index: tuple[int, ...] | None = None
 ) -> WorkedRule | None:

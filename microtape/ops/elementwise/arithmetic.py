@@ -13,7 +13,7 @@ import numpy as np
 from microtape.ops.shared.kinds import Promoting, WithNumber, in_place, named, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand, promoted
-from microtape.tape.operation import Binary, Unary, binary, call, unary
+from microtape.tape.operation import NO_MASKS, Binary, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
 __all__ = ["add", "mul", "multiply", "neg", "negative", "positive", "rsub", "sub", "subtract"]
@@ -28,6 +28,12 @@ class AddBackward0(Binary):
 
     def grad_y(self, g: Any) -> Any:
         return g
+
+
+NO_MASK = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
 
 
 class SubBackward0(Binary):
@@ -176,6 +182,8 @@ def plus(x: Any, y: Any) -> Any:
 
 def minus(x: Any, y: Any) -> Any:
     """`x - y`."""
+    if y is True or y is False:
+        _refuse_bool(x)
     return binary(SubBackward0, x, y)
 
 
@@ -183,6 +191,8 @@ def minus_from(x: Any, y: Any) -> Any:
     """`y - x`, where y is a number."""
     if not isinstance(y, int | float | complex):
         return NotImplemented
+    if isinstance(y, bool):
+        _refuse_bool(x)
     _refuse_mask(x.array)
     return call(RsubBackward1(y), x)
 
@@ -212,10 +222,12 @@ def _refuse_mask(*arrays: Any) -> None:
     """Raise RuntimeError for a bool operand next to another dtype, or alone; two bools numpy refuses itself."""
     kinds = [array.dtype.kind for array in arrays]
     if ("b" in kinds and set(kinds) != {"b"}) or kinds == ["b"]:
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
-            "use the `~` or `logical_not()` operator instead."
-        )
+        raise RuntimeError(NO_MASK)
+
+
+def _refuse_bool(x: Any) -> None:
+    """Raise RuntimeError for `x - True`."""
+    raise RuntimeError(NO_MASKS if x.array.dtype.kind == "b" else NO_MASK)
 
 
 def _check_alpha(alpha: Any, *arrays: Any) -> None:
@@ -234,7 +246,9 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha · other`, broadcast against each other."""
     if alpha == 1:
-        return given("sub", binary(SubBackward0, input, other), other)
+        return given("sub", minus(input, other), other)
+    if isinstance(other, bool):
+        _refuse_bool(input)
     input, other = pair(input, other)
     _refuse_mask(input, other)
     return call(ScaledSub(-alpha), input, other)
@@ -244,6 +258,8 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha · input`."""
     if alpha == 1 and not isinstance(other, TensorState):
         return given("rsub", minus_from(input, other), other)
+    if isinstance(other, bool):
+        _refuse_bool(input)
     input, other = pair(input, other)
     _refuse_mask(input, other)
     return call(RsubBackward0(alpha), input, other)
@@ -271,19 +287,21 @@ def positive(input: Any) -> Any:
 
 def add_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
     """Add `alpha · other` in place."""
-    return call_(AddBackward0() if alpha == 1 else ScaledAdd(alpha), x, as_operand(other, x))
+    return call_(AddBackward0() if alpha == 1 else ScaledAdd(alpha), x, as_operand(other, x, "add_"))
 
 
 def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
     """Subtract `alpha · other` in place."""
-    other = as_operand(other, x)
+    if isinstance(other, bool):
+        _refuse_bool(x)
+    other = as_operand(other, x, "sub_")
     _refuse_mask(x, other)
     return call_(SubBackward0() if alpha == 1 else ScaledSub(-alpha), x, other)
 
 
 def mul_(x: TensorState, other: Any) -> Any:
     """Multiply by `other` in place."""
-    return call_(MulBackward0(), x, as_operand(other, x))
+    return call_(MulBackward0(), x, as_operand(other, x, "mul_"))
 
 
 def given(name: str, result: Any, other: Any) -> Any:

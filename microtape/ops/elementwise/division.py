@@ -194,26 +194,28 @@ def fmod(input: Any, other: Any) -> Any:
 
 def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any:
     """Divide by `other` in place."""
-    return call_(DivBackward0() if rounding_mode is None else DivBackward2(rounding_mode), x, as_operand(other, x))
+    return call_(
+        DivBackward0() if rounding_mode is None else DivBackward2(rounding_mode), x, as_operand(other, x, "div_")
+    )
 
 
 def floor_divide_(x: TensorState, other: Any) -> Any:
     """Divide by `other` in place and round down. It has no derivative."""
-    return call_(UndefinedBackward("floor_divide_", _divided_down), x, as_operand(other, x))
+    return call_(UndefinedBackward("floor_divide_", _divided_down), x, as_operand(other, x, "floor_divide_"))
 
 
 def remainder_(x: TensorState, other: Any) -> Any:
     """`remainder`, in place."""
     if isinstance(other, int | float):
         return call_(RemainderBackward0(other), x)
-    return call_(RemainderBackward1(), x, as_operand(other, x))
+    return call_(RemainderBackward1(), x, as_operand(other, x, "remainder_"))
 
 
 def fmod_(x: TensorState, other: Any) -> Any:
     """`fmod`, in place."""
     if isinstance(other, int | float):
         return call_(FmodBackward0(other), x)
-    return call_(FmodBackward1(), x, as_operand(other, x))
+    return call_(FmodBackward1(), x, as_operand(other, x, "fmod_"))
 
 
 def _divided_down(x: Any, y: Any) -> Any:

@@ -281,12 +281,12 @@ def log1p(input: Any) -> Any:
 
 def logaddexp(input: Any, other: Any) -> Any:
     """ln(eˣ + eʸ), without overflow."""
-    return binary(LogaddexpBackward0, input, other)
+    return given("logaddexp", binary(LogaddexpBackward0, input, other), other)
 
 
 def xlogy(input: Any, other: Any) -> Any:
     """`input · ln other`, and 0 where `input` is 0."""
-    return binary(XlogyBackward0, input, other)
+    return given("xlogy", binary(XlogyBackward0, input, other), other)
 
 
 def sqrt(input: Any) -> Any:

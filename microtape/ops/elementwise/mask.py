@@ -12,7 +12,7 @@ from microtape.ops.shape.reshaping import expand
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.choice import choose
 from microtape.tape.in_place import call_
-from microtape.tape.operands import as_tensor
+from microtape.tape.operands import as_tensor, number_as
 from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState, zeros_like
 
@@ -34,7 +34,7 @@ class MaskedFillBackward0(Operation):
         self.mask, self.number = mask, number
 
     def forward(self, x: Any) -> Any:
-        return choose(plain(self.mask), np.asarray(self.number).astype(x.dtype), x)
+        return choose(plain(self.mask), number_as(self.number, x.dtype), x)
 
     def grad_x(self, g: Any, mask: Any) -> Any:
         return masked_fill(g, mask, 0)

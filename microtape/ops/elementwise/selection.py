@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
+from microtape.ops.elementwise.arithmetic import given
 from microtape.ops.shared.arguments import plain, refuse_out
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import Promoting, WithNumber, refusing
@@ -196,12 +197,12 @@ def _beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
 
 def maximum(input: Any, other: Any) -> Any:
     """The larger of each pair of elements; at ties the gradient is split."""
-    return binary(MaximumBackward0, input, other)
+    return given("maximum", binary(MaximumBackward0, input, other), other)
 
 
 def minimum(input: Any, other: Any) -> Any:
     """The smaller of each pair of elements; at ties the gradient is split."""
-    return binary(MinimumBackward0, input, other)
+    return given("minimum", binary(MinimumBackward0, input, other), other)
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: None = None) -> Any:

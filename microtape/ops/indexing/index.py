@@ -22,9 +22,8 @@ from microtape.ops.shape.reshaping import AliasBackward0, expand, unsqueeze, vie
 from microtape.ops.shape.subviews import SelectBackward0, SliceBackward0
 from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
-from microtape.tape.operands import as_operand, as_tensor
+from microtape.tape.operands import as_operand, as_tensor, number_as
 from microtape.tape.operation import Operation, call
-from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import TensorState, zeros_like
 from microtape.tape.views import view_call
 
@@ -189,9 +188,9 @@ def set_index(x: TensorState, key: Any, value: Any) -> None:
     """`x[key] = value`, in place: written through a view, which autograd records as CopySlices, or by index tensors."""
     part, indices = _sliced(x, key, for_writing=True)
     if isinstance(value, int | float | complex):
-        value = np.asarray(value, x.array.dtype)
+        value = number_as(value, x.array.dtype)
     if not isinstance(value, TensorState | np.ndarray | np.generic):
-        raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(x.array)}")
+        raise TypeError(f"can't assign a {type(value).__name__} to a microtape.{scalar_name(x.array.dtype)}Tensor")
     value = as_operand(value, x)
     if indices:
         call_(

@@ -11,6 +11,7 @@ from microtape.ops.indexing.index import add_at
 from microtape.ops.shared.arguments import plain
 from microtape.tape.in_place import call_
 from microtape.tape.node import is_array
+from microtape.tape.operands import number_as
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import TensorState, zeros_like
 
@@ -80,7 +81,7 @@ class IndexFillBackward0(AlongDim):
         self.number = number
 
     def forward(self, x: Any) -> Any:
-        return self.changed(x, lambda z: self.put(z, self.slices, self.number))
+        return self.changed(x, lambda z: self.put(z, self.slices, number_as(self.number, x.dtype)))
 
     def grad_x(self, g: Any, index: Any) -> Any:
         return index_fill(g, self.dim, index, 0)

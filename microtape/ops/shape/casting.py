@@ -10,7 +10,7 @@ import numpy as np
 from microtape.basics import devices
 from microtape.ops.shared.kinds import named, nothing
 from microtape.tape.in_place import call_, places
-from microtape.tape.operands import as_operand
+from microtape.tape.operands import as_operand, number_as
 from microtape.tape.operation import Operation, Unary, call, unary
 from microtape.tape.tensor_state import TensorState
 
@@ -100,7 +100,7 @@ class FillBackward2(Operation):
         self.number = number
 
     def forward(self, x: Any) -> Any:
-        return np.full_like(x, self.number)
+        return np.full_like(x, number_as(self.number, x.dtype))
 
     def grad_x(self, g: Any) -> Any:
         return nothing(g)
@@ -156,7 +156,7 @@ def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: 
 
 def copy_(x: TensorState, source: Any) -> Any:
     """Write `source`, broadcast and cast, into x."""
-    source = as_operand(source, x)
+    source = as_operand(source, x, "copy_")
     same = places(x.array) == places(source.array)  # copying onto the same elements changes nothing
     return call_(CopyBackwards(), x, source, sharing="repeated" if same else "same")
 

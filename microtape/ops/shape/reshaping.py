@@ -73,6 +73,16 @@ class AliasBackward0(ViewOperation):
         return g
 
 
+class IdentityBackward(AliasBackward0):
+    """The node of the primal that `unpack_dual` returns."""
+
+    __slots__ = ()
+
+    def name(self) -> str:
+        """The node's name as torch shows it."""
+        return "torch::autograd::Identity"
+
+
 class ExpandBackward0(ViewOperation):
     __slots__ = ("shape_",)
     formula = "z = x repeated along dimensions of size 1    ∂x = Σ g along them"
@@ -245,8 +255,9 @@ def expanded_size(input: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
     lead = len(wanted) - len(before)
     if lead < 0:
         raise RuntimeError(
-            f"expand({type_name(input.array)}{{{list(before)}}}, size={list(wanted)}): the number of sizes provided "
-            f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
+            f"expand({type_name(input.array.dtype)}{{{list(before)}}}, size={list(wanted)}): the number of sizes "
+            f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(before)})"
         )
     full = [before[i - lead] if one == -1 and i >= lead else one for i, one in enumerate(wanted)]
     for i, size in reversed(list(enumerate(full))):

@@ -30,7 +30,7 @@ def in_place(cls: type[Operation]) -> Callable[..., Any]:
     """The in-place form of an operation without parameters, as a method: `exp_` of ExpBackward0."""
 
     def method(x: TensorState, *others: Any) -> Any:
-        return call_(cls(), x, *[as_operand(other, x) for other in others])
+        return call_(cls(), x, *[as_operand(other, x, method.__name__) for other in others])
 
     method.__name__ = f"{cls.op}_"
     method.__doc__ = f"`{cls.op}`, in place."

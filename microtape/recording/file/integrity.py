@@ -15,6 +15,7 @@ from microtape.recording.model.model import (
     EdgeRecord,
     ErrorRecord,
     FiniteDifferences,
+    FreedRecord,
     NodeRecord,
     Operand,
     Pass,
@@ -60,6 +61,8 @@ class _Checks:
         _all_within(self.recording.freed, self.nodes, "freed nodes")
         for number, found in enumerate(self.recording.checks):
             self._check(found, f"check {number}")
+        for number, freed in enumerate(self.recording.freed_by):
+            self._freed(freed, f"freed node {number}")
         before = -1
         for one in self.recording.passes:  # numbered as in the program; a pass that was not asked for is missing
             _within(one.index - before - 1, _MOST, f"pass {before + 1}")
@@ -117,6 +120,11 @@ class _Checks:
         _all_within(one.elements, _MOST, where)
         if not one.analytical.shape == one.numerical.shape == (len(one.elements),):
             raise Damaged(f"{where} has different numbers of elements and results")
+
+    def _freed(self, one: FreedRecord, where: str) -> None:
+        _within(one.node, self.nodes, where)
+        _within(one.pass_, _MOST, where)
+        self._place(one.place, where)
 
     def _one_pass(self, one: Pass) -> None:
         where = f"pass {one.index}"

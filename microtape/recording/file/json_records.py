@@ -2,7 +2,7 @@
 
 A record is stored as the list of its fields. How each field is read follows from the annotations in `model.py`, so the
 two cannot drift apart: a `reader` is built once from the types. Summaries are stored like this, records that occur once
-in a recording, and all records of formats 1 and 2; format 3 stores the others as `json_columns`.
+in a recording, and all records of formats 1 and 2; later formats store the others as `json_columns`.
 """
 
 from __future__ import annotations

@@ -40,12 +40,15 @@ TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
-_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "updates")  # stored as columns
+_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "updates", "freed_by")  # stored as columns
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_IN = {4: ("updates",), 2: ("borders", "checks", "freed")}  # fields of a Recording by the format that added them
+_NEW_IN = {
+    4: ("updates", "freed_by"),
+    2: ("borders", "checks", "freed"),
+}  # fields of a Recording by the format that added them
 _COLUMNS = 3  # the format that began to store tables as columns
 _QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 

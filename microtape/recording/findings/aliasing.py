@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 
-from microtape.recording.findings.finding import Finding
+import numpy as np
+
+from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.model import NodeRecord, Place
+from microtape.recording.model.model import NodeRecord, Place, TensorRef
 from microtape.recording.model.source import expression, targets
+
+_MOST_TRIES = 8  # of one line in a loop
 
 
 def written_through_a_view(program: Program) -> Iterator[Finding]:
-    """One finding for each line that writes into a tensor under one name, while another name of it is used later."""
-    told = set()
+    """One finding for each line that writes into a tensor under one name, while another name of it is used later.
+
+    A write into a view is a notice: programs fill buffers this way.
+    """
+    tried: dict[Place, int] = {}
     for node in program.recording.nodes:
-        if node.place is None or node.place in told:
+        if node.kind == "copy_slices":
+            look = _of_a_view
+        elif node.op in ("sub", "div") and len(node.operands) == 2:
+            look = _of_two_names
+        else:
             continue
-        found = _of_a_view(program, node) if node.in_place else _of_two_names(program, node)
+        if node.place is None or tried.get(node.place, 0) >= _MOST_TRIES:
+            continue
+        found = look(program, node)
+        tried[node.place] = _MOST_TRIES if found is not None else tried.get(node.place, 0) + 1
         if found is not None:
-            told.add(node.place)
             yield found
 
 
 def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
     """`part = whole[0]; part *= 2`, where `whole` is used afterwards."""
     output = node.outputs[0] if node.outputs else None
-    if node.kind != "copy_slices" or output is None or node.place is None:
+    if output is None or node.place is None:
         return None
     whole = program.recording.tensors[output.tensor]
     target = _target(program, node.place)
@@ -43,43 +57,57 @@ def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
     )
     lines = (
         f"{expression(program.recording, view.place)} at {at(view.place)} shares the memory of {whole.name}.",
-        f"The write at {at(node.place)} therefore changes {whole.name} too, and {at(later.place)} uses the changed numbers.",
+        f"The write at {at(node.place)} changes {whole.name} too, and {at(later.place)} uses what it changed.",
     )
-    remedy = f"If {whole.name} should keep its numbers, write into a copy: {target} = {target}.clone(), or compute a new tensor."
-    return _finding(program, node, text, lines, remedy, later.place)
+    remedy = f"If {whole.name} should keep its numbers, write into a copy: {target} = {target}.clone()."
+    return _finding(program, node, text, lines, remedy, later.place, "notice")
 
 
 def _of_two_names(program: Program, node: NodeRecord) -> Finding | None:
-    """`before = x; x += 1; x - before`: both names are the same tensor, so that the difference is zero."""
-    refs = [one.ref for one in node.operands]
-    if node.op not in ("sub", "div") or len(refs) != 2 or refs[0] is None or refs[0] != refs[1] or not refs[0].version:
-        return None
+    """`before = x; x += 1; x - before`: both names are the same memory, so that the difference is zero."""
+    first, second = (one.ref for one in node.operands)
     names = _two_names(expression(program.recording, node.place))
-    written = program.producer.get(refs[0])
-    if names is None or written is None or not program.node(written).in_place:
+    if first is None or second is None or names is None:
         return None
-    write = program.node(written)
-    one, other = names
+    value, other = program.recording.value(first), program.recording.value(second)
+    if not isinstance(value, np.ndarray) or not isinstance(other, np.ndarray) or not np.array_equal(value, other):
+        return None
+    write = _last_write(program, first, second, node.id)
+    if write is None:
+        return None
+    one, before = names
     result = "0" if node.op == "sub" else "1"
     text = headline(
-        f"{one} and {other} are one tensor: the write at {at(write.place)} changes both",
-        f"Two names are one tensor: the write at {at(write.place)} changes both",
+        f"{one} and {before} share their memory: the write at {at(write.place)} changes both",
+        f"Two names share their memory: the write at {at(write.place)} changes both",
     )
     lines = (
-        f"{one} and {other} are two names for the same tensor, so {expression(program.recording, node.place)} at "
+        f"{one} and {before} are two names for the same numbers, so {expression(program.recording, node.place)} at "
         f"{at(node.place)} is {result} everywhere.",
     )
-    remedy = f"Keep a copy: {other} = {one}.clone(), or compute a new tensor instead of writing in place."
-    return _finding(program, write, text, lines, remedy, node.place)
+    remedy = f"Keep a copy: {before} = {one}.clone(), or compute a new tensor instead of writing in place."
+    return _finding(program, write, text, lines, remedy, node.place, "warning")
+
+
+def _last_write(program: Program, first: TensorRef, second: TensorRef, before: int) -> NodeRecord | None:
+    """The last write in place to the tensor of which both are, or are views; None if they share no memory."""
+    tensors = program.recording.tensors
+    owners = {one.tensor if tensors[one.tensor].base is None else tensors[one.tensor].base for one in (first, second)}
+    owner = owners.pop()
+    if owners or owner is None:
+        return None
+    writes = [node for node in map(program.node, program.writers.get(owner, ())) if node.id < before]
+    return writes[-1] if writes else None
 
 
 def _finding(
-    program: Program, node: NodeRecord, text: str, lines: tuple[str, ...], remedy: str, used: Place | None
-) -> Finding:
+    program: Program, node: NodeRecord, text: str, lines: tuple[str, ...], remedy: str, used: Place | None,
+    severity: Severity,
+) -> Finding:  # fmt: skip
     others = (("used", used),) if used is not None else ()
     passes = [i for i in range(len(program.recording.passes)) if node.id in program.steps[i]]
     return Finding(
-        "written through a view", "warning", text, lines, remedy, node.place, passes[0] if passes else None, None,
+        "written through a view", severity, text, lines, remedy, node.place, passes[0] if passes else None, None,
         node.id, program.tensor_of(node), others,
     )  # fmt: skip
 
@@ -107,23 +135,21 @@ def _target(program: Program, place: Place) -> str:
 
 def _view_named(program: Program, name: str, whole: int, before: int) -> NodeRecord | None:
     """The operation that made the view that the program calls so."""
-    for node in reversed(program.recording.nodes[:before]):
-        ref = node.outputs[0] if node.outputs else None
-        if ref is None or node.place is None or program.recording.tensors[ref.tensor].base != whole:
-            continue
-        if targets(program.recording.sources.get(node.place.file, "")).get(node.place[1:5]) == name:
+    for number in reversed(program.view_makers.get(whole, ())):
+        node = program.node(number)
+        place = node.place
+        if number < before and place and targets(program.recording.sources.get(place.file, "")).get(place[1:5]) == name:
             return node
     return None
 
 
 def _later_use(program: Program, write: NodeRecord, whole: int) -> NodeRecord | None:
     """The first operation elsewhere that uses the whole tensor after the write."""
-    for ref, readers in program.readers.items():
-        if ref.tensor == whole:
-            for reader in readers:
-                node = program.node(reader)
-                if reader > write.id and not node.in_place and node.place != write.place:
-                    return node
+    readers = program.readers.get(whole, ())
+    for reader in readers[bisect_right(readers, write.id) :]:
+        node = program.node(reader)
+        if not node.in_place and node.place != write.place:
+            return node
     return None
 
 

@@ -66,7 +66,7 @@ def _is_reduced(program: Program, number: int) -> bool:
 
 
 def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operand) -> Finding:
-    assert column.ref is not None and vector.ref is not None
+    assert vector.ref is not None
     size = program.recording.tensors[vector.ref.tensor].shape[0]
     first, second = program.operand_name(column), program.operand_name(vector)
     table = format_shape((size, size))
@@ -76,8 +76,8 @@ def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operan
         f"({size}×1) and ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
     )
     lines = (
-        f"{what} pairs every element of {first}, of shape ({size}, 1), with every element of {second}, of shape ({size},): "
-        f"{size * size:,} numbers instead of {size:,}.",
+        f"{what} pairs every element of {first}, of shape ({size}, 1), with every element of {second}, of shape "
+        f"({size},): {size * size:,} numbers instead of {size:,}.",
         "They are reduced afterwards, so that no error shows it.",
     )
     remedy = f"Give both the same shape: {first}.squeeze(1), or {second}.unsqueeze(1) where both should be columns."

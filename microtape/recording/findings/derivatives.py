@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from microtape.recording.findings.failures import returned_at
-from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, indexed
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import FiniteDifferences
+
+_JUMP = 1e3  # times the gradient: no derivative is so much larger
 
 
 def wrong_derivatives(program: Program) -> Iterator[Finding]:
@@ -40,19 +44,34 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         f"{function} is wrong: finite differences contradict it at {at(place)}",
     )
     lines = [
-        f"{node.op} at {at(node.place)}: the gradient for {element} is {sent}; running forward at nearby points gives {expected}."
+        f"{node.op} at {at(node.place)}: the gradient for {element} is {sent}; running forward at nearby points gives "
+        f"{expected}."
     ]
     if (ratio := _ratio(first)) is not None:
         lines.append(f"At every element that was checked it is {ratio} times what it should be.")
     outputs = {one.output for one in several}
     if len(outputs) > 1:
         lines.append(f"{count(len(outputs), 'gradient')} of this node are wrong.")
+    severity: Severity = "error"
+    if node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
+        severity = "notice"
+        lines.append("Its forward is flat or jumps there: a straight-through estimator does this on purpose.")
     others = (("called", node.place),) if node.place is not None and place is not node.place else ()
     remedy = "Compare the formula in backward with the derivative of forward, for this argument."
     return Finding(
-        "wrong derivative", "error", text, tuple(lines), remedy, place, position,
+        "wrong derivative", severity, text, tuple(lines), remedy, place, position,
         step.index if step is not None else None, node.id, None, others,
     )  # fmt: skip
+
+
+def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
+    """The finite differences without those of a jump, which are huge."""
+    numerical = np.asarray(one.numerical, np.float64)
+    numerical = numerical[np.isfinite(numerical)]
+    found: npt.NDArray[Any] = numerical[
+        np.abs(numerical) < _JUMP * np.abs(np.asarray(one.analytical, np.float64)).max(initial=1e-30)
+    ]
+    return found
 
 
 def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:

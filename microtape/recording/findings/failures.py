@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.freed import freed
-from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
+from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join, place_in
 from microtape.recording.findings.remedies import out_of_place
 from microtape.recording.model.model import BackwardStep, ErrorRecord, Place, TensorRef
-from microtape.recording.model.source import source_lines
 
 
 def failures(program: Program) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     node = program.node(step.node)
     stale = next((use for use in step.saved if use.version_now != use.ref.version), None)
     tensor = stale.ref.tensor if stale is not None else None
-    name = program.tensor_name(tensor) if tensor is not None else "a saved tensor"
+    name = program.ref_name(stale.ref) if stale is not None else "a saved tensor"
     saved, modified = places.get("saved", node.place), places.get("modified")
     if modified is None and stale is not None:
         modified = _write_to(program, stale.ref)
@@ -48,6 +49,8 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
         expression = program.expression(node.place) or node.op
         lines.append(f"{expression} at {at(node.place)} saved {name} at {versions[0]}, for its derivative.")
         lines.append(f"The write at {at(modified)} made it {versions[1]}, so the value that backward needs is gone.")
+    if not lines:
+        lines.append(f"{first_sentence(error.message)}.")
     rewritten = out_of_place(program.recording, modified) if modified is not None else ""
     remedy = (
         f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
@@ -61,7 +64,8 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     )
     others = tuple((role, place) for role, place in (("saved", saved), ("modified", modified)) if place is not None)
     return Finding(
-        "overwritten", "error", text, tuple(lines), remedy, modified or node.place, position, step.index, node.id, tensor, others
+        "overwritten", "error", text, tuple(lines), remedy, modified or node.place, position, step.index, node.id,
+        tensor, others,
     )  # fmt: skip
 
 
@@ -93,14 +97,13 @@ def _wrong_return(program: Program, position: int, step: BackwardStep, error: Er
     lines = [f"{message}."]
     operands = [program.operand_name(one) for one in node.operands]
     if operands:
-        lines.append(
-            f"Its forward took {count(len(operands), 'argument')}: {join(operands)}; backward returns one gradient for each."
-        )
+        took = f"Its forward took {count(len(operands), 'argument')}: {join(operands)}"
+        lines.append(f"{took}; backward returns one gradient for each.")
     problem = _short_problem(error.message)
     text = headline(f"{node.op}.backward returned {problem}: {at(place)}", f"{node.op}.backward: {message}")
     remedy = (
-        "Return one gradient for each argument of forward, in their order, with the argument's shape; None for arguments "
-        "that need none."
+        "Return one gradient for each argument of forward, in their order, with the argument's shape; None for "
+        "arguments that need none."
     )
     return Finding(
         "wrong return", "error", text, tuple(lines), remedy, place, position, step.index, node.id, None, others
@@ -118,27 +121,65 @@ def _short_problem(message: str) -> str:
 
 def returned_at(program: Program, name: str) -> Place | None:
     """Where the backward of a Function returns; None if its source was not recorded."""
-    for file in program.recording.sources:
-        lines = source_lines(program.recording, file)
-        try:
-            tree = ast.parse("\n".join(lines))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+    for file, tree in program.trees:
         for cls in ast.walk(tree):
             if not isinstance(cls, ast.ClassDef) or cls.name != name:
                 continue
             for function in cls.body:
                 if isinstance(function, ast.FunctionDef) and function.name in ("backward", "vjp"):
                     returns = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
-                    found: ast.stmt = returns[-1] if returns else function
-                    end = found.end_lineno or found.lineno
-                    return Place(
-                        file, found.lineno, end, found.col_offset, found.end_col_offset or 0, f"{name}.backward"
-                    )
+                    return place_in(file, returns[-1] if returns else function, f"{name}.backward")
     return None
 
 
 # Hooks, and everything else
+
+
+def _hook_in(program: Program, message: str) -> str | None:
+    """The hook that a message of the engine's is about, by its name."""
+    if not re.match(r"hook |expected Variable, but hook", message):
+        return None
+    if found := re.match(r"hook '(.+?)'", message):
+        return found[1]
+    recording = program.recording
+    names = {name for tensor in recording.tensors for name in tensor.hooks}
+    names |= {name for node in recording.nodes for name in node.hooks}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _hook_returned(program: Program, position: int, hook: str, message: str) -> Finding:
+    """A hook that returned something else than a gradient of the same shape and dtype, or None."""
+    pass_ = program.recording.passes[position]
+    place = hook_at(program, hook) or pass_.place
+    text = headline(
+        f"The hook {hook or 'of a tensor'} returned what is no gradient, at {at(place)}: {message}",
+        f"The hook {hook or 'of a tensor'} returned what is no gradient, at {at(place)}",
+        f"A hook returned what is no gradient, at {at(place)}",
+    )
+    remedy = "Return a tensor of the gradient's shape and dtype, or None to leave the gradient as it is."
+    return Finding("hook failed", "error", text, (f"{message}.",), remedy, place, position, len(pass_.steps) or None)
+
+
+def hook_at(program: Program, hook: str) -> Place | None:
+    """Where a hook returns, by its name; for a lambda, where it is registered, if there is only one."""
+    name = hook.rpartition(".")[2]
+    found = []
+    for file, tree in program.trees:
+        for one in ast.walk(tree):
+            if isinstance(one, ast.FunctionDef) and one.name == name:
+                returns = [each for each in ast.walk(one) if isinstance(each, ast.Return)]
+                found.append(place_in(file, returns[-1] if returns else one, hook))
+            elif name == "<lambda>" and _registers_a_lambda(one):
+                found.append(place_in(file, one, hook))
+    return found[0] if len(found) == 1 else None
+
+
+def _registers_a_lambda(tree: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether this is `x.register_hook(lambda g: ...)`, or the like."""
+    match tree:
+        case ast.Call(func=ast.Attribute(attr=attr), args=args):
+            return "hook" in attr and any(isinstance(one, ast.Lambda) for one in args)
+    return False
 
 
 def _raised(program: Program, position: int, step: BackwardStep | None, error: ErrorRecord) -> Finding:
@@ -148,6 +189,8 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
     node = program.node(step.node) if step is not None else None
     function = place.function.rpartition(".")[2] if place is not None else ""
     message = first_sentence(error.message) or error.type
+    if place is None and (hook := _hook_in(program, error.message)) is not None:
+        return _hook_returned(program, position, hook, message)
     kind: FindingKind = "failed"
     what = f"{pass_.kind}() failed"
     if place is not None and node is not None and node.kind == "function" and function in ("backward", "vjp"):
@@ -158,7 +201,7 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
     lines = [f"{error.type}: {message}."]
     if node is not None:
         lines.append(
-            f"Backward had taken {count(step.index if step else 0, 'step')}; it was at {program.name(node.id)} ({node.op})."
+            f"This was step {step.index + 1 if step else 1} of backward, at {program.name(node.id)} ({node.op})."
         )
     remedy = "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
     return Finding(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from weakref import finalize
 
+from microtape.basics.collector import paused
 from microtape.recording.findings.aliasing import written_through_a_view
 from microtape.recording.findings.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.derivatives import wrong_derivatives
@@ -15,14 +16,15 @@ from microtape.recording.findings.no_gradient import no_gradient
 from microtape.recording.findings.not_finite import not_finite
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.refused import refused
+from microtape.recording.findings.replaced import replaced_leaves
 from microtape.recording.findings.scale import vanishing_and_exploding
 from microtape.recording.findings.updating import large_updates, never_reset
 from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, not_finite, wrong_derivatives, no_gradient, never_reset, zero_gradients, written_through_a_view,
-    unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
+    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, never_reset, zero_gradients,
+    written_through_a_view, unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash
@@ -43,6 +45,9 @@ def known_findings(recording: Recording) -> tuple[Finding, ...] | None:
 
 
 def _find(recording: Recording) -> tuple[Finding, ...]:
-    program = Program(recording)
-    found = [one for detector in _DETECTORS for one in detector(program)]
+    with paused():
+        program = Program(recording)
+        found = [one for detector in _DETECTORS for one in detector(program)]
+    causes = {one.place for one in found if one.kind == "replaced"}
+    found = [one for one in found if one.kind != "refused" or one.place not in causes]  # a consequence
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))

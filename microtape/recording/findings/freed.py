@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.model import BackwardStep, ErrorRecord, Pass, Place
+from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
 
 
 def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
@@ -22,9 +22,18 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         others.append(("recorded", node.place))
     others_kept = tuple((role, place) for role, place in others if place is not None)
     lines = [f"{name} at {at(node.place)} is part of both graphs; {freed_by} freed what it had saved."]
-    carried = _carried(program, pass_, earlier) if earlier is not None else None
+    carried = _carried(program, pass_, earlier, step.node) if earlier is not None else None
     place: Place | None
-    if carried is not None:
+    if carried is not None and earlier is not None and (constant := _computed_once(program, earlier, *carried)):
+        place, tensor, what = constant.place, program.tensor_of(constant), program.name(constant.id)
+        text = headline(
+            f"{what} is computed once, at {at(place)}, but used in every pass: pass {earlier.index + 1} freed it",
+            f"{what} at {at(place)} is computed once, but used in every pass",
+            f"A part of the graph is computed once, at {at(place)}, but used in every pass",
+        )
+        lines.append(f"{pass_.kind}() at {at(pass_.place)} goes back through it again.")
+        remedy = f"Compute {what} anew before each backward, inside the loop; or detach it if it is a constant."
+    elif carried is not None:
         user, old = program.node(carried[0]), carried[1]
         place, what = user.place, program.name(old)
         text = headline(
@@ -33,12 +42,12 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             f"{what} at {at(place)} carries a freed graph into pass {pass_.index + 1}",
         )
         lines.append(
-            f"At {at(place)}, {program.expression(user.place) or user.op} uses {what}, which was computed before that backward: so "
-            f"{pass_.kind}() at {at(pass_.place)} goes back into its graph."
+            f"At {at(place)}, {program.expression(user.place) or user.op} uses {what}, which was computed before that "
+            f"backward: so {pass_.kind}() at {at(pass_.place)} goes back into its graph."
         )
         remedy = (
-            f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), or "
-            "call backward once for all of it."
+            f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), "
+            "or call backward once for all of it."
         )
         tensor = program.tensor_of(program.node(old))
     elif earlier is not None and {root.node for root in earlier.roots} == {root.node for root in pass_.roots}:
@@ -59,8 +68,8 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         )
         lines.append(f"{pass_.kind}() at {at(pass_.place)} needs it again.")
         remedy = (
-            "Add the losses and call backward once, or pass retain_graph=True to the first backward; if the second should not "
-            f"reach that part, detach {name}."
+            "Add the losses and call backward once, or pass retain_graph=True to the first backward; if the second "
+            f"should not reach that part, detach {name}."
         )
     return Finding(
         "freed", "error", text, tuple(lines), remedy, place, position, step.index, node.id, tensor, others_kept
@@ -76,15 +85,39 @@ def _freeing_pass(program: Program, position: int, node: int) -> Pass | None:
     return None
 
 
-def _carried(program: Program, pass_: Pass, earlier: Pass) -> tuple[int, int] | None:
+def _carried(program: Program, pass_: Pass, earlier: Pass, failed: int) -> tuple[int, int] | None:
     """An operation recorded after the earlier pass that uses a result from before it: (that operation, the result).
 
     None if the failed pass has nothing that was recorded after the earlier one: then two losses share a part.
     """
-    new = [node for node in pass_.nodes if node >= earlier.tape and program.node(node).variable is None]
-    freed = set(earlier.nodes)
-    for number in new:
+    for number in pass_.nodes:
+        if number < earlier.tape or program.node(number).variable is not None:
+            continue
         for edge in program.node(number).edges:
-            if edge.node is not None and edge.node in freed and program.node(edge.node).variable is None:
-                return number, edge.node
+            old = edge.node
+            is_old = old is not None and old < earlier.tape and program.node(old).variable is None
+            if old is not None and is_old and _leads_to(program, old, failed):
+                return number, old
     return None
+
+
+def _leads_to(program: Program, start: int, end: int) -> bool:
+    """Whether backward from one node comes to the other."""
+    seen, waiting = {start}, [start]
+    while waiting:
+        node = waiting.pop()
+        if node == end:
+            return True
+        for edge in program.node(node).edges:
+            if edge.node is not None and edge.node >= end and edge.node not in seen:
+                seen.add(edge.node)
+                waiting.append(edge.node)
+    return False
+
+
+def _computed_once(program: Program, earlier: Pass, user: int, old: int) -> NodeRecord | None:
+    """The old result, if the same expression had used it in the earlier pass: it was computed before the loop."""
+    place = program.node(user).place
+    evaluated = set(earlier.nodes)
+    before = [one for one in program.users.get(old, ()) if one in evaluated]
+    return program.node(old) if place is not None and any(program.node(one).place == place for one in before) else None

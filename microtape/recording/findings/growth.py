@@ -36,13 +36,13 @@ def _evaluated_again(program: Program) -> Finding | None:
             return _finding(program, after, crossing, (
                 f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
                 f"{program.pass_name(before)} again, and {count(len(new.nodes) - len(again), 'node')} that are new.",
-                f"retain_graph=True at {at(old.place)} keeps them: each pass takes longer and adds the old gradients anew.",
+                f"retain_graph=True at {at(old.place)} keeps them: each pass takes longer and adds old gradients anew.",
             ), old)  # fmt: skip
     return None
 
 
 def _crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
-    """An operation of the new pass, recorded after the old one, that uses a result of it: (the operation, the result)."""
+    """An operation of the new pass that was recorded after the old one, and the result of the old one that it uses."""
     evaluated = set(old.nodes)
     for number in new.nodes:
         if number >= old.tape and program.node(number).pass_ is None:
@@ -74,8 +74,8 @@ def _kept(program: Program) -> Finding | None:
         return None
     position = len(passes) - 1
     return _finding(program, position, crossing, (
-        f"What {at(nodes[crossing[0]].place)} computes hangs on the graphs of {count(deepest, 'pass').replace('passs', 'passes')}, "
-        "and no backward goes through it: none of them can be freed.",
+        f"What {at(nodes[crossing[0]].place)} computes hangs on the graphs of {deepest:,} passes, and no backward "
+        "goes through it: none of them can be freed.",
         "Memory grows with every pass.",
     ), None)  # fmt: skip
 

@@ -1,33 +1,48 @@
-"""Leaves that require grad and get none: cut off from the loss, not used by it, or replaced by an update."""
+"""Leaves that require grad and get none: cut off from the loss, or not used by it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from microtape.recording.findings.cuts import CUTS, REASONS, REMEDIES
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program, at, count, headline, join, place_in
 from microtape.recording.model.cut_history import cut_off
-from microtape.recording.model.model import Pass, Place, TensorRecord
-from microtape.recording.model.source import source_lines
+from microtape.recording.model.model import BorderRecord, Pass, Place, TensorRecord
+
+
+class _Cause(NamedTuple):
+    """Why a leaf got no gradient. Leaves with the same cause share a finding."""
+
+    headline: str  # after `W gets no gradient: `
+    shorter: str
+    reason: str  # a sentence
+    remedy: str
+    place: Place | None
 
 
 def no_gradient(program: Program) -> Iterator[Finding]:
-    """One finding for each leaf of the user's that no pass gave a gradient, and for each leaf that was replaced."""
-    recording = program.recording
-    passes = [(i, one) for i, one in enumerate(recording.passes) if one.kind == "backward" and not one.captures]
+    """One finding for each cause why leaves of the user's got a gradient in no pass."""
+    passes = [(i, one) for i, one in enumerate(program.recording.passes) if one.kind == "backward" and not one.captures]
     complete = [(i, one) for i, one in passes if one.is_complete]
-    replaced = {one.tensor: one for one in _replaced(program)}
-    yield from replaced.values()
     if not complete:
         return
+    position, pass_ = complete[-1]
     reached = _reached(program)
-    for leaf in program.leaves:
-        if leaf.grad is None and leaf.name and leaf.id not in reached and not _is_asked_for(program, leaf):
-            if leaf.name in {recording.tensors[one].name for one in replaced if one is not None}:
-                continue
-            yield _of_leaf(program, leaf, *complete[-1])
+    missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
+    missing = [one for one in missing if not _is_asked_for(program, one)]
+    found: dict[_Cause, list[TensorRecord]] = {}
+    for leaf in missing[:_MOST_LEAVES]:
+        found.setdefault(_cause(program, leaf, position, pass_), []).append(leaf)
+    for cause, leaves in found.items():
+        consumed = [leaf for leaf in leaves if _severity(program, leaf)[0] == "error"]
+        rest = [leaf for leaf in leaves if leaf not in consumed]
+        yield _finding(program, cause, "error" if consumed else "notice", [*consumed, *rest], position)
+
+
+_MOST_LEAVES = 100  # each is searched for through the whole recording
 
 
 def _reached(program: Program) -> set[int]:
@@ -47,54 +62,57 @@ def _is_asked_for(program: Program, leaf: TensorRecord) -> bool:
     return any(one.tensor == leaf.id for pass_ in program.recording.passes for one in pass_.captures)
 
 
-def _of_leaf(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> Finding:
-    recording = program.recording
-    name, root = leaf.name, program.root_name(pass_)
-    severity, consumer = _severity(program, leaf)
-    others: list[tuple[str, Place]] = [] if consumer is None else [("used", consumer)]
-    used = [f"{name}.grad is None where {at(consumer)} uses it."] if consumer is not None else [f"{name}.grad is None."]
-    border = cut_off(recording, leaf.node, leaf.id, pass_.nodes)
-    if border is not None:
-        cut, where = CUTS[border.kind].format(op=border.op), at(border.place)
-        what = program.expression(border.place)
-        text = headline(
-            f"{name} gets no gradient: {what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off",
-            f"{name} gets no gradient: {cut} at {where} cuts it off",
-            f"{name} gets no gradient: it is cut off at {where}",
-        )
-        operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
-        lines = [f"{what or border.op} at {where} {REASONS[border.kind]}.", *used]
-        return Finding(
-            "no gradient", severity, text, tuple(lines), REMEDIES[border.kind].format(op=border.op, name=operand),
-            border.place or pass_.place, position, None, leaf.node, leaf.id, tuple(others),
-        )  # fmt: skip
-    if leaf.node is not None and leaf.node in program.steps[position]:
-        text = headline(f"{name} gets no gradient: only undefined gradients (None) reached it")
-        users = [program.node(one) for one in program.users.get(leaf.node, ()) if one in program.steps[position]]
-        place = users[0].place if users else None
-        lines = [
-            f"{program.name(users[0].id)} at {at(place)} sent None." if users else "Every sender sent None.",
-            *used,
-        ]
-        remedy = "Look at the backward that returns None for it."
-        return Finding("no gradient", severity, text, tuple(lines), remedy, place, position, None, leaf.node, leaf.id)
-    first = program.users.get(leaf.node, ()) if leaf.node is not None else ()
-    place = next((program.node(one).place for one in first), None)
-    made = _made_at(program, leaf.name)
-    if place is not None:
-        text = headline(
-            f"{name} gets no gradient: {root} does not use what {at(place)} computes of it",
-            f"{name} gets no gradient: {root} was not computed from it",
-        )
-        lines = [f"{program.name(first[0])} at {at(place)} uses {name}, but no result of it reaches {root}.", *used]
-    else:
-        place = made or pass_.place
-        text = headline(f"{name} gets no gradient: no operation uses it ({at(place)})")
-        lines = [f"{name} requires grad, but {root} was computed without it.", *used]
-    remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
-    return Finding(
-        "no gradient", severity, text, tuple(lines), remedy, place, position, None, leaf.node, leaf.id, tuple(others)
+def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[TensorRecord], position: int) -> Finding:
+    leaf = leaves[0]
+    names = [one.name for one in leaves]
+    get = "gets" if len(leaves) == 1 else "get"
+    _, consumer = _severity(program, leaf)
+    others = (("used", consumer),) if consumer is not None else ()
+    where = f" where {at(consumer)} uses it" if consumer is not None else ""
+    text = headline(
+        f"{join(names, 3)} {get} no gradient: {cause.headline}",
+        f"{join(names, 3)} {get} no gradient: {cause.shorter}",
+        f"{join(names, 2)} {get} no gradient: {cause.shorter}",
+        f"{count(len(names), 'leaf').replace('leafs', 'leaves')} {get} no gradient: {cause.shorter}",
     )
+    lines = (cause.reason, f"{leaf.name}.grad is None{where}.")
+    if len(leaves) > 1:
+        lines = (cause.reason, f"This concerns {join(names, 12)}. {leaf.name}.grad is None{where}.")
+    return Finding(
+        "no gradient", severity, text, lines, cause.remedy, cause.place, position, None, leaf.node, leaf.id, others
+    )  # fmt: skip
+
+
+def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> _Cause:
+    root = program.root_name(pass_)
+    border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes) or _last_border(program, leaf)
+    if border is not None:
+        cut, where, what = CUTS[border.kind].format(op=border.op), at(border.place), program.expression(border.place)
+        operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
+        return _Cause(
+            f"{what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off", f"cut off at {where}",
+            f"{what or border.op} at {where} {REASONS[border.kind]}.",
+            REMEDIES[border.kind].format(op=border.op, name=operand), border.place or pass_.place,
+        )  # fmt: skip
+    users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
+    if leaf.node is not None and leaf.node in program.steps[position]:
+        sender = next((program.node(one) for one in users if one in program.steps[position]), None)
+        place = sender.place if sender is not None else None
+        sent = (
+            f"{program.name(sender.id)} at {at(place)} sent None." if sender is not None else "Every sender sent None."
+        )
+        only = "only undefined gradients (None) reached it"
+        return _Cause(only, only, sent, "Look at the backward that returns None for it.", place)
+    remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
+    place = next((program.node(one).place for one in users), None)
+    if place is not None:
+        return _Cause(
+            f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
+            f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
+        )  # fmt: skip
+    place = _made_at(program, leaf.name.partition("[")[0]) or pass_.place
+    unused = f"no operation uses it ({at(place)})"
+    return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
 
 
 _OPERATIONS = ("detach", "copied", "not differentiable")
@@ -105,101 +123,33 @@ def _severity(program: Program, leaf: TensorRecord) -> tuple[Severity, Place | N
     updates = program.updated.get(leaf.id, ())
     if updates:
         return "error", updates[0].place
-    error = program.recording.error
-    place = dict(error.places).get("raised") if error is not None else None
-    if error is not None and place is not None and "NoneType" in error.message and _mentions_grad(program, place):
-        return "error", place
+    if program.wants_gradient_of(leaf.id):
+        return "error", program.missing_gradient_at
     return "notice", None
 
 
-def _mentions_grad(program: Program, place: Place) -> bool:
-    lines = source_lines(program.recording, place.file)[place.line - 1 : place.end_line]
-    return ".grad" in " ".join(lines) or "grad" in " ".join(lines)
-
-
-def _replaced(program: Program) -> Iterator[Finding]:
-    """Leaves that an update such as `w = w - lr * w.grad` replaced by the result of an operation."""
-    seen = set()
-    for leaf in program.leaves:
-        if not leaf.name or leaf.name in seen or (leaf.id not in program.updated and leaf.node is None):
-            continue
-        found = _successor(program, leaf)
-        if found is None:
-            continue
-        seen.add(leaf.name)
-        place, result, later = found
-        error = program.recording.error
-        failed = error is not None and dict(error.places).get("raised") is not None
-        position = max((i for i, one in enumerate(program.recording.passes) if one.tape <= later), default=None)
-        name = leaf.name
-        text = headline(
-            f"{name} is no leaf any more: {at(place)} makes it the result of {program.node(result).op}"
-            if result is not None
-            else f"{name} no longer requires grad: {at(place)} replaced it under no_grad",
-            f"{name} is replaced at {at(place)}: its .grad stays None from there on",
-        )
-        source = _line_at(program, place)
-        lines = (
-            f"{source} binds {name} to a new tensor, which is not a leaf." if result is not None
-            else f"{source} binds {name} to a new tensor without requires_grad.",
-            "Backward fills .grad of leaves only, so that the next update has no gradient to use.",
-        )  # fmt: skip
-        remedy = f"Update it in place: `with no_grad(): {name} -= ...`."
-        yield Finding(
-            "replaced", "error" if failed or result is not None else "warning", text, lines, remedy, place, position,
-            None, result, leaf.id,
-        )  # fmt: skip
-
-
-def _successor(program: Program, leaf: TensorRecord) -> tuple[Place, int | None, int] | None:
-    """The assignment that replaced a leaf: its place, its node if it was recorded, how long the tape was then."""
-    recording = program.recording
-    first = next((one for one in recording.passes if leaf.node is not None and leaf.node in one.nodes), None)
-    if first is None:
-        return None
-    for node in recording.nodes[first.tape :]:
-        if node.place is None or node.pass_ is not None or node.in_place or len(node.outputs) != 1:
-            continue
-        if leaf.node in [edge.node for edge in node.edges] and _rebinds(program, node.place, leaf.name):
-            return node.place, node.id, node.id
-    for border in recording.borders:
-        if border.place is None or border.tape < first.tape or border.in_place or border.kind == "detach":
-            continue
-        if any(one.ref is not None and one.ref.tensor == leaf.id for one in border.operands) and _rebinds(
-            program, border.place, leaf.name
-        ):
-            return border.place, None, border.tape
-    return None
-
-
-def _rebinds(program: Program, place: Place, name: str) -> bool:
-    """Whether the line is `name = ...` with `.grad` in it: an update that makes a new tensor."""
-    try:
-        tree = ast.parse(_line_at(program, place))
-    except (SyntaxError, ValueError):
-        return False
-    match tree.body:
-        case [ast.Assign(targets=[target], value=value)]:
-            attributes = {one.attr for one in ast.walk(value) if isinstance(one, ast.Attribute)}
-            return ast.unparse(target) == name and "grad" in attributes
-    return False
-
-
-def _line_at(program: Program, place: Place) -> str:
-    return "\n".join(source_lines(program.recording, place.file)[place.line - 1 : place.end_line]).strip()
+def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:
+    """The border to which the results of a leaf lead, if the loss is computed from it in a way that was not seen."""
+    computed = {leaf.node}
+    for node in program.recording.nodes[leaf.node + 1 :] if leaf.node is not None else ():
+        if any(edge.node in computed for edge in node.edges):
+            computed.add(node.id)
+    refs = {ref for one in computed if one is not None for ref in program.node(one).outputs}
+    found = [
+        border
+        for border in program.recording.borders
+        if not border.in_place
+        and any(one.ref is not None and (one.ref in refs or one.ref.tensor == leaf.id) for one in border.operands)
+    ]
+    return found[0] if found else None
 
 
 def _made_at(program: Program, name: str) -> Place | None:
     """The line that assigns to a variable, if there is only one."""
-    found = []
-    for file in program.recording.sources:
-        try:
-            tree = ast.parse(program.recording.sources[file])
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for one in ast.walk(tree):
-            if isinstance(one, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in one.targets):
-                found.append(
-                    Place(file, one.lineno, one.end_lineno or one.lineno, one.col_offset, one.end_col_offset or 0, "")
-                )
+    found = [
+        place_in(file, one)
+        for file, tree in program.trees
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Assign) and any(ast.unparse(target) == name for target in one.targets)
+    ]
     return found[0] if len(found) == 1 else None

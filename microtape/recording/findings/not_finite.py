@@ -34,17 +34,45 @@ def not_finite(program: Program) -> Iterator[Finding]:
     """
     if program.sizes.all_finite:
         return
+    bad_values = _bad_values(program)
+    unmeant = bad_values - _meant(program, bad_values)
+    for position in range(len(program.recording.passes)):
+        found = list(_PassSearch(program, position, unmeant).findings())
+        found = found or list(_PassSearch(program, position, bad_values).findings())
+        yield from found
+        if found:
+            return
+
+
+def _bad_values(program: Program) -> frozenset[int]:
+    """The nodes with an output that is not finite."""
     recording, largest = program.recording, program.sizes.largest
-    bad_values = frozenset(
+    return frozenset(
         node.id
         for node in recording.nodes
         if any(not math.isfinite(largest(recording.value(ref))) for ref in node.outputs)
     )
-    for position in range(len(recording.passes)):
-        found = list(_PassSearch(program, position, bad_values).findings())
-        yield from found
-        if found:
-            return
+
+
+def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
+    """Of these nodes those with an infinity that the program put there, such as by `masked_fill(mask, -inf)`."""
+    recording, largest = program.recording, program.sizes.largest
+    meant: set[int] = set()
+    for number in sorted(bad_values):
+        node = recording.nodes[number]
+        if any(math.isnan(largest(recording.value(ref))) for ref in node.outputs):
+            continue
+        causes = []
+        for one in node.operands:
+            if one.ref is None:
+                causes += [True] if "inf" in one.text else []
+            elif not math.isfinite(largest(recording.value(one.ref))):
+                record = recording.tensors[one.ref.tensor]
+                before = program.producer.get(one.ref)
+                causes.append(before in meant if before is not None else not record.requires_grad)
+        if causes and all(causes):
+            meant.add(number)
+    return frozenset(meant)
 
 
 class _Origin(NamedTuple):
@@ -103,7 +131,11 @@ class _PassSearch:
                 yield _Origin(leaf, None, self._with_gradients(self._from(number)))
 
     def _has_bad_operand(self, node: NodeRecord) -> bool:
-        return any(self._is_bad(self.recording.value(ref)) for ref in operand_refs(node))
+        """Whether an operand is not finite, other than by an infinity that the program put there."""
+        return any(
+            self._is_bad(self.recording.value(ref)) and self.program.producer.get(ref, -1) in {*self.bad_values, -1}
+            for ref in operand_refs(node)
+        )
 
     def _bad_leaf(self, node: NodeRecord) -> int | None:
         """A leaf among the operands whose own value is not finite."""
@@ -215,8 +247,9 @@ class _PassSearch:
         return Finding(
             kind, "error", text, tuple(lines),
             against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index)),
-            node.place or self._first_use(node.id), self.position, origin.step.index if origin.step is not None else None,
-            node.id, self.program.tensor_of(node), spread=tuple(spread),
+            node.place or self._first_use(node.id), self.position,
+            origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
+            spread=tuple(spread),
         )  # fmt: skip
 
     def _first_use(self, node: int) -> Place | None:
@@ -252,13 +285,13 @@ class _PassSearch:
         known = self.program.values(node)
         numbers = {symbol: element(known.get(symbol), value.shape, index) for symbol in symbols(node)}
         right = parse_formula(node.formula).result.partition(" = ")[2].split(" = ")[0]
-        operands = [
-            f"{indexed(self.program.operand_name(one), _index_in(ref_value, value.shape, index))} = {format_number(number)}"
-            for one in node.operands
-            if one.ref is not None
-            and (ref_value := self.recording.value(one.ref)) is not None
-            and (number := element(ref_value, value.shape, index)) is not None
-        ]
+        operands = []
+        for one in node.operands:
+            given = self.recording.value(one.ref)
+            number = element(given, value.shape, index)
+            if given is not None and number is not None:
+                name = indexed(self.program.operand_name(one), _index_in(given, value.shape, index))
+                operands.append(f"{name} = {format_number(number)}")
         lines = (
             [f"{indexed(self.program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -57,13 +59,43 @@ class Program:
         return found
 
     @cached_property
-    def readers(self) -> Mapping[TensorRef, Sequence[int]]:
-        """Maps a tensor at a version to the nodes that had it as an operand, in tape order."""
-        found: dict[TensorRef, list[int]] = {}
+    def readers(self) -> Mapping[int, Sequence[int]]:
+        """Maps a tensor to the nodes that had it as an operand, in tape order."""
+        found: dict[int, list[int]] = {}
         for node in self.recording.nodes:
             for operand in node.operands:
                 if operand.ref is not None:
-                    found.setdefault(operand.ref, []).append(node.id)
+                    found.setdefault(operand.ref.tensor, []).append(node.id)
+        return found
+
+    @cached_property
+    def writers(self) -> Mapping[int, Sequence[int]]:
+        """Maps a tensor to the nodes that wrote into it in place, in tape order."""
+        found: dict[int, list[int]] = {}
+        for node in self.recording.nodes:
+            if node.in_place and node.outputs and (ref := node.outputs[0]) is not None:
+                found.setdefault(ref.tensor, []).append(node.id)
+        return found
+
+    @cached_property
+    def view_makers(self) -> Mapping[int, Sequence[int]]:
+        """Maps a tensor to the nodes that made views of it, in tape order."""
+        found: dict[int, list[int]] = {}
+        for node in self.recording.nodes:
+            for ref in node.outputs:
+                base = self.recording.tensors[ref.tensor].base if ref is not None else None
+                if base is not None:
+                    found.setdefault(base, []).append(node.id)
+        return found
+
+    @cached_property
+    def borders_from(self) -> Mapping[int, Sequence[BorderRecord]]:
+        """Maps a tensor to the borders that it is an operand of, in order of time."""
+        found: dict[int, list[BorderRecord]] = {}
+        for border in self.recording.borders:
+            for operand in border.operands:
+                if operand.ref is not None:
+                    found.setdefault(operand.ref.tensor, []).append(border)
         return found
 
     @cached_property
@@ -89,9 +121,39 @@ class Program:
         """Maps a tensor at a version to the border whose output it is."""
         return {ref: border for border in self.recording.borders for ref in border.outputs}
 
+    @cached_property
+    def trees(self) -> Sequence[tuple[str, ast.Module]]:
+        """The syntax trees of the recorded source files, by name; a file that is no Python is left out."""
+        found = []
+        for file, text in self.recording.sources.items():
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                found.append((file, ast.parse(text)))
+        return found
+
     def node(self, node: int) -> NodeRecord:
         """A node's record."""
         return self.recording.nodes[node]
+
+    @cached_property
+    def missing_gradient_at(self) -> Place | None:
+        """The line where the program failed because a .grad was None."""
+        error = self.recording.error
+        place = dict(error.places).get("raised") if error is not None else None
+        if error is None or place is None or "NoneType" not in error.message:
+            return None
+        lines = self.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.end_line]
+        return place if "grad" in " ".join(lines) else None
+
+    def wants_gradient_of(self, tensor: int) -> bool:
+        """Whether the program fails because of this tensor's missing gradient, as far as its line tells."""
+        place = self.missing_gradient_at
+        if place is None:
+            return False
+        lines = self.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.end_line]
+        names = self.recording.tensors[tensor].names
+        named = re.findall(r"([\w.\[\]]+?)\.grad\b", " ".join(lines))
+        known = {name for one in self.recording.tensors for name in one.names}
+        return any(name in names or name not in known for name in named) or not named
 
     def tensor_of(self, node: NodeRecord) -> int | None:
         """The tensor that stands for a node: its leaf, or its first output."""
@@ -128,6 +190,16 @@ class Program:
             return record.name or f"a tensor ({format_shape(record.shape)})"
         return self.name(record.node)
 
+    def ref_name(self, ref: TensorRef) -> str:
+        """The user's name for a tensor at a version, else for what it is a view of, else the expression."""
+        record = self.recording.tensors[ref.tensor]
+        if record.name:
+            return record.name
+        if record.base is not None and (base := self.recording.tensors[record.base].name):
+            return f"a part of {base}"
+        number = self.producer.get(ref)
+        return self.name(number) if number is not None else self.tensor_name(ref.tensor)
+
     def operand_name(self, operand: Operand) -> str:
         """The name of a tensor, or the text of a constant."""
         if operand.ref is None:
@@ -161,6 +233,12 @@ class Program:
 def operand_refs(node: NodeRecord) -> list[TensorRef]:
     """The operands of a node that are tensors."""
     return [one.ref for one in node.operands if one.ref is not None]
+
+
+def place_in(file: str, node: ast.stmt | ast.expr, function: str = "") -> Place:
+    """The place of a statement or expression of a syntax tree."""
+    end = node.end_lineno or node.lineno
+    return Place(file, node.lineno, end, node.col_offset, node.end_col_offset or node.col_offset, function)
 
 
 def at(place: Place | None) -> str:

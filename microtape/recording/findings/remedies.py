@@ -41,7 +41,7 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
     if op in ("acos", "asin", "arccos", "arcsin", "atanh", "acosh"):
         return "Clamp the input to a little less than the ends of the domain, such as x.clamp(-1 + eps, 1 - eps)."
     if op in ("sub", "add", "mul", "rsub") and ("inf" in how or "nan" in how):
-        return "Two infinities meet here. Look at the operands: keep the larger one finite, such as by subtracting its maximum."
+        return "Two infinities meet here. Keep the larger operand finite, such as by subtracting its maximum."
     if op == "pow":
         return (
             "A power of 0, or of a negative number, has no finite value or derivative there: add a small number first."

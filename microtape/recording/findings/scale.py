@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from microtape.recording.findings.finding import Finding, FindingKind
@@ -12,7 +13,10 @@ from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass
 
 FEWEST = 4  # layers or time steps
-VANISHED, EXPLODED = 1e-5, 1e5  # the factor from the first to the last
+VANISHED, EXPLODED = 1e-5, 1e4  # the factor from the first to the last
+
+
+_VERBS = {"vanishing": "vanishes", "exploding": "explodes"}
 
 
 class _Station(NamedTuple):
@@ -28,6 +32,8 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         if not pass_.is_complete or len(pass_.steps) < FEWEST:
             continue
+        if not _spans_enough(program, pass_):
+            continue
         for way in _repeated(program, _way(program, pass_)):
             factor = way[-1].rms / way[0].rms
             kind: FindingKind = "vanishing" if factor < 1 else "exploding"
@@ -36,42 +42,46 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
                 yield _finding(program, position, way, kind)
 
 
+def _spans_enough(program: Program, pass_: Pass) -> bool:
+    """Whether any of the pass's gradients is so much smaller or larger than another one."""
+    sizes = [size for step in pass_.steps for value in step.grad_outputs if (size := program.sizes.rms(value)) > 0]
+    return bool(sizes) and max(sizes) >= min(EXPLODED, 1 / VANISHED) * min(sizes)
+
+
 def _way(program: Program, pass_: Pass) -> list[_Station]:
     """The longest way from the root: the steps, each of which sent something to the next, with the gradients' sizes."""
+    nodes, rms = program.recording.nodes, program.sizes.rms
     length: dict[int, int] = {}
     before: dict[int, int] = {}
-    steps = {step.node: step for step in pass_.steps}
     for step in pass_.steps:  # senders come before receivers
-        here = length.setdefault(step.node, 1)
+        here = length.setdefault(step.node, 1) + 1
         for one in step.deliveries:
-            if one.term is not None and program.node(one.node).variable is None and here + 1 > length.get(one.node, 0):
-                length[one.node], before[one.node] = here + 1, step.node
-    if not length:
-        return []
-    node: int | None = max(length, key=length.__getitem__)
+            if here > length.get(one.node, 0) and one.term is not None and nodes[one.node].variable is None:
+                length[one.node], before[one.node] = here, step.node
+    steps = {step.node: step for step in pass_.steps}
     found = []
-    while node is not None:
-        step = steps.get(node)
-        if step is not None:
-            sizes = [size.rms for value in step.grad_outputs if (size := program.sizes(value)) is not None]
-            if sizes:
-                found.append(_Station(step, max(sizes)))
-        node = before.get(node)
+    at: int | None = max(length, key=length.__getitem__, default=None)
+    while at is not None:
+        if at in steps:
+            found.append(_Station(steps[at], max(map(rms, steps[at].grad_outputs), default=0.0)))
+        at = before.get(at)
     return found[::-1]
 
 
 def _repeated(program: Program, way: Sequence[_Station]) -> Iterator[list[_Station]]:
-    """The stations of the operation that occurs most often on the way, if its gradients steadily shrink or grow."""
-    groups: dict[str, list[_Station]] = {}
+    """The stations of the expression, else of the operation, that occurs most often, if they change steadily."""
+    by_place: dict[tuple[str, int], list[_Station]] = {}  # a place by its id, because hashing it takes long
+    by_op: dict[str, list[_Station]] = {}
     for one in way:
         if math.isfinite(one.rms) and one.rms > 0:
-            groups.setdefault(program.node(one.step.node).op, []).append(one)
-    if not groups:
+            node = program.node(one.step.node)
+            by_place.setdefault((node.op, id(node.place)), []).append(one)
+            by_op.setdefault(node.op, []).append(one)
+    several = [*sorted(by_place.values(), key=len, reverse=True), *sorted(by_op.values(), key=len, reverse=True)]
+    stations = next((one for one in several if len(one) >= FEWEST), None)
+    if stations is None:
         return
-    stations = max(groups.values(), key=len)
-    if len(stations) < FEWEST:
-        return
-    changes = [math.log(b.rms / a.rms) for a, b in zip(stations, stations[1:], strict=False)]
+    changes = [math.log(b.rms / a.rms) for a, b in pairwise(stations)]
     total = sum(changes)
     largest = max(changes, key=lambda change: change if total > 0 else -change)
     if abs(largest) < 0.75 * abs(total) or len(stations) > 4 * FEWEST:  # not one single jump
@@ -89,11 +99,11 @@ def _finding(program: Program, position: int, way: list[_Station], kind: Finding
     end = program.node(last.step.node)
     sizes = f"{format_number(first.rms, 2)} to {format_number(last.rms, 2)}"
     text = headline(
-        f"The gradient {'vanishes' if kind == 'vanishing' else 'explodes'}: {sizes} over {len(way)} × {op}, {at(end.place)}",
+        f"The gradient {_VERBS[kind]}: {sizes} over {len(way)} × {op}, {at(end.place)}",
     )
     rate = math.exp(total / (len(way) - 1))
     lines = (
-        f"Its root mean square goes from {sizes} over {len(way)} {what} ({op}): on average ×{format_number(rate, 2)} each.",
+        f"Its root mean square goes from {sizes} over {len(way)} {what}, ×{format_number(rate, 2)} each on average.",
         f"Half of that is behind %{node.id} at {at(node.place)} (number {half + 1} of {len(way)}).",
     )
     remedy = (

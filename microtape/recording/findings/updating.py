@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, count, headline, join
+from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, UpdateRecord, Value
 
+_DIVERGED = 100  # a leaf whose norm grew by this factor
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
 
 
@@ -116,12 +117,25 @@ def large_updates(program: Program) -> Iterator[Finding]:
             return
 
 
+def _first_norm(program: Program, update: UpdateRecord) -> float:
+    """The norm of the leaf when it was first seen."""
+    values = program.recording.tensors[update.tensor].values
+    size = program.sizes(values[min(values)]) if values else None
+    count = math.prod(program.recording.tensors[update.tensor].shape)
+    return min(size.rms * math.sqrt(count) if size is not None else math.inf, update.norm or math.inf)
+
+
 def _large(program: Program, update: UpdateRecord) -> Finding:
     passes = [i for i, one in enumerate(program.recording.passes) if one.index < update.passes]
     position = passes[-1] if passes else None
     name = program.tensor_name(update.tensor)
+    assert update.norm is not None
     change, norm = format_number(update.change, 3), format_number(update.norm, 3)
+    first, last = _first_norm(program, update), program.updated[update.tensor][-1]
+    diverges = last.norm is not None and last.norm > _DIVERGED * first
+    ways = [f"from {format_number(first, 3)} to {format_number(last.norm, 3)}"] if diverges else []
     text = headline(
+        *[f"{name} diverges at {at(update.place)}: its norm goes {way}" for way in ways],
         f"{name} changes by more than its norm at {at(update.place)}: {norm} before, moved by {change}",
         f"A leaf changes by more than its norm at {at(update.place)}: from {norm}, by {change}",
     )
@@ -134,12 +148,12 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     size = program.sizes(step.grad_after) if step is not None else None
     if size is not None:
         lines.append(f"Its gradient's root mean square was {format_number(size.rms, 3)}.")
-    later = [one for one in program.updated[update.tensor] if one.passes > update.passes]
-    if later and later[-1].norm is not None:
-        lines.append(f"{count(len(later), 'update')} later the norm was {format_number(later[-1].norm, 3)}.")
+    if last.passes > update.passes and last.norm is not None:
+        lines.append(f"After pass {last.passes} the norm was {format_number(last.norm, 3)}.")
     remedy = "Lower the learning rate, or clip the gradient; an error in the sign or scale of the loss does this too."
     place = update.place
     return Finding(
-        "large update", "notice", text, tuple(lines), remedy, place, position, step.index if step is not None else None,
+        "large update", "warning" if diverges else "notice", text, tuple(lines), remedy, place, position,
+        step.index if step is not None else None,
         program.recording.tensors[update.tensor].node, update.tensor,
     )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,8 +12,12 @@ from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Delivery, NodeRecord, Pass, Value
 
+Senders: TypeAlias = Mapping[int, Sequence[tuple[BackwardStep, Delivery]]]
+
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
+_RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
+_SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -23,8 +28,11 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, pass_ in enumerate(program.recording.passes):
-        for leaf in [one for one in zero if one in program.steps[position]]:
-            for step in _origins(program, pass_, position, leaf):
+        leaves = [one for one in zero if one in program.steps[position]]
+        senders = _senders(pass_) if leaves else {}
+        for leaf in leaves:
+            for origin in _origins(program, senders, leaf):
+                step = _dead_before(program, position, origin)
                 node = program.node(step.node)
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(program.name(leaf))
@@ -48,12 +56,17 @@ def _counts(value: Value | None) -> bool:
     return value is not None and int(np.prod(value.shape)) > 0
 
 
-def _origins(program: Program, pass_: Pass, position: int, leaf: int) -> Iterator[BackwardStep]:
-    """The steps that received something and sent only zeros on the way to this leaf."""
-    senders: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
+def _senders(pass_: Pass) -> Senders:
+    """Maps a node to the steps that sent it something, with what they sent."""
+    found: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
     for step in pass_.steps:
         for one in step.deliveries:
-            senders.setdefault(one.node, []).append((step, one))
+            found.setdefault(one.node, []).append((step, one))
+    return found
+
+
+def _origins(program: Program, senders: Senders, leaf: int) -> Iterator[BackwardStep]:
+    """The steps that received something and sent only zeros on the way to this leaf."""
     largest = program.sizes.largest
     seen, waiting = {leaf}, [leaf]
     while waiting:
@@ -67,10 +80,29 @@ def _origins(program: Program, pass_: Pass, position: int, leaf: int) -> Iterato
                 waiting.append(step.node)
 
 
+def _dead_before(program: Program, position: int, step: BackwardStep) -> BackwardStep:
+    """The step of the dead operation whose zeros this step multiplied with; else the step itself."""
+    for one in program.node(step.node).operands:
+        number = program.producer.get(one.ref) if one.ref is not None else None
+        if number is not None and program.node(number).op.rstrip("_") in _DEAD and number in program.steps[position]:
+            value = program.recording.value(one.ref)
+            if isinstance(value, np.ndarray) and value.size and not value.any():
+                return program.steps[position][number]
+    return step
+
+
 def _finding(program: Program, position: int, step: BackwardStep, names: Sequence[str]) -> Finding:
     node = program.node(step.node)
     pass_ = program.recording.passes[position]
     why, lines, severity, remedy = _reason(program, node, step)
+    roots = [program.recording.value(ref) for ref in pass_.root_tensors]
+    if (
+        node.op.rstrip("_") in _DEAD
+        and roots
+        and all(value is not None and program.sizes.largest(value) == 0 for value in roots)
+    ):
+        severity = "notice"
+        lines.append(f"{program.root_name(pass_)} is 0: there is nothing left to learn.")
     whose = join(names, 3)
     text = headline(
         f"The gradient of {whose} is zero: {why} at {at(node.place)}",
@@ -99,8 +131,8 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     if op in _DEAD:
         lines = [f"All of {name} lies where {op} is flat{extent}."]
         remedy = (
-            "Change what comes in: a smaller learning rate, another initial weight or bias, or an operation that is flat "
-            "nowhere, such as leaky_relu."
+            "Change what comes in: a smaller learning rate, another initial weight or bias, or an operation that is "
+            "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
     if op in _SATURATED:
@@ -116,7 +148,17 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "warning",
             (f"Use a straight-through estimator, such as x + ({op}(x) - x).detach()."),
         )
-    factor = _zero_factor(program, node, step)
+    if op in _RESIDUALS and isinstance(value, np.ndarray) and not value.any():
+        lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
+        return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
+    if op in _SUMS:
+        return (
+            f"{op} adds up terms that cancel",
+            ["The terms cancel: their sum is zero."],
+            "notice",
+            "This may well be meant.",
+        )
+    factor = _zero_factor(program, node)
     if factor is not None:
         other, is_parameter = factor
         lines = [f"{other} is zero everywhere, and the gradient is multiplied by it."]
@@ -142,7 +184,7 @@ def _extent(value: Value | None) -> str:
     return f": it is {low}" if low == high else f": its numbers are between {low} and {high}"
 
 
-def _zero_factor(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str, bool] | None:
+def _zero_factor(program: Program, node: NodeRecord) -> tuple[str, bool] | None:
     """Another operand that is zero everywhere, and whether it is a leaf that gets a gradient of its own."""
     for one in node.operands:
         value = program.recording.value(one.ref) if one.ref is not None else None

@@ -18,7 +18,9 @@ from microtape.recording.model.summary import summarize
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_SHORTEST_STATISTICS = len("mean 0 ± 0 [0, 0]")
+FEW = 6
+"""An array of at most this many numbers is always listed, if need be only its first numbers."""
+_SHORTEST_STATISTICS = len("0 ± 0 [0, 0]")
 _FEWEST = 2  # significant digits of each number in a list or a description
 _LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 _REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
@@ -59,10 +61,11 @@ def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
 def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: bool = False) -> str:
     """An array, a summary or None on one line of at most `width` characters.
 
-    A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit. Otherwise it is
-    described, `mean 0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; a count of NaN or Inf is the last
-    part to be left out. None is `None`, which is not zero. No number is ever cut short: where nothing fits, the text
-    is an ellipsis.
+    A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit; of one with a FEW
+    numbers the first are listed, `[1, 2.5, …`. Otherwise it is described by its mean ± standard deviation and its
+    extent, `0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; a count of NaN or Inf is the last part to be
+    left out. None is `None`, which is not zero. No number is ever cut short: where nothing fits, the text is an
+    ellipsis.
     """
     if isinstance(value, np.ndarray) and value.ndim and not value.flags.writeable:
         return _written_before(_Recorded(value), width, digits, ascii)
@@ -115,6 +118,8 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
             yield from _shortened(partial(_listed, value.tolist()), digits, width)
         fixed = not value.flags.writeable
         about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
+        if 0 < value.size <= FEW and not about.nans + about.infs and about.min != about.max:
+            yield from _begun(_listed(value.tolist(), _FEWEST), "..." if ascii else "…", width)
         yield from _descriptions(about, digits, ascii, width)
 
 
@@ -129,6 +134,13 @@ def _shortened(write: Callable[[int], str], digits: int, width: int) -> Iterator
     fewest = min(digits, _FEWEST)
     if len(write(fewest)) <= width:
         yield from map(write, range(digits, fewest - 1, -1))
+
+
+def _begun(text: str, ellipsis: str, width: int) -> Iterator[str]:
+    """The beginning of a list, `[[1, 2, …`; nothing if the first number does not fit."""
+    end = text.rfind(", ", 0, max(width - len(ellipsis), 0)) + len(", ")
+    if len(", ") <= end <= width - len(ellipsis):
+        yield text[:end] + ellipsis
 
 
 def _listed(x: Any, digits: int) -> str:
@@ -157,19 +169,19 @@ def _descriptions(about: Summary, digits: int, ascii: bool, width: int) -> Itera
 
 
 def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: bool, width: int) -> Iterator[str]:
-    mean_of = "|z| mean" if about.dtype.startswith("complex") else "mean"
+    of = "|z| " if about.dtype.startswith("complex") else ""
     plus_minus = "+-" if ascii else "±"
     zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
 
     def extent(tail: str, fewer: int) -> str:
         mean, std, low, high = [format_number(x, fewer) for x in numbers]
-        return _join(f"{mean_of} {mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
+        return _join(f"{of}{mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
 
     if width >= _SHORTEST_STATISTICS:  # else nothing fits: the tape's columns are narrow
         for tail in (zeros, "") if zeros else ("",):
             yield from _shortened(partial(extent, tail), digits, width)
     mean, std = (format_number(x, min(digits, _FEWEST)) for x in numbers[:2])
-    yield _join(f"{mean_of} {mean} {plus_minus} {std}", _not_finite(about))
+    yield _join(f"{of}{mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"
         yield f"{format_number(numbers[0], 1)} {plus_minus} {format_number(numbers[1], 1)}"

@@ -77,6 +77,18 @@ def parse_formula(formula: str) -> ParsedFormula:
     return ParsedFormula(formula[: found[0].start()].strip(), gradients)
 
 
+def formula_of(node: NodeRecord) -> str:
+    """The node's formula, without the derivatives for operands that get no gradient, such as constants."""
+    formula = node.formula
+    found = list(GRADIENT.finditer(formula))
+    if not found or len(found) != len(node.edges):
+        return formula
+    ends = [*(match.start() for match in found[1:]), len(formula)]
+    parts = [formula[match.start() : end].strip().rstrip(",")
+             for match, end, edge in zip(found, ends, node.edges, strict=True) if edge.node is not None]  # fmt: skip
+    return formula[: found[0].start()] + ",  ".join(parts)
+
+
 def fill_in(text: str, names: Mapping[str, str]) -> str:
     """Replace the symbols by names or numbers: `z = eˣ` becomes `y = e^scores`."""
 
@@ -138,7 +150,7 @@ def work_out(
     index = index_of_largest(term) if index is None else index
     result = term[index].item()
     numbers = {}
-    for symbol in _used(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
+    for symbol in used_symbols(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
         value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
@@ -149,7 +161,7 @@ def work_out(
 
 
 @lru_cache(maxsize=256)
-def _used(rule: str) -> frozenset[str]:
+def used_symbols(rule: str) -> frozenset[str]:
     """The symbols in a rule that stand for numbers; e is a number itself."""
     return frozenset(SYMBOL.findall(fill_in(rule, {}))) - {"e"}
 

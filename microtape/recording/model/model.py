@@ -240,6 +240,14 @@ class FiniteDifferences(NamedTuple):
     problem: str  # why it could not be checked; then `elements` is empty
 
 
+class FreedRecord(NamedTuple):
+    """A node whose saved tensors were freed by a pass that was recorded apart from it, and perhaps not kept."""
+
+    node: int
+    pass_: int  # the pass (its `index`), and the line that called it
+    place: Place | None
+
+
 class UpdateRecord(NamedTuple):
     """Writes to a leaf outside of backward, between two passes: a step of an optimiser, or an update by hand."""
 
@@ -303,6 +311,7 @@ class Recording:
     checks: tuple[FiniteDifferences, ...] = ()  # if the recorder was asked to check
     updates: tuple[UpdateRecord, ...] = ()  # of leaves that a pass has reached, in order of time
     freed: tuple[int, ...] = ()  # nodes whose saved tensors were already freed when the recorder first saw them
+    freed_by: tuple[FreedRecord, ...] = ()  # what freed nodes, where no step of `passes` says so
 
     @property
     def faults(self) -> tuple[str, ...]:

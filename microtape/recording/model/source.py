@@ -15,14 +15,19 @@ Position: TypeAlias = tuple[int, int, int, int]
 
 def source_lines(recording: Recording, file: str) -> list[str]:
     """The lines of a file as it was recorded; none if it was not recorded."""
-    return recording.sources.get(file, "").splitlines()
+    return list(_lines(recording.sources.get(file, "")))
+
+
+@functools.lru_cache(maxsize=8)
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.splitlines())
 
 
 def expression(recording: Recording, place: Place | None) -> str:
     """The expression at a place, on one line; empty if its source was not recorded."""
     if place is None:
         return ""
-    text = source_lines(recording, place.file)[place.line - 1 : place.end_line]
+    text = list(_lines(recording.sources.get(place.file, ""))[place.line - 1 : place.end_line])
     if not text:
         return ""
     text[-1] = text[-1][: place.end_column]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.model.model import Summary
+from microtape.recording.model.model import Summary, Value
 
 _BINS = 16
 _THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS = 8, 16
@@ -48,6 +48,13 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
         histogram=_histogram(kept, low, high) if pictures and low is not None and high is not None else (),
         thumbnail=_thumbnail(numbers, finite) if pictures else (),
     )
+
+
+def is_finite(value: Value | None) -> bool:
+    """Whether a value has neither NaN nor infinity, as far as it was recorded."""
+    if isinstance(value, Summary):
+        return not (value.nans or value.infs)
+    return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
 def _as_floats(array: npt.NDArray[Any]) -> tuple[_Floats, npt.NDArray[np.bool_]]:

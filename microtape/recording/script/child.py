@@ -6,7 +6,6 @@ path and exit status is what `python script.py` would give.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import dataclasses
 import gc
@@ -14,45 +13,33 @@ import importlib
 import importlib.machinery
 import json
 import os
-import signal
 import sys
 import threading
 import types
-from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from microtape.basics.call_site import LIBRARY_FILES
 from microtape.basics.fresh_stack import stack_ident
+from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import save
+from microtape.recording.findings import findings
+from microtape.recording.script.background import into_background
+from microtape.recording.script.request import REPORT, RUNNING, Request
+from microtape.recording.script.search import Search
+from microtape.recording.script.stopping import StopScript, exit_at_once, was_stopped
+from microtape.recording.script.tracebacks import without_our_frames
 from microtape.recording.script.until import Until
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 _FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
-_MOST_KEPT = 16  # passes of one graph, while looking for the pass that `until` describes
+_GOES_ON = "the program went on after the passes that are kept; --pass all records it to its end"
+_NOTICED = "the program went on; of the passes up to {number}, the first and the last are kept"
+_SEARCHED = "the program was stopped at pass {number}; of the passes before it, the first and the last are kept"
+_WHY = {"finished": "finished", "exited": "finished", "raised": "failed", "interrupted": "failed"}
+_MOST_KEPT = 16  # passes of one graph, while looking for a pass
 _MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
-
-
-class Request(NamedTuple):
-    """What `run.py` asks the child to record."""
-
-    script: str
-    out: str
-    report: str
-    passes: str | None
-    first: int
-    last: int | None  # 0: up to the first backward(); None: all
-    element_budget: int
-    total_budget: int
-    until: str | None
-    within: str | None
-    check: bool
-
-
-class StopScript(SystemExit):
-    """Ends a script whose passes are recorded; `except Exception`, event loops and threads let it through."""
 
 
 class ScriptRecorder:
@@ -63,49 +50,120 @@ class ScriptRecorder:
         self.recorder = Recorder(
             os.path.basename(request.script),
             root=os.path.dirname(os.path.abspath(request.script)),
-            wants=self.wants,
             after_pass=self.after_pass,
             check=request.check,
         )
         self.until = Until.read(request.until) if request.until is not None else None
+        self.search: Search | None = None  # once the first pass is recorded
         self.within = _context_manager(request.within)
         self.process = os.getpid()
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
-        self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": []}
+        self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": [], "search": None}
 
     def wants(self, index: int) -> bool:
         """Whether the pass with this index (from 0) was asked for."""
         return index + 1 >= self.request.first and (not self.request.last or index < self.request.last)
 
+    @property
+    def failed(self) -> int | None:
+        """The number of the last kept pass that has failed."""
+        kept = [one.index + 1 for segment in self.recorder.segments for one in segment.passes if one.has_failed]
+        return max(kept, default=None)
+
     def after_pass(self, index: int) -> None:
         """Save and stop if this was the last pass asked for. A failed pass ends the script by its own exception."""
-        if self.until is not None:
+        if self.search is not None:
+            self.search_on(self.search)
+        elif self.until is not None:
             self.look(self.until)
-            return
-        ended = next((one for one in self.recorder.passes if one.index == index), None)
+        else:
+            self.choose(index)
+
+    def choose(self, index: int) -> None:
+        """Keep the passes that were asked for, and end the recording after the last one."""
+        kept, ended = self.recorder.passes, next((one for one in self.recorder.passes if one.index == index), None)
+        kept[:] = [one for one in kept if self.wants(one.index) or one.has_failed]
+        del self.recorder.segments[:-1]  # a pass that failed, if the script went on all the same
+        if not any(self.wants(one.index) for one in kept):
+            self.recorder.begin_segment()
+            del self.recorder.segments[: -2 if kept else -1]
         if self.request.last == 0:
             self.complete = ended is not None and ended.kind == "backward"
         elif self.request.last is not None:
             self.complete = self.recorder.count >= self.request.last
-        if not self.complete:
-            return
-        self.end(_LEFT_OUT, failed=ended is not None and ended.has_failed)
+        failed = ended is not None and ended.has_failed
+        if self.complete and self.request.search and not failed:
+            self.go_on(self.request.search)
+        elif self.complete:
+            self.save(() if failed else (_LEFT_OUT,))
+            self.end(failed=failed)
 
     def look(self, until: Until) -> None:
         """End the recording if `until` came true in a pass; else forget passes whose graph no later pass can share."""
         if not self.recorder.passes:
             return  # it could not be recorded
+        del self.recorder.segments[:-1]
         recording, last = self.recorder.recording, self.recorder.passes[-1]
         if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
             self.complete = True
-            self.end(_FOUND.format(number=last.index + 1, until=until.text), failed=last.has_failed)
-        elif not (last.retain_graph or last.create_graph) or len(recording.passes) >= _MOST_KEPT:
-            self.recorder.forget()
+            self.save(() if last.has_failed else (_FOUND.format(number=last.index + 1, until=until.text),))
+            self.end(failed=last.has_failed)
+        elif self.shares_no_graph():
+            self.recorder.begin_segment()
 
-    def end(self, note: str, *, failed: bool) -> None:
-        """Save the recording, and stop the script unless a failed pass is about to end it."""
-        self.save(() if failed else (note,))
+    def shares_no_graph(self) -> bool:
+        """Whether no later pass can share the graph of the last one; the graph of many passes is cut all the same."""
+        passes = self.recorder.passes
+        return not (passes[-1].retain_graph or passes[-1].create_graph) or len(passes) >= _MOST_KEPT
+
+    def go_on(self, seconds: float) -> None:
+        """Save the first pass, and let the script go on, unless an error was found already."""
+        recording = self.recorder.recording
+        search = Search(recording, seconds, self.request.folder)
+        if search.found_an_error:
+            self.report["search"] = "found"
+            self.save((_LEFT_OUT,))
+            self.end(failed=False)
+            return
+        self.save((_GOES_ON,))
+        if self.request.hidden_output is not None:
+            into_background(self.request.hidden_output)
+        self.write_report(RUNNING, None)
+        self.search, self.complete = search, False
+        self.recorder.begin_segment()
+
+    def search_on(self, search: Search) -> None:
+        """End the recording if something was found in this pass; else forget the pass before it."""
+        if not self.recorder.passes:
+            return  # it could not be recorded
+        last = self.recorder.passes[-1]
+        recording = self.recorder.recording
+        if last.has_failed or search.finds(recording):
+            self.report["search"] = "found"
+            self.save(() if last.has_failed else (_SEARCHED.format(number=last.index + 1),))
+        elif search.finds_a_notice(recording):
+            self.save((_NOTICED.format(number=last.index + 1),))  # kept unless something worse is found
+            self.forget_earlier()
+            return
+        elif (over := search.over(self.recorder.count)) is not None:
+            self.report["search"] = over
+        else:
+            self.forget_earlier()
+            return
+        self.complete = True
+        self.end(failed=last.has_failed)
+
+    def forget_earlier(self) -> None:
+        """Forget all passes but the first and the last one, unless a later one may share its graph."""
+        if self.shares_no_graph():
+            self.recorder.begin_segment()
+            del self.recorder.segments[1:-2]
+
+    def end(self, *, failed: bool) -> None:
+        """Stop the script, after its recording was saved, unless a failed pass is about to end it."""
+        if failed and self.request.search:
+            self.report["search"] = "failed"
         self.write_report("stopped", None)  # now, because a `finally` block of the script may end the process
         watch.set((_AfterTheEnd(self),))
         if not failed:
@@ -115,7 +173,7 @@ class ScriptRecorder:
         """End the script by an exception, so that its `finally` blocks run; if it swallows several, end the process."""
         self.stops += 1
         if self.stops > _MOST_SWALLOWED:
-            _exit_at_once()
+            exit_at_once()
         raise StopScript
 
     def run(self) -> None:
@@ -133,10 +191,11 @@ class ScriptRecorder:
             exec(code, main.__dict__)
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
-        """Write the recording if it has anything to show: a pass, or an error or a fault after some operations."""
+        """Write the recording if it shows anything: a pass, a finding, an error or a fault after some operations."""
         recording = self.recorder.recording
         self.report["faults"] = list(self.recorder.faults.lines)
-        if not recording.passes and not ((recording.error or self.report["faults"]) and recording.nodes):
+        ended = recording.error is not None or self.report["faults"]
+        if not recording.passes and not (ended and (recording.nodes or findings(recording))):
             return
         recording = dataclasses.replace(
             recording,
@@ -144,7 +203,7 @@ class ScriptRecorder:
             options={"args": sys.argv[1:], "passes": self.request.passes, "until": self.request.until},
         )
         try:
-            with _uninterrupted():
+            with uninterrupted():
                 save(
                     recording,
                     self.request.out,
@@ -160,16 +219,22 @@ class ScriptRecorder:
         if os.getpid() != self.process:
             return
         if not self.complete:
-            if error is not None and not any(one.has_failed for one in self.recorder.passes):
+            if error is not None and self.failed is None:
                 self.recorder.error = self.recorder.error_record(error)
-            if self.until is None or error is not None:
+            if (self.until is None and self.search is None) or error is not None:
                 self.save()
             self.complete = self.until is not None and self.until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}
-        self.report["torch"] = "torch" in sys.modules and not self.recorder.recording.nodes
-        with open(self.request.report, "w", encoding="utf-8") as file:
+        kept = [one.index for segment in self.recorder.segments for one in segment.passes]
+        self.report |= {"failed": self.failed, "reached": any(map(self.wants, kept))}
+        if self.request.search and self.report["search"] is None:
+            self.report["search"] = _WHY.get(ended)
+        self.report["torch"] = "torch" in sys.modules and not any(one.tape.nodes for one in self.recorder.segments)
+        path = os.path.join(self.request.folder, REPORT)
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(self.report, file)
+        os.replace(f"{path}.new", path)
 
 
 class _AfterTheEnd(Watcher):
@@ -201,10 +266,10 @@ def main() -> None:
         script.write_report("exited", None)
         raise
     except BaseException as error:
-        if _was_stopped(error):  # a `finally` block failed because it ran early: not the user's error
+        if was_stopped(error):  # a `finally` block failed because it ran early: not the user's error
             _end_stopped(script, error)
             return
-        _without_our_frames(error)
+        without_our_frames(error)
         script.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(1) from None
@@ -233,56 +298,4 @@ def _stop_watching() -> None:
 def _end_stopped(script: ScriptRecorder, stop: BaseException) -> None:
     script.write_report("stopped", None)
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        _exit_at_once()  # those threads would never end by themselves
-
-
-def _exit_at_once() -> NoReturn:
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-    os._exit(0)
-
-
-def _was_stopped(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, StopScript):
-        error = error.__context__
-    return error is not None
-
-
-def _without_our_frames(error: BaseException) -> None:
-    """Remove our frames from the tracebacks of an exception and its causes, so that users see only their own code."""
-    seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        one.__traceback__ = _users_part(one.__traceback__)
-        waiting += [one.__cause__, one.__context__, *(one.exceptions if isinstance(one, BaseExceptionGroup) else ())]
-
-
-def _users_part(trace: types.TracebackType | None) -> types.TracebackType | None:
-    entries = []
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename not in LIBRARY_FILES:
-            entries.append(trace)
-        trace = trace.tb_next
-    kept: types.TracebackType | None = None
-    for entry in reversed(entries):
-        kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return kept
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C while the recording is being written."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        exit_at_once()  # those threads would never end by themselves

@@ -33,7 +33,11 @@ from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.script.condition import ExpressionError
+from microtape.recording.script.request import RUNNING, Request
+from microtape.recording.script.running import RunningScript
+from microtape.recording.script.search import SearchEnd
 from microtape.recording.script.until import Until
+from microtape.recording.writing.finite_differences import Check
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7
@@ -42,12 +46,20 @@ _INCOMPLETE = 7
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"
 
 
+class SearchResult(NamedTuple):
+    """Why a search ended, and after how many passes."""
+
+    why: SearchEnd
+    passes: int
+
+
 class ScriptRun(NamedTuple):
     """How a script ended, and the recording that it left."""
 
     recording: str | None  # the file that was written
     exit_code: int  # see Note [Exit codes]
     message: str | None  # one line about what went wrong; None if nothing did
+    search: SearchResult | None = None  # if there was a search
 
 
 def record_script(
@@ -59,10 +71,14 @@ def record_script(
     element_budget: int = ELEMENT_BUDGET,
     total_budget: int = TOTAL_BUDGET,
     until: str | None = None,
-    check: bool = False,
+    check: Check | None = None,
     output: IO[bytes] | None = None,
-    started: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+    started: Callable[[RunningScript], None] = lambda script: None,
     within: str | None = None,
+    search: float = 0,
+    hidden_output: str | os.PathLike[str] | None = None,
+    arrived: Callable[[], None] = lambda: None,
+    progress: Callable[[int, float], None] = lambda passes, seconds: None,
 ) -> ScriptRun:
     """Run a Python script in a child process, record its backward passes, and stop it once they are recorded.
 
@@ -81,13 +97,21 @@ def record_script(
         until: instead of `passes`, the first pass where something happens: `"nan"` (a NaN was computed), `"error"`, or
             a condition such as `"grad.max() > 10"` (see `condition`). Earlier passes are kept only if they share its
             graph.
-        check: whether to check gradients by finite differences, for which forwards run again; see
-            `finite_differences`.
+        check: which gradients to check by finite differences, for which forwards run again: `"all"`, or `"functions"`
+            for those of the user's Functions; see `finite_differences`.
         output: receives everything that the script prints; the script then has no standard input. None: it keeps the
             terminal.
-        started: called with the process, which may be killed.
+        started: called with the running script, which may be stopped or killed.
         within: a context manager of microtape's in which the script runs, as `module:function:argument`; the lessons
             run scripts on a faulty engine this way.
+        search: after the first `backward()`, let the script go on for so many seconds, up to the end of the first pass
+            with an error or a warning (see `findings`) that the first pass did not have. Then the recording holds the
+            first pass, the pass before the finding, and the pass with it; else only the first. A failed pass, or an
+            exception between two passes, is found in any case. An error in the first pass ends the search at once. A
+            script that does not come to the end of a pass in time is killed. Not with `passes` or `until`.
+        hidden_output: a file into which the script prints during the search, in which its standard input is at its end.
+        arrived: called when the search begins: the first pass is in `out`.
+        progress: called several times a second during the search, with the number of passes and the seconds so far.
 
     Raises:
         RecordingError: nothing was run (no such script, `out` cannot be written, `passes` or `until` is invalid), or
@@ -96,26 +120,43 @@ def record_script(
     script, out = os.fspath(path), os.fspath(out)
     first, last = parse_passes("all" if until is not None else passes)
     looked_for = _parse_until(until, passes)
+    if search and not (passes is None and until is None):
+        raise RecordingError("a search begins after the first pass: choose no other passes")
     _check_readable(script)
     _check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
-        report_path = os.path.join(folder, "report.json")
-        request = {
-            "script": script,
-            "out": os.path.abspath(out),
-            "report": report_path,
-            "passes": passes,
-            "first": first,
-            "last": last,
-            "element_budget": element_budget,
-            "total_budget": total_budget,
-            "until": until,
-            "within": within,
-            "check": check,
-        }
-        status = _run([script, *args], request, output, started)
-        report = _read_report(report_path)
-    ended = _result(os.path.basename(script), out, status, report, passes, looked_for)
+        request = Request(
+            script=script,
+            out=os.path.abspath(out),
+            folder=folder,
+            passes=passes,
+            first=first,
+            last=last,
+            element_budget=element_budget,
+            total_budget=total_budget,
+            until=until,
+            within=within,
+            check=check,
+            search=search,
+            hidden_output=os.path.abspath(hidden_output) if hidden_output is not None else None,
+        )
+        running = _start([script, *args], request, output)
+        with running.process, _passing_on_signals(running.process):
+            started(running)
+            status = running.wait(arrived, progress)
+        report = running.report()
+        passes_run = running.passes()
+    name = os.path.basename(script)
+    if report is not None and report["ended"] == RUNNING:
+        ended = _ended_in_search(
+            name, out, status, SearchResult("killed" if running.was_killed else "finished", passes_run)
+        )
+    else:
+        ended = _result(name, out, status, report, passes, looked_for)
+        if report is not None and report["search"] is not None:
+            ended = ended._replace(search=SearchResult(report["search"], report["passes"]))
+            if hidden_output is not None and report["search"] == "failed" and report["error"] == "EOFError":
+                ended = _asked_for_input(name, ended.recording, report["passes"])
     return _with_faults(ended, report["faults"] if report is not None else [])
 
 
@@ -182,31 +223,19 @@ def _may_be_replaced(out: str) -> bool:
         return False
 
 
-def _run(
-    command: Sequence[str],
-    request: dict[str, Any],
-    output: IO[bytes] | None,
-    started: Callable[[subprocess.Popen[bytes]], None],
-) -> int:
-    """Run the child to its end and return its status as `subprocess` gives it: negative for a signal."""
+def _start(command: Sequence[str], request: Request, output: IO[bytes] | None) -> RunningScript:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or replaced by something without flush
             stream.flush()
     root = str(Path(__file__).resolve().parents[3])
-    start = [sys.executable, "-P", "-c", _START, root, json.dumps(request), *command]
+    start = [sys.executable, "-P", "-c", _START, root, json.dumps(request._asdict()), *command]
     try:
         process = subprocess.Popen(
             start, stdin=None if output is None else subprocess.DEVNULL, stdout=output, stderr=output
         )
     except (OSError, ValueError) as error:
         raise RecordingError(f"Python could not be started: {error}") from None
-    with process, _passing_on_signals(process):
-        started(process)
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:  # the terminal sent it to the script as well, which handles it
-                continue
+    return RunningScript(process, request)
 
 
 @contextlib.contextmanager
@@ -224,16 +253,6 @@ def _passing_on_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(name, handler)
 
 
-def _read_report(path: str) -> dict[str, Any] | None:
-    """The child's report of how the script ended; None if the child died before writing it."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            report: dict[str, Any] = json.load(file)
-    except (FileNotFoundError, ValueError):
-        return None
-    return report
-
-
 def _result(
     script: str, out: str, status: int, report: dict[str, Any] | None, passes: str | None, until: Until | None
 ) -> ScriptRun:
@@ -249,7 +268,11 @@ def _result(
     if ended == "interrupted":
         return ScriptRun(recording, 130, f"{script} was interrupted: {kept}")
     if ended == "raised":
-        return ScriptRun(recording, 1, None if report["complete"] else f"{script} raised {report['error']}: {kept}")
+        failed = f"{script} raised {report['error']}"
+        if count and not report["reached"]:
+            where = f"in pass {report['failed']}" if report["failed"] else f"after pass {count}"
+            return ScriptRun(recording, 1, f"{failed} {where}: there is no pass {passes}")
+        return ScriptRun(recording, 1, None if report["complete"] else f"{failed}: {kept}")
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
@@ -258,6 +281,25 @@ def _result(
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
     return ScriptRun(recording, status, None)
+
+
+def _ended_in_search(script: str, out: str, status: int, search: SearchResult) -> ScriptRun:
+    """The process ended without a report, after its first pass was written."""
+    kept = "its first pass is kept"
+    if search.why == "killed":
+        message = f"{script} did not come to the end of another pass in time, and was killed: {kept}"
+        return ScriptRun(out, 0, message, search)
+    if status < 0:
+        return ScriptRun(out, 128 - status, f"{script} was killed by {signal_name(-status)}: {kept}", search)
+    return ScriptRun(
+        out, status, f"{script} ended its process with status {status}: {kept}" if status else None, search
+    )
+
+
+def _asked_for_input(script: str, recording: str | None, passes: int) -> ScriptRun:
+    """The script failed because it goes on without input: that is not its fault."""
+    message = f"{script} asked for input, of which there is none in the background: give it with --search 0"
+    return ScriptRun(recording, 0, message, SearchResult("finished", passes))
 
 
 def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:

@@ -6,7 +6,7 @@ A *border* is the operation at which that happened. A tensor is *behind* a borde
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,17 +153,17 @@ class Borders:
 
     def records(
         self,
-        matters: Container[int],
+        matters: Callable[[int], bool],
         operand: Callable[[Any], Operand],
         ref: Callable[[TensorState, int], TensorRef],
         sources: Sources,
         faults: Faults,
     ) -> tuple[BorderRecord, ...]:
-        """The records of the borders that led to a tensor whose id is in `matters`, directly or by way of others."""
+        """The records of the borders that led to a tensor whose id `matters`, directly or by way of others."""
         kept: list[_Border] = []
         needed: set[int] = set()
         for one in reversed(self._found):
-            if any(id(out.tensor) in needed or id(out.tensor) in matters for out in one.outputs):
+            if any(id(out.tensor) in needed or matters(id(out.tensor)) for out in one.outputs):
                 needed.update(id(value.tensor) for value in one.operands if isinstance(value, _Version))
                 kept.append(one)
 

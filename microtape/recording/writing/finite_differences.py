@@ -1,16 +1,16 @@
 """Checks gradients by finite differences while a program is recorded: each node's forward runs again at nearby points.
 
 Source: the central difference (f(x + h) - f(x - h)) / 2h has a truncation error of order h². The step h is near the
-cube root of the machine precision, where truncation and rounding errors balance.
+cube root of the machine precision, where truncation and rounding errors balance. At a kink, such as that of relu at 0,
+every number between the one-sided differences is a subgradient, and agrees.
 """
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ from microtape.tape.watch import watch
 _MOST_ELEMENTS = 64  # of one gradient: each costs two calls of the forward
 _NONE: npt.NDArray[Any] = np.zeros(0)
 
+Check: TypeAlias = Literal["all", "functions"]
+"""Which gradients are checked: those of all nodes, or those of the user's Functions."""
 Arrays = Sequence[npt.NDArray[Any]]
 Forward = Callable[[Arrays], Arrays]
 
@@ -35,13 +37,15 @@ Forward = Callable[[Arrays], Arrays]
 class GradientChecker:
     """Remembers the forward call of each node, and checks the gradients when the node is evaluated."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Check = "all") -> None:
+        self.check_all = check == "all"
         self.found: list[FiniteDifferences] = []
         self._calls: dict[Node, tuple[Forward, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]] = {}
 
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Note the call of a recorded operation. An in-place one cannot run again: it has overwritten its operand."""
-        forward = None if in_place else _forward_of(node, operands)
+        wanted = not in_place and (self.check_all or isinstance(node, FunctionNode))
+        forward = _forward_of(node, operands) if wanted else None
         if forward is None:
             return
         arrays = [np.array(one.array) for one in operands if isinstance(one, TensorState)]
@@ -91,7 +95,7 @@ def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
     if isinstance(node, Operation) and all(isinstance(one, TensorState) for one in operands):
 
         def compute(arrays: Arrays) -> Arrays:
-            result = quiet_context().run(copy.copy(node).forward, *arrays)  # a copy: some keep a mask on the node
+            result = quiet_context().run(node.twin().forward, *arrays)  # a copy: some keep a mask on the node
             return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
 
         return compute
@@ -115,17 +119,17 @@ def _differences(
                 return "its forward gives another result when it is called again"
         precision = float(np.finfo(wide[which].dtype).eps)
         elements = _elements(gradient)
+        analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
         numerical = np.empty(len(elements))
         for i, element in enumerate(elements):
-            numerical[i] = _derivative(forward, wide, which, element, precision ** (1 / 3), grad_outputs)
+            numerical[i] = _derivative(forward, wide, which, element, precision ** (1 / 3), grad_outputs, analytical[i])
     except Exception as error:
         return f"its forward raised {type(error).__name__} when it was called again: {error}"
     known = np.isfinite(numerical)
     if not known.any():
         return "its forward gives no finite numbers nearby"
     elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
-    analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
-    return elements, numerical, _agree(analytical, numerical, precision, float(np.finfo(gradient.dtype).eps))
+    return elements, numerical, _agree(analytical[known], numerical, precision, float(np.finfo(gradient.dtype).eps))
 
 
 def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
@@ -137,24 +141,43 @@ def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
 
 
 def _derivative(
-    forward: Forward, arrays: list[npt.NDArray[Any]], which: int, element: int, step: float, grad_outputs: Sequence[Any]
+    forward: Forward,
+    arrays: list[npt.NDArray[Any]],
+    which: int,
+    element: int,
+    step: float,
+    grad_outputs: Sequence[Any],
+    expected: float,
 ) -> float:
-    """The derivative of Σ grad_outputs · outputs by one element of one operand, as a central difference."""
+    """The derivative of Σ grad_outputs · outputs by one element of one operand, as a central difference.
+
+    At a kink it is the number nearest to `expected` between the one-sided differences.
+    """
     sides = []
     at = float(arrays[which].reshape(-1)[element])
     h = step * max(1.0, abs(at))
-    for moved in (at + h, at - h):
+    for moved in (at + h, at, at - h):
         changed = list(arrays)
         changed[which] = np.array(arrays[which], order="C")  # so that reshape(-1) is a view
         changed[which].reshape(-1)[element] = moved
         exact = float(changed[which].reshape(-1)[element])
         sides.append((exact, [one.astype(np.float64) for one in forward(changed)]))
-    (right, after), (left, before) = sides
+    (right, after), (middle, here), (left, before) = sides
     with np.errstate(all="ignore"):
-        return float(
-            sum(np.sum(g * (a - b)) for g, a, b in zip(grad_outputs, after, before, strict=False) if g is not None)
-            / (right - left)
+        rise, fall = (
+            float(sum(np.sum(g * (a - b)) for g, a, b in zip(grad_outputs, one, other, strict=False) if g is not None))
+            for one, other in ((after, here), (here, before))
         )
+        central = (rise + fall) / (right - left)
+        low, high = sorted((rise / (right - middle), fall / (middle - left)))
+    weight = max((float(np.abs(g).max(initial=0)) for g in grad_outputs if g is not None), default=0.0)
+    if (
+        max(abs(rise), abs(fall)) < h**0.5 * weight
+        and high - low > 1e-3 * max(abs(low), abs(high))
+        and low <= expected <= high
+    ):
+        return expected  # a kink; a jump changes the sum by more
+    return central
 
 
 def _same(found: Arrays, expected: Arrays) -> bool:

@@ -14,21 +14,23 @@ import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import LIBRARY_FILES, CallSite, user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
-from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Pass, Recording
+from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
-from microtape.recording.writing.finite_differences import GradientChecker
+from microtape.recording.writing.finite_differences import Check, GradientChecker
+from microtape.recording.writing.joining import joined
 from microtape.recording.writing.node_text import hook_name, op_of
 from microtape.recording.writing.open_pass import LostPass, OpenPass
+from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
-from microtape.recording.writing.tape_records import tape_records
 from microtape.recording.writing.updates import Updates
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
@@ -39,9 +41,8 @@ from microtape.tape.watch import Watcher, watch
 class Recorder(Watcher):
     """A `Watcher` that makes a `Recording` of what this thread does between entering and leaving it.
 
-    `wants(n)` says whether to keep the pass with index n; a pass that is not wanted is forgotten when it ends, and the
-    tape with it. `after_pass(n)` is called at the end of every outermost pass. With `check`, gradients are checked by
-    finite differences.
+    `after_pass(n)` is called at the end of every outermost pass, where n is its index. `check` says which gradients are
+    checked by finite differences. See Note [Segments].
     """
 
     def __init__(
@@ -49,24 +50,21 @@ class Recorder(Watcher):
         title: str = "record()",
         *,
         root: str | None = None,
-        wants: Callable[[int], bool] = lambda index: True,
         after_pass: Callable[[int], None] = lambda index: None,
-        check: bool = False,
+        check: Check | None = None,
     ) -> None:
         self.title = title
-        self.checker = GradientChecker() if check else None
-        self.wants = wants
+        self.check = check
         self.after_pass = after_pass
         self.sources = Sources(root)
         self.faults = Faults()
-        self.tape = Tape(self.sources, self.faults)
-        self.updates = Updates()
-        self.passes: list[Pass] = []
+        self.segments: list[Segment] = []
+        self.begin_segment()
         self.count = 0  # how many passes have begun
+        self.freed: FreedNodes = WeakKeyDictionary()
         self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
         self.thread = stack_ident()
-        self._stale = False  # whether `forget` was called
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
@@ -85,45 +83,27 @@ class Recorder(Watcher):
             return self._recording()
 
     def _recording(self) -> Recording:
-        borders = self.tape.border_records()  # first, because this may add tensors
-        nodes, tensors = tape_records(self.tape)
-        passes = list(self.passes)
-        for one in self.open:
-            if self.wants(one.index) and (unfinished := one.finish(None)) is not None:
-                passes.append(unfinished)
-        return Recording(
+        unfinished = [found for one in self.open if (found := one.finish(None)) is not None]
+        return dataclasses.replace(
+            joined(self.segments, unfinished, self.freed, self.sources, self.count),
             title=self.title,
-            nodes=nodes,
-            tensors=tensors,
-            passes=tuple(sorted(passes, key=lambda one: one.index)),
             sources=self.sources.texts(),
             error=self.error,
-            scopes=tuple(self.tape.scopes),
-            borders=borders,
-            checks=tuple(self.checker.found) if self.checker is not None else (),
-            updates=self.updates.records(self.tape.number_of, self.sources, self.count),
-            freed=tuple(self.tape.freed),
             notes=self.faults.lines,
         )
 
-    def forget(self) -> None:
-        """Forget the passes and the tape as soon as something new is recorded; the count of passes continues."""
-        self._stale = True
-
-    def _begin_anew(self) -> None:
-        self._stale = False
-        self.passes.clear()
-        self.tape = Tape(self.sources, self.faults)
-        if self.checker is not None:
-            self.checker = GradientChecker()
+    def begin_segment(self) -> None:
+        """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
+        checker = GradientChecker(self.check) if self.check is not None else None
+        updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
+        self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates))
+        self.tape, self.passes, self.checker, self.updates = self.segments[-1]
 
     # Watcher
 
     @shielded
     def operation(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
-        if self._stale:
-            self._begin_anew()
         current = self.open[-1] if self.open else None
         made_by = current.node if current is not None else None
         made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
@@ -174,8 +154,6 @@ class Recorder(Watcher):
     @shielded
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
-        if self._stale:
-            self._begin_anew()
         outermost = not self.open
         lost = LostPass(task, self.count)  # until everything about its start is known
         self.open.append(lost)
@@ -211,6 +189,8 @@ class Recorder(Watcher):
         """See Watcher."""
         if (current := self._current(task)) is None:
             return
+        if freed:
+            self.freed[node] = current.index, current.place
         current.end(gradients, freed, None)
         if self.checker is not None:
             step = current.steps[-1]
@@ -224,12 +204,9 @@ class Recorder(Watcher):
         if not self.open or self.open[-1].task is not task:
             return  # it began before the recorder watched
         ended = self.open[-1]
-        if self.wants(ended.index):
-            finished = ended.finish(self.error_record(error) if error is not None else None)
-            if finished is not None:
-                self.passes.append(finished)
-        elif len(self.open) == 1:
-            self.tape = Tape(self.sources, self.faults)
+        finished = ended.finish(self.error_record(error) if error is not None else None)
+        if finished is not None:
+            self.passes.append(finished)
         self.open.pop()
         if not self.open:
             self.after_pass(ended.index)
@@ -293,10 +270,9 @@ class Recorder(Watcher):
         """End a pass at whose end the recorder failed."""
         self.open.pop()
         with self.faults.noting(f"pass {ended.index + 1}"):
-            if self.wants(ended.index):
-                finished = ended.finish(self.error_record(error) if error is not None else None)
-                if finished is not None:
-                    self.passes.append(finished)
+            finished = ended.finish(self.error_record(error) if error is not None else None)
+            if finished is not None:
+                self.passes.append(finished)
         if not self.open:
             with self.faults.noting("what follows a pass"):
                 self.after_pass(ended.index)

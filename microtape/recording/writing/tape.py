@@ -6,7 +6,7 @@ arrays. What stays on the nodes is read at the end, in `tape_records`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
@@ -23,7 +23,7 @@ from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
-from microtape.tape.tensor_state import TensorState, edge_of, requires_grad, version_number
+from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, requires_grad, version_number
 
 
 class Tape:
@@ -80,6 +80,11 @@ class Tape:
             else:
                 records.append(self._operand(operand))
         return records
+
+    @property
+    def scope_objects(self) -> tuple[Scope, ...]:
+        """The scopes, by number."""
+        return tuple(self._scope_ids)
 
     def _scope(self, scope: Scope) -> int:
         """The scope's number; the enclosing scopes have smaller numbers."""
@@ -298,6 +303,11 @@ class Tape:
                 grads[variable] = value
         return grads
 
+    @property
+    def first_sequence_nr(self) -> int | None:
+        """The lowest sequence number of its nodes; None without nodes."""
+        return min([one.node.sequence_nr for one in self.nodes if one.variable is None], default=None)
+
     def leaves(self, nodes: Iterable[Node]) -> list[TensorState]:
         """The leaves whose AccumulateGrad is among these nodes."""
         return [node.variable for node in nodes if isinstance(node, AccumulateGrad)]
@@ -313,8 +323,8 @@ class Tape:
         """Note the user's variables that hold the tensors, from the innermost frame outwards."""
         for name, tensor in tensors_in_frames(frame):
             entry = self._by_object.get(id(tensor))
-            if entry is None and tensor in self.borders:
-                entry = self._entry(tensor)
+            if entry is None and (tensor in self.borders or (is_leaf(tensor) and requires_grad(tensor))):
+                entry = self._entry(tensor)  # a leaf that no operation has used may be meant to be used
             elif entry is None and tensor.edge is not None:
                 known = (
                     self._by_edge.get((self.ids.get(tensor.edge[0], -1), tensor.edge[1])) if tensor.edge[0] else None
@@ -327,13 +337,17 @@ class Tape:
 
     # At the end
 
-    def border_records(self) -> tuple[BorderRecord, ...]:
-        """The borders that led to a tensor on the tape, or to one that a variable holds."""
+    def knows(self, tensor: int) -> bool:
+        """Whether a tensor with this `id` is on the tape."""
+        return tensor in self._by_object
+
+    def border_records(self, matters: Callable[[int], bool]) -> tuple[BorderRecord, ...]:
+        """The borders that led to a tensor whose `id` matters: it is on a tape, or a variable holds it."""
 
         def ref(tensor: TensorState, version: int) -> TensorRef:
             return TensorRef(self._entry(tensor).number, version)
 
-        return self.borders.records(self._by_object, self._operand, ref, self.sources, self.faults)
+        return self.borders.records(matters, self._operand, ref, self.sources, self.faults)
 
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:

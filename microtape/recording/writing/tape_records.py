@@ -17,9 +17,9 @@ from microtape.tape.node import Edge, Node
 from microtape.tape.tensor_state import is_leaf, requires_grad
 
 
-def tape_records(tape: Tape) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
-    """The records of the nodes and the tensors of a tape."""
-    nodes = _NodeRecords(tape).records()
+def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
+    """The records of the nodes and the tensors of a tape. `first` is the sequence number from which to count."""
+    nodes = _NodeRecords(tape, first).records()
     within = _within_a_call(nodes)
     tensors = []
     for entry in tape.tensors:
@@ -39,10 +39,8 @@ def _named(entry: TensorEntry) -> str:
 class _NodeRecords:
     """Makes the records of a tape's nodes; texts and edges that many nodes share are made once."""
 
-    def __init__(self, tape: Tape) -> None:
-        self.tape = tape
-        numbers = [entry.node.sequence_nr for entry in tape.nodes if entry.variable is None]
-        self.first = min(numbers, default=0)
+    def __init__(self, tape: Tape, first: int) -> None:
+        self.tape, self.first = tape, first
         self.edges: dict[Edge, EdgeRecord] = {(None, 0): EdgeRecord(None, 0)}
         self.known: dict[tuple[type[Node], str], About] = {}
 

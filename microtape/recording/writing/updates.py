@@ -41,12 +41,28 @@ class Updates:
         self._seen: dict[int, npt.NDArray[Any]] = {}  # id of a leaf -> its value when the last pass began
         self._open: dict[int, _Update] = {}  # id of a leaf -> what was written since the last pass began
         self._found: list[_Update] = []
+        self._reached: dict[int, TensorState] = {}  # the leaves that passes have reached in this segment
+        self._reached_before: dict[int, TensorState] = {}  # and in the previous one
+
+    def next_segment(self, passes: int) -> Updates:
+        """Close the updates of this segment; returns those of the next, of the same leaves."""
+        self._close(passes)
+        following = Updates()
+        following._leaves = {**self._reached_before, **self._reached}
+        following._reached_before = self._reached
+        following._look()
+        self._leaves = {}
+        return following
 
     def pass_began(self, leaves: Iterable[TensorState], passes: int) -> None:
         """Close the updates since the last pass, and watch these leaves. `passes`: how many had begun before."""
         self._close(passes)
         for leaf in leaves:
-            self._leaves[id(leaf)] = leaf
+            self._leaves[id(leaf)] = self._reached[id(leaf)] = leaf
+        self._look()
+
+    def _look(self) -> None:
+        """Note where the leaves are in memory, and their values."""
         self._owners = {id(memory_owner(leaf.array)): leaf for leaf in self._leaves.values()}
         self._seen = {key: leaf.array.copy() for key, leaf in self._leaves.items()}
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Iterator, Mapping
-from types import BuiltinFunctionType, FrameType, GetSetDescriptorType, ModuleType, NoneType
-from typing import Any, TypeGuard
+from types import BuiltinFunctionType, CodeType, FrameType, GetSetDescriptorType, ModuleType, NoneType
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -27,23 +28,39 @@ _PLAIN = {
 def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
     """(name, tensor) pairs from the user's frames, the innermost first: variables, then the contents of variables.
 
+    A loop variable still holds a tensor when its loop is over. The list's name for it, `Ws[2]`, is better than `W`, so
+    such variables come last.
+
     NB: before Python 3.13, looking at a function's variables keeps them alive until it returns.
     """
-    seen_globals: set[int] = set()
+    frames: list[FrameType] = []
     while frame is not None:
-        yield from _in_namespace(frame.f_locals)
-        if id(frame.f_globals) not in seen_globals and frame.f_locals is not frame.f_globals:
-            seen_globals.add(id(frame.f_globals))
-            yield from _in_namespace(frame.f_globals)
+        frames.append(frame)
         frame = user_frame(calling_frame(frame))
+    finished = {(one.f_code.co_filename, _scope(one.f_code)): _finished_loops(one) for one in frames}
+    seen_globals: set[int] = set()
+    last: list[tuple[str, TensorState]] = []
+    for one in frames:
+        file, scope = one.f_code.co_filename, _scope(one.f_code)
+        yield from _in_namespace(one.f_locals, finished[file, scope], last)
+        if id(one.f_globals) not in seen_globals and one.f_locals is not one.f_globals:
+            seen_globals.add(id(one.f_globals))
+            yield from _in_namespace(one.f_globals, finished.get((file, _MODULE), frozenset()), last)
+    yield from last
 
 
-def _in_namespace(namespace: dict[str, Any]) -> Iterator[tuple[str, TensorState]]:
+def _in_namespace(
+    namespace: dict[str, Any], finished: frozenset[str], last: list[tuple[str, TensorState]]
+) -> Iterator[tuple[str, TensorState]]:
+    """The tensors of one namespace; those in variables of finished loops are only appended to `last`."""
     items = [(name, value) for name, value in list(namespace.items()) if id(type(value)) not in _PLAIN]
     variables = [(name, value) for name, value in items if type(name) is str and not name.startswith("__")]
     for name, value in variables:
         if _is_tensor(value):
-            yield name, value
+            if name in finished:
+                last.append((name, value))
+            else:
+                yield name, value
     for name, value in variables:
         if not _is_tensor(value):
             yield from _inside(name, value)
@@ -101,11 +118,55 @@ def _dict_descriptor(kind: type) -> Any:
     return None
 
 
+_MODULE = 0  # the scope of a module's own code; that of a function is its first line
+
+
+class _Loop(NamedTuple):
+    """A `for` statement: its scope, the names that it binds, and the lines of its body."""
+
+    scope: int
+    names: frozenset[str]
+    lines: range
+
+
+def _scope(code: CodeType) -> int:
+    return _MODULE if code.co_name == "<module>" else code.co_firstlineno
+
+
+def _finished_loops(frame: FrameType) -> frozenset[str]:
+    """The variables of the frame's `for` loops, except the loops that it is in."""
+    loops = [one for one in _loops(frame.f_code.co_filename) if one.scope == _scope(frame.f_code)]
+    running = [one.names for one in loops if frame.f_lineno in one.lines]
+    return frozenset[str]().union(*(one.names for one in loops)).difference(*running)
+
+
 def assignment_target(place: Place, sources: Sources) -> str | None:
     """`y` if the call at `place` is the whole right side of `y = ...` (or `y += ...`), else None."""
-    return _targets(sources.python_file(place.file)).get((place.line, place.end_line, place.column, place.end_column))
+    return _targets(sources.python_file(place.file)).get(place[1:5])
 
 
 @functools.cache
 def _targets(file: str) -> Mapping[Position, str]:
     return targets(source_of(file))
+
+
+@functools.cache
+def _loops(file: str) -> tuple[_Loop, ...]:
+    """The `for` loops in a file."""
+    try:
+        tree = ast.parse(source_of(file))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not the text that ran, or nested too deeply
+        return ()
+    found = []
+    within: list[tuple[ast.AST, int]] = [(tree, _MODULE)]
+    while within:
+        outer, scope = within.pop()
+        for one in ast.iter_child_nodes(outer):
+            inner = scope
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                inner = min([one.lineno, *(decorator.lineno for decorator in one.decorator_list)])
+            elif isinstance(one, ast.For):
+                names = frozenset(name.id for name in ast.walk(one.target) if isinstance(name, ast.Name))
+                found.append(_Loop(scope, names, range(one.lineno, (one.body[-1].end_lineno or one.lineno) + 1)))
+            within.append((one, inner))
+    return tuple(found)

@@ -362,3 +362,90 @@ def early_stop_reaches_the_program_as_an_exception(mt, see):
     checkpoint(mt, run, x).sum().backward()
     see(caught)
     see.value(x.grad)
+
+
+@shows("11 checkpoint")
+def of_a_result_that_is_detached_later(mt, see):
+    leaf = mt.ones(2, requires_grad=True)
+    for use_reentrant in (False, True):
+        x = leaf * 2
+        y = mt.utils.checkpoint.checkpoint(lambda a: a * a, x, use_reentrant=use_reentrant)
+        x.detach_()
+        with see.raising():
+            y.sum().backward()
+    y = mt.utils.checkpoint.checkpoint(lambda a: a * a, leaf, use_reentrant=False)
+    leaf.detach_()
+    with see.raising(text=False):
+        y.sum().backward()
+
+
+def overwriting(mt, how):
+    """A function that saves its sigmoid and overwrites it."""
+
+    def function(a):
+        z = a.sigmoid()
+        if how == "unrecorded":
+            with mt.no_grad():
+                z.mul_(2)
+            return z * z
+        if how == "part":
+            z[0].mul_(3)
+            return z
+        return z.sin_()
+
+    return function
+
+
+@shows("11 checkpoint")
+def that_overwrites_what_it_saved_last(mt, see):
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    mt.utils.checkpoint.checkpoint(overwriting(mt, "all"), x, use_reentrant=False).sum().backward()
+    see.value(x.grad)
+
+
+@shows(
+    "11 checkpoint",
+    differs="What a checkpointed function saves and then overwrites keeps its values; torch's "
+    "backward uses the overwritten values, unless the function has saved everything by then.",
+)
+def that_overwrites_what_it_saved(mt, see):
+    for how in ("all", "part", "unrecorded"):
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        with mt.utils.checkpoint.set_checkpoint_early_stop(False):
+            y = mt.utils.checkpoint.checkpoint(overwriting(mt, how), x, use_reentrant=False)
+        y.sum().backward()
+        see.value(x.grad)
+
+
+def hooked(mt, place, hook):
+    """A root w, with the hook at one place behind it, and the two tensors behind w."""
+    z = mt.ones(3, requires_grad=True)
+    y = z * 2
+    w = y * 3
+    if place in ("root", "result", "leaf"):
+        {"root": w, "result": y, "leaf": z}[place].register_hook(hook)
+    elif place == "before":
+        y.grad_fn.register_prehook(hook)
+    elif place == "after":
+        w.grad_fn.register_hook(hook)
+    else:
+        z.register_post_accumulate_grad_hook(hook)
+    return w, y, z
+
+
+@shows("11 checkpoint")
+def with_use_reentrant_in_a_hook_of_another_pass(mt, see):
+    for place in ("root", "result", "leaf", "before", "after", "accumulated"):
+        for which in range(4):
+            for accumulate in (False, True):
+                x = mt.ones(3, requires_grad=True)
+                inner = mt.utils.checkpoint.checkpoint(lambda a: a * a, x, use_reentrant=True)
+                # NB: a hook must not return anything
+                tensors = hooked(mt, place, lambda *_, inner=inner: inner.backward(mt.ones(3), retain_graph=True))
+                inputs = [(*tensors, mt.ones(1, requires_grad=True) * 1)[which]]
+                with see.raising():
+                    if accumulate:
+                        tensors[0].backward(mt.ones(3), inputs=inputs)
+                    else:
+                        mt.autograd.grad(tensors[0], inputs, mt.ones(3), allow_unused=True)
+                see.value(x.grad)

@@ -96,3 +96,27 @@ def is_undefined_and_not_zero(mt, see):
     see.value(x.grad, y.grad)
     with see.raising():
         mt.autograd.grad(returning(mt, lambda g: None).apply(x).sum(), x)
+
+
+@shows("3 ctx.save_for_backward")
+def a_result_that_was_written_and_detached(mt, see):
+    class Times(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            return g * b, g * a
+
+    for detach in (False, True):
+        for call in (Times.apply, lambda a, b: mt.utils.checkpoint.checkpoint(mt.mul, a, b, use_reentrant=True)):
+            x = mt.ones(2, requires_grad=True) * 1
+            y = call(x, x)
+            x.mul_(2)
+            if detach:
+                x.detach_()
+            with see.raising():
+                y.sum().backward()

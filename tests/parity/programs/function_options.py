@@ -155,3 +155,47 @@ def must_not_be_keyword_only(mt, see):
         Scale.apply(x, by=3.0)
     Scale.apply(x).sum().backward()
     see.value(x.grad)
+
+
+@shows("3 forward(*args) + setup_context")
+def saving_an_input_that_is_returned(mt, see):
+    class Returned(mt.autograd.Function):
+        @staticmethod
+        def forward(x, marked, forward):
+            return x, x > 0
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            (ctx.save_for_forward if inputs[2] else ctx.save_for_backward)(output[0])
+            if inputs[1]:
+                ctx.mark_non_differentiable(output[0])
+
+        @staticmethod
+        def backward(ctx, g, _):
+            return g, None, None
+
+    for mode in (mt.enable_grad, mt.no_grad):
+        for requires_grad in (False, True):
+            for marked in (False, True):
+                for forward in (False, True):
+                    with mode(), see.raising():
+                        Returned.apply(mt.ones(2, requires_grad=requires_grad), marked, forward)
+
+
+@shows("3 ctx.set_materialize_grads")
+def by_assignment(mt, see):
+    for value in (False, True, None, 0):
+
+        class Two(mt.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, value=value):
+                with see.raising():
+                    ctx.materialize_grads = value
+                return x * 1, x * 2
+
+            @staticmethod
+            def backward(ctx, a, b):
+                see.value(a, b)
+                return b
+
+        Two.apply(mt.ones(2, requires_grad=True))[1].sum().backward()

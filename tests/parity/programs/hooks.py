@@ -702,3 +702,44 @@ def sees_none_for_an_input_that_needs_no_gradient(mt, see):
         product.grad_fn.register_hook(lambda gs, arrived: see.value(*gs))
         product.sum().backward()
         see.value(x.grad)
+
+
+@shows("4 Tensor.register_hook")
+def on_a_view_that_becomes_a_leaf_of_its_own(mt, see):
+    base = mt.ones(2, requires_grad=True)
+    for mode in (mt.no_grad, mt.inference_mode):
+        with mode():
+            view = base.view(2)
+            view.register_hook(lambda g: see("hook", g))
+        view.register_post_accumulate_grad_hook(lambda p: see("accumulated", p.grad))
+        view.requires_grad_()
+        (view * 2).sum().backward()
+        see.value(view.grad, base.grad)
+
+
+@shows("4 Tensor.register_hook")
+def that_write_to_repeated_gradients(mt, see):
+    for writing in (lambda g: g.zero_(), lambda g: g.fill_(3), lambda g: g.mul_(2)):
+        for reduce in (lambda y: y.sum(), lambda y: y.sum(0, True), lambda y: y.mean()):
+            for place in ("tensor", "leaf", "before", "after", "several"):
+                _write_to_gradient(mt, see, writing, reduce, place)
+
+
+def _write_to_gradient(mt, see, writing, reduce, place):
+    def write(g):
+        with see.raising():
+            writing(g)
+
+    x = mt.ones((2, 3), requires_grad=True)
+    y = x * 1
+    z = reduce(y)
+    if place in ("tensor", "leaf"):
+        (y if place == "tensor" else x).register_hook(write)
+    elif place == "before":
+        y.grad_fn.register_prehook(lambda gs: write(gs[0]))
+    elif place == "after":
+        z.grad_fn.register_hook(lambda gs, _: write(gs[0]))
+    else:
+        mt.autograd.graph.register_multi_grad_hook([y], lambda gs: write(gs[0]))
+    x.register_post_accumulate_grad_hook(lambda p: see.value(p.grad))
+    z.backward(mt.ones_like(z))

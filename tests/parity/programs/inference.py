@@ -281,3 +281,20 @@ def writing_through_data(mt, see):
         x = mt.ones(2)
     with see.raising():
         x.data.add_(1)
+
+
+@shows("5 inference_mode")
+def views_of_views_from_different_modes(mt, see):
+    modes = (mt.no_grad, mt.inference_mode, mt.enable_grad)
+    for first in modes:
+        for second in modes:
+            for third in modes:
+                base = mt.ones(2, requires_grad=True) * 1
+                with first():
+                    view = base[:1]
+                with second():
+                    view = view.squeeze(0)
+                with third():
+                    view = view.view(1)
+                with see.raising():
+                    view.sub_(1)

@@ -1,5 +1,7 @@
 """Sections 4, 8 and 9 of the semantics: nodes, hooks on several tensors, looking at the engine."""
 
+import copy
+import pickle
 import threading
 
 from tests.parity.rows import shows
@@ -497,3 +499,21 @@ def of_the_only_root_and_of_leaves_in_grad(mt, see):
     with see.raising():
         mt.autograd.grad(z, x, mt.ones(2), retain_graph=True)
     see.value(*mt.autograd.grad(z, y, mt.ones(2)))
+
+
+@shows("8 graph.Node")
+def cannot_be_copied(mt, see):
+    class Twice(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = mt.ones(2, requires_grad=True)
+    for node in ((x * 2).grad_fn, (x * 2).grad_fn.next_functions[0][0], Twice.apply(x).grad_fn):
+        for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+            with see.raising():
+                copying(node)

@@ -544,3 +544,24 @@ def nested_in_vain(mt, see):
         with see.raising():
             loss.backward()
         context.clear()
+
+
+@shows("7 saved_tensors_hooks")
+def a_written_output_without_derivative(mt, see):
+    class Halves(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.mark_dirty(x)
+            ctx.mark_non_differentiable(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+    leaf = mt.ones(2, requires_grad=True)
+    for hooks in (mt.autograd.graph.save_on_cpu, mt.enable_grad):
+        view = (leaf * 1)[None].unbind(0)[0]
+        with hooks(), see.raising():
+            Halves.apply(view, leaf)

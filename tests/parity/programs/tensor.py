@@ -720,3 +720,73 @@ def of_another_shape_than_the_gradient(mt, see):
         with see.raising():
             x.backward(mt.ones(other))
         see.value(x.grad)
+
+
+@shows("12 complex")
+def type_names_in_messages(mt, see):
+    for dtype in (mt.float64, mt.complex64, mt.complex128):
+        y = mt.ones(2, dtype=dtype, requires_grad=True) * 1
+        z = y * y
+        y.mul_(2)
+        with see.raising():
+            z.sum().abs().backward()
+        with see.raising():
+            mt.ones(2, dtype=dtype)[0] = "a"
+    for dtype in (mt.bool, mt.uint8, mt.float16, mt.complex64):
+        with see.raising():
+            mt.ones(2, 3, dtype=dtype).expand(3)
+    for hook in (lambda g: g.to(mt.complex64), lambda g: g > 0):
+        x = mt.ones(2, requires_grad=True)
+        x.register_hook(hook)
+        with see.raising():
+            x.sum().backward()
+
+
+@shows("12 comparisons and casts to int")
+def true_and_false_beside_a_tensor(mt, see):
+    for x in (mt.ones(2), mt.tensor([1, 2]), mt.tensor([True, False]), mt.tensor([1j, 2])):
+        for subtract in (
+            lambda x: x - True,
+            lambda x: False - x,
+            lambda x: x.clone().sub_(True),
+            lambda x: mt.sub(x, True),
+            lambda x: mt.sub(x, True, alpha=2),
+            lambda x: mt.rsub(x, True),
+            lambda x: x + True,
+            lambda x: x * False,
+        ):
+            with see.raising():
+                see(subtract(x))
+
+
+@shows("6 rewriting")
+def operands_of_another_type(mt, see):
+    for other in (None, "a", [1], (1,), {}, object):
+        for method in ("add_", "sub_", "mul_", "div_", "copy_"):
+            with see.raising():
+                getattr(mt.ones(2), method)(other)
+        for name in ("add", "sub", "mul", "maximum", "minimum", "atan2", "hypot", "logaddexp"):
+            with see.raising():
+                getattr(mt, name)(mt.ones(2), other)
+
+
+@shows("1 factories")
+def numbers_that_do_not_fit(mt, see):
+    numbers = (-1, -255, -256, 255, 256, 300, 2.7, -0.5, -1.5, 3e9, 1e20, 1e39, float("inf"), float("nan"), 1j, True)
+    for dtype in (mt.uint8, mt.int8, mt.int16, mt.int32, mt.int64, mt.bool, mt.float32, mt.float64, mt.complex64):
+        mask = mt.tensor([True, False])
+        for number in numbers:
+            for fill in (
+                lambda x, n: x.fill_(n),
+                lambda x, n: x.masked_fill_(mask, n),  # noqa: B023 - called at once
+                lambda x, n: x.__setitem__(0, n) or x,
+                lambda x, n: mt.full((2,), n, dtype=x.dtype),
+                lambda x, n: mt.full_like(x, n),
+                lambda x, n: x.new_full((2,), n),
+            ):
+                with see.raising():
+                    see.value(fill(mt.zeros(2, dtype=dtype), number))
+    for number in (300, -1, -256, -0.5, float("nan")):
+        for data in (number, [0, number]):
+            with see.raising():
+                see.value(mt.tensor(data, dtype=mt.uint8))

@@ -37,30 +37,36 @@ def in_child(work: Callable[[], None], seconds: int) -> int:
         os._exit(status)
 
 
-def check_some(seeds: range, topics: Collection[str], pipe: int) -> None:
-    """Check programs; write the number of each to the pipe, with a mark if it differs."""
+def check_some(seeds: range, topics: Collection[str], shrink: bool, pipe: int) -> None:
+    """Check programs; write the number of each to the pipe, and how far it has come."""
     for seed in seeds:
-        os.write(pipe, b"%d\n" % seed)
-        if text := check(seed, topics):
+        os.write(pipe, b"%d begun\n" % seed)
+        text = check(
+            seed, topics, tell=lambda stage, seed=seed: os.write(pipe, f"{seed} {stage}\n".encode()), shrink=shrink
+        )
+        if text:
             print(text, "\n", flush=True)
-            os.write(pipe, b"%d!\n" % seed)
 
 
-def hunt(seeds: range, topics: Collection[str], stop: int) -> None:
-    """Check programs until `stop` of them differ."""
+def hunt(seeds: range, topics: Collection[str], stop: int, shrink: bool) -> None:
+    """Check programs until `stop` of them differ. A crash before the program is written is torch's own."""
     began, different, seed = time.time(), 0, seeds.start
     while seed < seeds.stop and different < stop:
         read, written = os.pipe()
         some = range(seed, min(seed + TOGETHER, seeds.stop))
-        status = in_child(lambda some=some, pipe=written: check_some(some, topics, pipe), 200)  # type: ignore[misc]
+        status = in_child(lambda some=some, pipe=written: check_some(some, topics, shrink, pipe), 600)  # type: ignore[misc]
         os.close(written)
         with os.fdopen(read) as lines:
-            noted = lines.read().split()
-        different += sum("!" in line for line in noted)
-        seed = int(noted[-1].strip("!")) + 1 if status else some.stop
+            noted = [line.split() for line in lines]
+        different += sum(stage == "differs" for _, stage in noted)
+        last, stage = noted[-1]
+        seed = int(last) + 1 if status else some.stop
         if status:
-            print(f"# program {seed - 1} ended the process: {status}", flush=True)
-            different += 1
+            crashes = stage == "begun" and status == -signal.SIGSEGV
+            print(f"# program {last} ended the process: {'torch crashed' if crashes else status}", flush=True)
+            different += stage == "written" or (stage == "begun" and not crashes)
+        if some.stop % 5000 == 0:
+            print(f"# up to {some.stop}, {time.time() - began:.0f} s", flush=True)
     print(f"# {seed - seeds.start} programs, {different} differences, {time.time() - began:.0f} s")
 
 
@@ -71,6 +77,7 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--topics", nargs="*", default=list(ALL), choices=ALL)
     parser.add_argument("--stop", type=int, default=20, help="after this many differences")
+    parser.add_argument("--brief", action="store_true", help="print what differs, without the shrunk program")
     parser.add_argument("--print", action="store_true", help="print the programs as they are")
     options = parser.parse_args()
     import torch
@@ -83,7 +90,7 @@ def main() -> None:
         for seed in seeds:
             print(listing(write(seed, torch, options.topics)[0], "microtape"))
     else:
-        hunt(seeds, options.topics, options.stop)
+        hunt(seeds, options.topics, options.stop, not options.brief)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ LEVEL = "with fw.dual_level():"
 def make(w: Writer) -> None:
     """A dual tensor."""
     x = w.tensor()
-    if w.is_inside("inference_mode") or w.value(x).is_inference():
-        return  # NB: torch makes no tangent there
-    alike = [name for name in w.alike(x) if not w.value(name).is_inference()] or [f"{x}.detach()"]
+    # NB: an in-place operation would write twice into a tangent that has its primal's memory
+    alike = [name for name in w.alike(x) if not w.share_memory(name, x)] or [f"{x}.detach().clone()"]
     tangent = w.choice(alike) if w.chance(0.3) else w.like(x)
     w.do(f"{w.new('d')} = fw.make_dual({x}, {tangent})")
 

@@ -136,7 +136,7 @@ def _unpacked(options: Options, needs: list[str]) -> list[str]:
         return []
     if options.attributes:
         return [f"{', '.join(needs)} = {', '.join(f'ctx.{one}' for one in needs)}"]
-    return [f"{', '.join(needs)} = ctx.saved_tensors[:{len(needs)}]"]
+    return [f"{', '.join(needs)}, = ctx.saved_tensors[:{len(needs)}]"]
 
 
 def _backward(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from tests.parity.random.compare import differences, signature
 from tests.parity.random.program import Program, listing
@@ -11,15 +11,25 @@ from tests.parity.random.shrinking import shrunk
 from tests.parity.random.topics import ALL, write
 
 
-def check(seed: int, topics: Collection[str] = ALL) -> str:
-    """Write and compare the program with this number; a text if it differs."""
+def check(
+    seed: int, topics: Collection[str] = ALL, *, tell: Callable[[str], None] = lambda stage: None, shrink: bool = True
+) -> str:
+    """Write and compare the program with this number; a text if it differs.
+
+    `tell` is called with "written" once it has run on torch, and with "differs" before it is shrunk.
+    """
     import torch
 
     import microtape
 
     program, theirs = write(seed, torch, topics)
-    if not differences(theirs, Session(microtape).run(program)):
+    tell("written")
+    differs = differences(theirs, Session(microtape).run(program))
+    if not differs:
         return ""
+    tell("differs")
+    if not shrink:
+        return "\n".join([f"# program {seed}", *differs])
     if not found(program):
         return f"program {seed} differs only while it is written"
     return report(program, seed)

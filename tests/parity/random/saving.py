@@ -59,7 +59,8 @@ def body_of(w: Writer, name: str, depth: int) -> None:
             form = w.choice(SHAPED if w.chance(0.5) else binary[:5])
         y = w.tensor(requires_grad) if w.chance(0.1) else w.choice(known)
         lines.append(f"v{i} = {form.format(x=known[-1] if w.chance(0.7) else w.choice(known), y=y)}")
-        if w.chance(0.1) and i:
+        saved = "checkpoint" in form or any(one in form for one in ("sigmoid", "tanh", "relu"))
+        if w.chance(0.1) and i and not saved:  # NB: torch's backward would use the new values of a saved result
             lines.append(f"v{i}.{w.choice(['mul_(2)', 'sin_()', 'add_(a)'])}")
         known.append(f"v{i}")
     if w.chance(0.04):

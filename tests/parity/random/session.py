@@ -27,6 +27,7 @@ class Seen:
     results: list[tuple[str, Any]] = field(default_factory=list)
     gradients: list[tuple[str, Any]] = field(default_factory=list)
     in_level: bool = False  # whether a dual level is open
+    had_level: bool = False  # whether one has been open
     in_thread: bool = False  # whether it runs in a thread of its own
     shares_gradient: bool = False  # whether the engine has left a gradient in memory that something else also has
 
@@ -39,7 +40,7 @@ class Session:
         self.seen: list[Seen] = []
         self.now = Seen(0, "")
         self.second_order = False  # see Note [Gradients of gradients] in compare
-        self.level = False  # whether a dual level is open
+        self.level = self.had_level = False  # whether a dual level is open, or has been
         self.of_gradients: set[str] = set()  # names of tensors computed from gradients: how often the engine has
         # written to them, and of what they are views, is its own affair
         self.names: dict[str, Any] = {
@@ -74,19 +75,15 @@ class Session:
             node = stack.pop()
             if node is not None and node not in nodes:
                 leaf = "AccumulateGrad" in node.name()
-                nodes[node] = label = f"{'leaf' if leaf else 'node'} {len(nodes)} {self.name_of(node)}"
+                nodes[node] = label = f"{'leaf' if leaf else 'node'} {len(nodes)} {node.name()}"
                 node.register_prehook(lambda gradients, label=label: self.log(label))
                 stack.extend(to for to, _ in reversed(node.next_functions))
 
     # Observing
 
-    def name_of(self, node: Any) -> str:
-        """The name of a node; in torch that of `unpack_dual`'s primal is another one."""
-        return str(node.name().replace("torch::autograd::Identity", "ViewBackward0"))
-
     def value(self, tensor: Any) -> Value:
-        """The values of a tensor and whether it requires grad."""
-        return Value(np.array(tensor.detach().numpy()), tensor.requires_grad)
+        """The values of a tensor and whether it requires grad. `force`: some zeros have no memory in torch."""
+        return Value(np.array(tensor.detach().numpy(force=True)), tensor.requires_grad)
 
     def described(self, thing: Any) -> Any:
         """A value that the outcomes on both modules can be compared by."""
@@ -107,7 +104,7 @@ class Session:
             tensor._version,
             tensor._is_view(),
             tensor.output_nr,
-            self.name_of(node) if node is not None else None,
+            node.name() if node is not None else None,
             tensor.retains_grad,
         )
 
@@ -129,10 +126,10 @@ class Session:
         """Whether one of these results of `grad`, or a `.grad`, is in memory that another tensor has, too."""
         held: list[tuple[Any, np.ndarray, bool]] = []
         for name, tensor in self.tensors():
-            held.append((tensor, np.asarray(tensor.detach().numpy()), name in results))
+            held.append((tensor, np.asarray(tensor.detach().numpy(force=True)), name in results))
             gradient = self.gradient_of(tensor)
             if gradient is not None:
-                held.append((gradient, np.asarray(gradient.detach().numpy()), False))
+                held.append((gradient, np.asarray(gradient.detach().numpy(force=True)), False))
         own = [place for place, (_, _, is_result) in enumerate(held) if is_result]
         own += [place for place in range(1, len(held)) if held[place][0] is self.gradient_of(held[place - 1][0])]
         return any(
@@ -210,13 +207,12 @@ class Session:
     def guarded(self, source: str, work: Any) -> None:
         """Do `work`, the statement `source`; its error is seen, and so are all gradients if it ran a pass."""
         in_thread = threading.current_thread() is not threading.main_thread()
-        self.now = Seen(len(self.seen), source, in_level=self.level, in_thread=in_thread)
+        self.now = Seen(len(self.seen), source, in_level=self.level, had_level=self.had_level, in_thread=in_thread)
         self.seen.append(self.now)
         try:
             work()
         except Exception as error:
             text = as_microtape(getattr(error, "summary", None) or str(error)).partition("\n")[0]
-            text = text.replace("of torch::autograd::Identity", "of View")
             self.now.error = type(error), text
         if "backward" in source or "grad" in source or self.now.error:
             self.now.gradients = self.gradients()
@@ -242,6 +238,7 @@ class Session:
         self.guarded(header, enter)
         entered = self.now.error is None
         self.level |= entered and "dual_level" in header
+        self.had_level |= self.level
         try:
             yield entered
         finally:

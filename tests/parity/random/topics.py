@@ -20,8 +20,6 @@ TOPICS: dict[str, list[tuple[int, Callable[[Writer], None]]]] = {
 """The topics that a program may have or not; every program computes, and has passes."""
 
 ALL = tuple(TOPICS)
-SETTLED = tuple(topic for topic in ALL if topic != "forward_mode")
-"""Those in which no difference is left open, for the tests. A hunt has all."""
 
 
 def write(seed: int, torch: Any, topics: Collection[str] = ALL) -> tuple[Program, list[Seen]]:

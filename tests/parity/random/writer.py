@@ -133,9 +133,11 @@ class Writer:
     def other_for(self, target: str) -> str:
         """A tensor to write into `target`: torch does not define writes to memory that the operation also reads."""
         other = self.tensor()
-        if other != target and np.may_share_memory(*[self.value(one).detach().numpy() for one in (target, other)]):
-            return f"{other}.detach().clone()"
-        return other
+        return f"{other}.detach().clone()" if other != target and self.share_memory(target, other) else other
+
+    def share_memory(self, a: str, b: str) -> bool:
+        """Whether these tensors have memory in common."""
+        return np.may_share_memory(*[self.value(one).detach().numpy(force=True) for one in (a, b)])
 
 
 def requires_grad(tensor: Any) -> bool:

@@ -9,7 +9,7 @@ for attempt in range(3):
     position, velocity = start * 1.0, mt.tensor([0.0, 1.0])
     length = mt.tensor(0.0)
     for step in range(12):
-        before = position
+        before = position[:]
         velocity = velocity - dt * pull * position.clone()
         position += dt * velocity
         length = length + (position - before).abs().sum()

@@ -1,6 +1,6 @@
 import microtape as mt
 
-WIDTH, DEPTH = 16, 10
+WIDTH, DEPTH = 16, 16
 mt.manual_seed(5)
 x = mt.randn(4, WIDTH)
 y = mt.randn(4, 1)
@@ -20,6 +20,6 @@ for epoch in range(2):
     loss.backward()
     with mt.no_grad():
         for p in (*weights, head):
-            p -= 1e-16 * p.grad
+            p -= 1e-22 * p.grad
             p.grad = None
     print(f"epoch {epoch}: loss {loss.item():.3g}")

@@ -2,7 +2,7 @@ import microtape as mt
 
 x = mt.tensor([[0.5, 0.2, 0.9], [0.1, 0.8, 0.4]])
 W = mt.tensor([[0.9, 0.1, 0.0], [0.1, 0.8, 0.2], [0.0, 0.2, 0.7]], requires_grad=True)
-V = mt.eye(3, requires_grad=True)
+V = (mt.eye(3) * 0.6).requires_grad_()
 
 
 def corrupt(codes):

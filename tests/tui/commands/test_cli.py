@@ -177,7 +177,7 @@ def test_a_script_that_leaves_nothing_to_show(here, command, text, code, word, c
         (["draw", "run.tape"], "needs -o"),
         (["demo", "nothing"], "choose from"),
         (["record", "run.tape"], "not a Python program"),
-        (["fly"], "invalid choice"),
+        (["fly"], "there is no command 'fly'"),
         (["trace"], "FILE"),
     ],
 )
@@ -239,7 +239,8 @@ def test_watching_a_recording_is_refused(tape, capfd):
         ),
         (["film", "x.py", "--steps", "5"], "argument --steps: '5' is not a range of steps, such as 0:200; "),
         (["keys", "--bogus"], "unrecognized arguments: --bogus; see `microtape --help`"),
-        (["frobnicate"], "argument COMMAND: invalid choice: 'frobnicate' (choose from 'step', "),
+        (["frobnicate"], "there is no command 'frobnicate': the commands are step, trace, "),
+        (["stpe", "x.py"], "there is no command 'stpe': did you mean `microtape step`?"),
     ],
 )
 def test_a_word_that_does_not_fit_is_one_line(words, said, capfd):
@@ -248,3 +249,13 @@ def test_a_word_that_does_not_fit_is_one_line(words, said, capfd):
     assert out == ""
     assert err.startswith(f"microtape: {said}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("file", ["none.py", "a folder/none.py", "run.tape", "program"])
+def test_a_file_in_place_of_a_command_is_told_apart_from_a_slip(tape, file, here, capfd):
+    (here / "program").write_text("")
+    assert main([file, "--pass", "2"]) == Exit.BAD_INPUT
+    quoted = f"'{file}'" if " " in file else file
+    assert f"{file} is a file, not a command: to open the stepper on it, run `microtape step {quoted}`" in (
+        capfd.readouterr().err
+    )

@@ -268,9 +268,9 @@ class TestTheProgram:
     async def test_what_is_next_is_not_told_before_it_is_asked(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await recorded(pilot)
-            assert "Next:" not in sentence(pilot)
+            assert "visits" not in sentence(pilot)
             await pilot.press("right", "escape", "left")
-            assert "Next: z" in sentence(pilot)
+            assert "visits the last of them: z" in sentence(pilot)
 
     async def test_several_questions_about_one_step_are_asked_one_after_the_other(self, workspace):
         again = FIRST.predictions[0]._replace(ask="And how large is it?", answer="gradient z")

@@ -46,7 +46,7 @@ async def test_a_newcomer_sees_hints_for_three_steps_only_once():
         await pilot.press("right")
         assert "▶ has just run" in shown(pilot.app, "#banner")
         await pilot.press("left")
-        assert "This is a program's tape" in shown(pilot.app, "#banner")
+        assert "Your program's tape" in shown(pilot.app, "#banner")
         await pilot.press("right", "right")
         assert shown(pilot.app, "#banner").split()[0] == "i", "with the user's own keys"
         await pilot.press("right")

@@ -22,6 +22,7 @@ from tui.stepper.stepper import KEYS, StepperScreen
 from tui.widgets.help import HelpScreen
 from tui.widgets.line_view import LineView
 from tui.widgets.palette import commands_of
+from tui.widgets.tabs import Tabs
 from tui.widgets.themes import THEMES
 
 
@@ -109,6 +110,23 @@ async def test_the_prompt_lies_over_the_footer_and_moves_nothing():
         assert all(widget.region == place for widget, place in places.items())
 
 
+@pytest.mark.parametrize("width", [SMALLEST[0], 80, 115, 116, 120, 130, 142, 160, 200])
+async def test_every_tab_is_whole_at_every_width(width):
+    async with stepper(handmade.diamond()).run_test(size=(width, 24)) as pilot:
+        tabs = pilot.app.screen.query_one(Tabs)
+        line = tabs.render()
+        assert line.cell_length <= tabs.size.width
+        assert line.plain.split()[-1] == "watch"
+        await pilot.click(tabs, offset=(line.plain.index("leaves"), 0))
+        assert pilot.app.screen.panes.chosen == tabs.chosen == "leaves"
+
+
+async def test_the_tabs_name_the_users_keys():
+    keymap = {"show_pane('node')": ("f6",), "show_pane('source')": ()}
+    async with stepper(handmade.diamond(), keymap=keymap).run_test(size=SMALL) as pilot:
+        assert shown(pilot.app, "Tabs").split() == ["F6", "node", "source", "3", "leaves", "4", "engine", "5", "watch"]
+
+
 async def test_no_footer_has_too_many_keys():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         assert len(pilot.app.screen.query_one("Footer").keys) <= 9
@@ -117,7 +135,7 @@ async def test_no_footer_has_too_many_keys():
 async def test_on_the_smallest_terminal_the_footer_keeps_its_ends():
     async with stepper(handmade.diamond()).run_test(size=SMALLEST) as pilot:
         footer = shown(pilot.app, "Footer")
-        assert footer.startswith(" Tab pane")
+        assert footer.startswith(" → step")
         assert footer.rstrip().endswith("^p menu ? help q quit")
         assert "Enter why" in footer
 
@@ -218,6 +236,16 @@ async def test_what_f1_and_the_notices_say_follows_the_keys_too():
         assert "No breakpoint is set: F8 sets one" in notices(pilot.app)
         await pilot.press("f8", "enter")
         assert "F7 runs forward, C back" in notices(pilot.app)
+
+
+@pytest.mark.parametrize(
+    ("keymap", "key"),
+    [({}, "q"), ({"leave": ("f9",)}, "F9"), ({"leave": ()}, "^q")],
+)
+async def test_ctrl_c_names_the_key_of_the_footer(keymap, key):
+    async with stepper(handmade.diamond(), keymap=keymap).run_test(size=SMALL) as pilot:
+        await pilot.press("ctrl+c")
+        assert f"Ctrl+C does not quit here: {key} quits." in notices(pilot.app)
 
 
 @pytest.mark.parametrize(

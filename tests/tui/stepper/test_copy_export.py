@@ -66,7 +66,7 @@ def test_an_array_is_copied_as_python_writes_it():
 async def test_y_twice_copies_the_pane_that_has_the_focus(here):
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("right", "y", "y")
-        assert pilot.app.clipboard.startswith("%4 MulBackward0")
+        assert pilot.app.clipboard.startswith("%4 z  diamond.py:5  ")
         assert (here / "data" / "copied.txt").read_text() == pilot.app.clipboard
         assert "copied the node pane; also in" in notices(pilot.app)
         assert "copied.txt" in notices(pilot.app)

@@ -34,7 +34,7 @@ def test_a_tensor_s_backward_is_called_recorded_and_shown(capsys):
     tui.step(y)
     assert x.grad.item() == 6
     out = capsys.readouterr().out
-    assert "x.grad  6  complete" in out
+    assert "x = 3  .grad  6  complete" in out
     assert "3 + 3 = 6" in out
 
 

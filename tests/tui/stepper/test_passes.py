@@ -57,7 +57,7 @@ def training():
 
 def test_the_list_says_call_root_steps_and_failure():
     first, second = list_passes(handmade.twice())
-    assert (first.number, first.steps, first.failed) == (1, 5, "")
+    assert (first.number, first.steps, first.ended) == (1, 5, "")
     assert second.number == 2
     x = mt.tensor(2.0, requires_grad=True)
 
@@ -66,7 +66,7 @@ def test_the_list_says_call_root_steps_and_failure():
         y.backward()
         y.backward()
 
-    assert [one.failed != "" for one in list_passes(mt.record(twice))] == [False, True]
+    assert [one.ended != "" for one in list_passes(mt.record(twice))] == [False, True]
 
 
 def test_two_steps_of_training_are_compared_operation_by_operation():

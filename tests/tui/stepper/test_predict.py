@@ -1,8 +1,12 @@
 """Predict mode: a question before each step, read from the recording, and a score."""
 
+import re
+
 import pytest
 from textual.widgets import Input
+from tui.words.formula import used_symbols
 
+import microtape as mt
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, bar, sentence, shown, stepper
 from tui.stepper.predict_screen import PredictScreen, Question, question_about
@@ -29,6 +33,39 @@ def test_questions_about_order_and_numbers_take_turns_and_accept_their_own_answe
     assert {question.kind for question in every_question(handmade.chain(4))} >= {"shape", "number"}
 
 
+def test_a_question_about_a_number_gives_the_rule_and_all_numbers_that_the_rule_needs():
+    x, y = mt.tensor(2.0, requires_grad=True), mt.tensor(3.0, requires_grad=True)
+    w = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    z = (y * x) / (x - y) + (w @ w).tanh().sum() ** 2
+    recording = mt.record(z.backward)
+    asked = [one for one in every_question(recording) if one is not None and "What does it send" in one.ask]
+    assert ("rule  z = x · y   ∂z/∂x = y,   ∂z/∂y = x", "here  x is `y` = 3, y is `x` = 2") in [q.given for q in asked]
+    for question in asked:
+        rule, here = question.given
+        _, *rules = re.split(r"∂z?/?∂?[xyXY] = ", rule)
+        for symbol in set("xyznXYZ") & {one for each in rules for one in used_symbols(each)}:
+            assert re.search(rf"\b{symbol} (=|is) ", here), (rule, here)
+
+
+def test_a_number_that_only_a_function_or_a_hook_knows_is_not_asked_for():
+    class Double(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = mt.tensor(2.0, requires_grad=True)
+    hooked = x * 3
+    hooked.grad_fn.register_hook(lambda given, came: (given[0] * 7, None))
+    recording = mt.record(Double.apply(hooked).backward)
+    questions = [one for one in every_question(recording) if one is not None]
+    assert not [one for one in questions if "What does it send" in one.ask]
+    assert questions
+
+
 @pytest.mark.parametrize("answer", ["24×3", "24x3", "(24, 3)", "[24,3]", "24, 3"])
 def test_a_shape_may_be_written_in_any_way(answer):
     assert Question("", "24×3", "", "shape").accepts(answer)
@@ -41,9 +78,9 @@ def test_another_shape_is_not_right(answer):
 
 async def test_p_asks_before_it_shows_and_keeps_a_score():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        assert "Next:" in sentence(pilot.app)
+        assert "first visits" in sentence(pilot.app)
         await pilot.press("P")
-        assert "Next:" not in sentence(pilot.app), "what comes next is not given away"
+        assert "first visits" not in sentence(pilot.app), "what comes next is not given away"
         await pilot.press("right")
         assert isinstance(pilot.app.screen, PredictScreen)
         await pilot.press(*"2", "enter")

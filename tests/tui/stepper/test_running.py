@@ -8,9 +8,11 @@ from microtape.recording.script.condition import Condition, ExpressionError, Fac
 from tests.support import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
-from tui.time.breakpoints import Breakpoints
+from tui.shell.spans import plain
+from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
 from tui.widgets.bars import TimeBar
+from tui.widgets.watch_pane import watched
 
 
 def facts(grad=None, value=None, **more):
@@ -189,7 +191,7 @@ async def test_w_opens_a_pane_with_the_value_the_gradient_and_when_it_changes():
         assert "x  value 2" in watch
         assert "gradient 6  1 of 2 terms" in watch
         assert ".grad    None" in watch
-        assert "now, step 2" in watch
+        assert "changes  steps 2 (now), 3, 5" in watch
         await pilot.press("c")
         assert "gradient 21" in shown(pilot.app, "#watch")
         await pilot.press("w", "x", "enter")
@@ -199,9 +201,32 @@ async def test_w_opens_a_pane_with_the_value_the_gradient_and_when_it_changes():
 async def test_on_a_small_terminal_the_watch_is_the_fifth_pane():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await pilot.press("5")
-        assert "w watches a tensor or a leaf" in shown(pilot.app, "#watch")
+        assert "w watches a tensor or a leaf, b sets a breakpoint." in shown(pilot.app, "#watch")
         await pilot.press("w", "y", "enter", "5")
         assert "y  value 3" in shown(pilot.app, "#watch")
+
+
+async def test_the_empty_watch_pane_names_the_users_keys():
+    keymap = {"ask('watch')": ("f7",), "ask('break at')": ()}
+    async with stepper(handmade.diamond(), keymap=keymap).run_test(size=SMALL) as pilot:
+        await pilot.press("5")
+        assert "F7 watches a tensor or a leaf, ^p sets a breakpoint." in shown(pilot.app, "#watch")
+
+
+@pytest.mark.parametrize(
+    ("moment", "listed"),
+    [
+        (0, "operations 1, 2, 3, 4, 5, …   24 in all"),
+        (11, "…, operations 8, 9, 10, 11 (now), 12, 13, 14, 15, step 1, …   24 in all"),
+        (17, "…, operations 14, 15, steps 1, 2 (now), 3, 4, 5, 6, 7, …   24 in all"),
+        (24, "…, steps 6, 7, 8, 9 (now)   24 in all"),
+    ],
+)
+def test_a_watch_lists_the_moments_around_the_current_one(moment, listed):
+    cursor = StepCursor.open(handmade.chain(12)).to_moment(moment)
+    every = Breakpoint("all", "break", tuple(range(1, 25)), frozenset())
+    (found,) = (plain(one) for one in watched(cursor, (every,), 100))
+    assert found == f"stop at  all  {listed}"
 
 
 async def test_capital_b_lists_breakpoints_goes_to_one_and_removes_one():

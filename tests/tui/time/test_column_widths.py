@@ -1,11 +1,13 @@
 """How wide the tape's columns are: what stands in them decides."""
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import microtape as mt
 import tui
 from microtape.recording.file.tape_file import load
 from tui.time.column_widths import GAP, NARROW, Need, share_out
@@ -21,7 +23,7 @@ def tape(name, width):
     timeline = StepCursor.open(load(RECORDINGS / f"{name}.tape")).timeline
     rows = RowTexts(timeline)
     cells, end = RowCells(rows, rows.columns(width)), StepCursor(timeline, timeline.last)
-    return rows, ["".join([*cells.texts(node), cells.value(end, node), cells.gradient(end, node)])
+    return rows, ["".join([*cells.texts(node), cells.value(end, node).text, cells.gradient(end, node).text])
                   for node in timeline.rows]  # fmt: skip
 
 
@@ -36,7 +38,7 @@ def test_on_a_small_terminal_no_number_is_left_out_for_the_sake_of_a_name(name):
     rows, _ = tape(name, 77)
     cells, end = RowCells(rows, rows.columns(77)), StepCursor(rows.timeline, rows.timeline.last)
     for node in rows.timeline.rows:
-        assert "…" not in cells.value(end, node) + cells.gradient(end, node)
+        assert "…" not in (cells.value(end, node).text.strip(), cells.gradient(end, node).text.strip())
 
 
 def test_names_come_before_long_lists_of_numbers():
@@ -46,14 +48,40 @@ def test_names_come_before_long_lists_of_numbers():
 
 
 def test_small_arrays_are_listed_once_the_names_are_whole():
-    assert any("magnitude, sign x" in row and "-0.35" not in row for row in tape("non_differentiable_output", 84)[1])
-    assert any("magnitude, sign x" in row and "-0.35" in row for row in tape("non_differentiable_output", 97)[1])
+    numbers = "[-0.35, 0.71, 0.29]"
+    assert not any(numbers in row for row in tape("non_differentiable_output", 84)[1])
+    assert any("magnitude, sign x" in row and numbers in row for row in tape("non_differentiable_output", 100)[1])
+
+
+def test_six_numbers_are_all_listed_if_there_is_room_and_else_the_first():
+    x = mt.tensor([[1.25, 2.25, 3.25], [4.25, 5.25, 6.25]], requires_grad=True)
+    rows = RowTexts(StepCursor.open(mt.record((x * 2).sum().backward)).timeline)
+    whole, begun = (RowCells(rows, rows.columns(width, forward=True)).value(rows_end(rows), 0) for width in (100, 60))
+    assert whole.text.rstrip() == "[[1.25, 2.25, 3.25], [4.25, 5.25, 6.25]]"
+    assert re.fullmatch(r"\[\[1\.2, [\d., \[\]]*… *", begun.text)
+
+
+def test_a_write_in_place_shows_what_it_overwrote_if_there_is_room():
+    with mt.record() as recorder:
+        x = mt.tensor([-4.0, 1.0, 6.0], requires_grad=True)
+        y = x * 1
+        y += 1
+        y.sum().backward()
+    rows = RowTexts(StepCursor.open(recorder.recording).timeline)
+    end = rows_end(rows)
+    assert rows.value(end, 2, 40) == "[-4, 1, 6] → [-3, 2, 7]"
+    assert rows.value(end, 2, 20) == "[-3, 2, 7]"
+    assert rows.value(end, 1, 40) == "[-4, 1, 6]"
+
+
+def rows_end(rows):
+    return StepCursor(rows.timeline, rows.timeline.last)
 
 
 def test_numbers_that_are_short_leave_their_room_to_others():
     numbers = {"value": Need(2, 2, 2, 2), "gradient": Need(3, 3, 3, 3)}
     given = share_out(60, {"op": 6, "name": 20, "operands": 20, "shape": 5}, numbers, scalars=False)
-    assert given == {"op": 6, "name": 20, "operands": 19, "shape": 5, "value": 2, "gradient": 3}
+    assert given == {"op": 6, "name": 20, "operands": 14, "shape": 5, "value": 2, "gradient": 3, "size": 4}
 
 
 def test_beside_a_text_the_shapes_of_single_numbers_make_room():

@@ -29,14 +29,14 @@ async def test_shift_right_goes_through_a_step_moment_by_moment():
         assert row(pilot.app, 2).startswith("▶")
         assert "kept" not in shown(pilot.app, "#node")
         await pilot.press("shift+right")
-        assert "unpacks the values that forward kept: x = 2 (version 0) and y = 3" in sentence(pilot.app)
+        assert "unpacks the values that forward kept: x = 2 and y = 3." in sentence(pilot.app)
         await pilot.press("shift+right")
-        assert "applies its rule ∂z/∂x = y, ∂z/∂y = x and gets 15 and 10. Nothing is sent yet." in sentence(pilot.app)
-        assert row(pilot.app, 0).endswith("6 (1/2)")
+        assert "applies its rule ∂%2/∂x = y, ∂%2/∂y = x and gets 15 and 10. Nothing is sent yet." in sentence(pilot.app)
+        assert " 6 (1/2) " in row(pilot.app, 0)
         await pilot.press("shift+right")
         assert sentence(pilot.app) == ("x has 6 + 15 = 21: gradients add up. It has all its terms: it is ready.")
-        assert row(pilot.app, 0).endswith("21")
-        assert row(pilot.app, 1).endswith("6 (1/2)")
+        assert " 21 " in row(pilot.app, 0)
+        assert " 6 (1/2) " in row(pilot.app, 1)
         assert "not yet → y g · x = 5 · 2 = 10" in " ".join(shown(pilot.app, "#node").split())
         await pilot.press("shift+right", "shift+right")
         assert "freed" in shown(pilot.app, "#node")
@@ -85,7 +85,8 @@ def test_the_formula_has_this_node_s_names_and_the_rule_its_numbers():
     weight = mt.tensor(-3.0, requires_grad=True)
     out = (weight * x).tanh()
     pane = node_pane(StepCursor.after(mt.record(out.backward), 1))
-    assert pane[0].startswith("%3 TanhBackward0 out = tanh %2")
+    assert pane[0].startswith("%3 out test_inside.py:")
+    assert pane[0].endswith(" (weight * x).tanh() TanhBackward0")
     slope = float(1 - np.tanh(np.float32(-6.0)) ** 2)
     assert f"sends → %2 mul g · (1 - out²) = 1 · (1 - (-1)²) = {format_number(slope)} ready" in pane
 
@@ -103,7 +104,7 @@ def test_of_matrices_the_shapes_are_shown():
     w = mt.ones(4, 3, requires_grad=True)
     h = mt.ones(2, 4, requires_grad=True)
     pane = node_pane(StepCursor.after(mt.record((h @ w).sum().backward), 2))
-    assert "h · w" in pane[0]
+    assert pane[0].endswith(" h @ w MmBackward0")
     assert "sends → h G · wᵀ = (2×3) · (4×3)ᵀ = [[3, 3, 3, 3], [3, 3, 3, 3]] ready" in pane
 
 

@@ -17,22 +17,22 @@ from tui.words.trace_json import _plain, as_json, step_as_json
 STEP_3 = """\
 ── Pass 1 of 1  ·  z.backward()  ·  diamond.py:6  ·  complete, 5 steps ─────────
 
-    no.     op   name operands shape  value gradient
-  +   0 ○   leaf x             scalar 2     21
-  +   1 ○   leaf y             scalar 3     16
-  >   2 ●   mul       x, y     scalar 6     5
-      3 │ ● add       x, y     scalar 5     6
-      4 ●─╯ mul  z    %2, %3   scalar 30    1
+    no.     op   name operands shape  value gradient |g|
+  +   0 ○   leaf x             scalar 2     21       ████████
+  +   1 ○   leaf y             scalar 3     16       ███████▊
+  >   2 ●   mul       x, y     scalar 6     5        ██████▊
+      3 │ ● add       x, y     scalar 5     6        ██████▉
+      4 ●─╯ mul  z    %2, %3   scalar 30    1        █████▍
 
 ── Step 3 of 5  ·  %2 mul  ·  diamond.py:5  ·  x * y ───────────────────────────
-  %2 mul received 5; its rule ∂z/∂x = y, ∂z/∂y = x sends 15 to x and 10 to y.
+  %2 mul received 5; its rule ∂%2/∂x = y, ∂%2/∂y = x sends 15 to x and 10 to y.
   Gradients of values used more than once add up: x has 6 + 15 = 21 and y has 6
   + 10 = 16. Next: y, because leaves go first.
-  %2 MulBackward0   x · y   sequence nr 2
+  %2  diamond.py:5  x * y   MulBackward0
   rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x
   received 5
-  kept     x = x  2   version 0
-           y = y  3   version 0
+  kept     x  2
+           y  3
   sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready
            → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready
   freed    the tensors that it kept
@@ -45,8 +45,8 @@ STEP_3 = """\
     6  z.backward()
 
 ── Leaves ──────────────────────────────────────────────────────────────────────
-  x.grad  None  all 2 terms, not added yet: 21
-  y.grad  None  all 2 terms, not added yet: 16
+  x = 2  .grad  None  all 2 terms, not added yet: 21
+  y = 3  .grad  None  all 2 terms, not added yet: 16
 
 ── Engine ──────────────────────────────────────────────────────────────────────
   ready    y and x
@@ -72,7 +72,7 @@ def test_the_whole_trace_has_every_step_of_every_pass():
     for number in (1, 2):
         assert f"Pass {number} of 2" in whole
     assert whole.count("── Step 5 of 5") == 2
-    assert "x.grad  42  complete" in whole
+    assert "x = 2  .grad  42  complete" in whole
 
 
 def test_the_trace_can_be_limited_to_chosen_passes():

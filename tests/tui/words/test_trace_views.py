@@ -33,6 +33,19 @@ def trace(tmp_path, capfd):
     return run
 
 
+WRONG = """
+import microtape as mt
+class Triple(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+w = mt.tensor([1.0, 2.0], requires_grad=True)
+Triple.apply(w).sum().backward()
+"""
+
 VIEWS = {
     "a step": ("--step", "2"),
     "a node": ("--node", "x"),
@@ -76,7 +89,7 @@ def test_the_json_of_a_step_has_what_the_panes_say(trace):
         "node": 0, "dependencies_left": 1, "buffer": {"0": {"shape": [], "dtype": "float64", "data": 6.0}}
     }  # fmt: skip
     assert "sends    → x  g = 6   waits for 1 more" in data["words"]["node"]
-    assert data["words"]["leaves"][0] == "x.grad  None  1 of 2 terms: 6"
+    assert data["words"]["leaves"][0] == "x = 2  .grad  None  1 of 2 terms: 6"
     assert data["words"]["engine"][-1] == "done     2 of 5 nodes"
 
 
@@ -100,10 +113,23 @@ def test_the_marks_of_the_line_of_time(trace):
     assert [(one["steps"], one["what"]) for one in marks] == [
         (1, "infinity begins"), (5, "accumulates"), (6, "accumulates"),
     ]  # fmt: skip
+    assert marks[0]["about"] == "spreads to 3 later results, and to .grad of here and there"
     assert "failed: ModifiedInPlaceError: " in trace("in_place_error", "--marks")
     tape = handmade.Tape("forward.py", "")
     tape.op("exp", "", [tape.tensor("x", 1)], 2, [None])
     assert trace(tape.recording(), "--marks") == "nothing in this pass\n"
+
+
+def test_the_marks_name_the_gradients_that_a_check_found_wrong(tmp_path, capfd):
+    script = tmp_path / "wrong.py"
+    script.write_text(WRONG)
+    assert main(["trace", str(script), "--check", "--marks"]) == Exit.OK
+    wrong, accumulated = (line.split(maxsplit=4) for line in capfd.readouterr().out.splitlines())
+    assert wrong[:4] == ["step", "2", "%1", "Triple"]
+    assert wrong[4] == "finite differences differ: it sent 2.000, they give 3.000 at [0]"
+    assert accumulated == ["step", "3", "w", "accumulates"]
+    assert main(["trace", str(script), "--marks"]) == Exit.OK
+    assert "differ" not in capfd.readouterr().out
 
 
 def test_where_breakpoints_stop_and_when_a_watch_changes(trace):

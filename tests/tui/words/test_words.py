@@ -31,14 +31,14 @@ def leaves(recording, steps, pass_index=0):
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (0, "mul computed 30 from %2 and %3, and backward() is called: z (%4) receives the seed 1 (its derivative with "
-            "respect to itself). Next: z (%4), the only ready node."),
-        (1, "z (%4) received 1; its rule ∂z/∂x = y, ∂z/∂y = x sends 5 to %2 mul and 6 to %3 add. "
+        (0, "z (%4) = 30. backward() computes ∂z/∂x and ∂z/∂y, through 3 operations. The first step visits the last of "
+                "them: z (%4), with ∂z/∂z = 1."),
+        (1, "z (%4) received 1; its rule ∂z/∂%2 = %3, ∂z/∂%3 = %2 sends 5 to %2 mul and 6 to %3 add. "
             "Next: %3 add, the last recorded of 2 ready nodes."),
-        (2, "%3 add received 6; its rule ∂z/∂x = 1, ∂z/∂y = 1 sends 6 to x and 6 to y. x and y each wait for 1 more "
+        (2, "%3 add received 6; its rule ∂%3/∂x = 1, ∂%3/∂y = 1 sends 6 to x and 6 to y. x and y each wait for 1 more "
             "term. Next: %2 mul, the only ready node."),
-        (3, "%2 mul received 5; its rule ∂z/∂x = y, ∂z/∂y = x sends 15 to x and 10 to y. Gradients of values used more "
-            "than once add up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, because leaves go first."),
+        (3, "%2 mul received 5; its rule ∂%2/∂x = y, ∂%2/∂y = x sends 15 to x and 10 to y. Gradients of values used "
+            "more than once add up: x has 6 + 15 = 21 and y has 6 + 10 = 16. Next: y, because leaves go first."),
         (4, "y is a leaf, so its gradient goes no further: 16 becomes its .grad, which was None. "
             "Next: x, the only ready node."),
         (5, "x is a leaf, so its gradient goes no further: 21 becomes its .grad, which was None. "
@@ -47,6 +47,36 @@ def leaves(recording, steps, pass_index=0):
 )  # fmt: skip
 def test_every_step_of_the_diamond_is_described_with_its_numbers(steps, expected):
     assert said(handmade.diamond(), steps) == expected
+
+
+@pytest.mark.parametrize(
+    ("pass_index", "expected"),
+    [
+        (0, "loss_a (%3) = 3. backward() computes ∂loss_a/∂x, through 3 operations. The first step visits the last of "
+            "them: loss_a (%3), with ∂loss_a/∂loss_a = 1."),
+        (1, "loss_b (%5) = 9. backward() computes ∂loss_b/∂x, through 3 operations, and adds it to .grad. The first "
+            "step visits the last of them: loss_b (%5), with ∂loss_b/∂loss_b = 1."),
+        (2, "a (%1) = 3 and loss_b (%5) = 9. backward() computes the gradient of x, through 3 operations, and adds it "
+            "to .grad. The first step visits the last of them: loss_b (%5), with the seed 2."),
+        (3, "a (%1) = 3. grad() computes the gradients of x and a, through 1 operation. The first step visits it: "
+            "a (%1), with the seed 5."),
+        (4, "x = 3. backward() computes ∂x/∂x, and adds it to .grad. Next: x, the only ready node."),
+    ],
+)  # fmt: skip
+def test_each_pass_is_introduced_by_its_own_root(pass_index, expected):
+    with mt.record() as recorder:
+        x = mt.tensor(3.0, requires_grad=True)
+        a = x * 1.0
+        b = a * 1.0
+        loss_a = b * 1.0
+        c = a * 3.0
+        loss_b = c * 1.0
+        loss_a.backward(retain_graph=True)
+        loss_b.backward(retain_graph=True)
+        mt.autograd.backward([a, loss_b], [mt.tensor(1.0), mt.tensor(2.0)], retain_graph=True)
+        mt.autograd.grad(a, [x, a], mt.tensor(5.0))
+        x.backward()
+    assert said(recorder.recording, 0, pass_index) == expected
 
 
 def test_no_reason_is_given_for_what_an_engine_with_a_fault_runs_next():
@@ -75,26 +105,35 @@ def test_the_forward_part_is_described_too():
     assert told == [
         "The program has not computed anything yet. It will record 3 operations on the tape.",
         "exp computed [1, 2.718] from x. It keeps e for backward.",
-        "add changed e in place to [2, 3.718], using 1.0. It keeps no value: backward needs none.",
+        "add changed e in place from [1, 2.718] to [2, 3.718], using 1.0. It keeps no value: backward needs none.",
     ]
 
 
 def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
     assert node_pane(handmade.diamond(), 3) == [
-        "%2 MulBackward0   x · y   sequence nr 2",
+        "%2  diamond.py:5  x * y   MulBackward0",
         "rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x",
         "received 5",
-        "kept     x = x  2   version 0",
-        "         y = y  3   version 0",
+        "kept     x  2",
+        "         y  3",
         "sends    → x  g · y = 5 · 3 = 15,  6 + 15 = 21   ready",
         "         → y  g · x = 5 · 2 = 10,  6 + 10 = 16   ready",
         "freed    the tensors that it kept",
     ]
 
 
+def test_the_rule_leaves_out_what_concerns_a_constant():
+    x = mt.tensor(2.0, requires_grad=True)
+    cursor = StepCursor.after(mt.record((x * 3).backward), 1)
+    node = [plain(one) for one in PaneTexts(cursor, 80).node()]
+    assert node[1] == "rule     z = x · y   ∂z/∂x = y"
+    assert sum(line.startswith("sends") or "nothing" in line for line in node) == 1
+    assert "its rule ∂%1/∂x = 3 sends 3 to x." in plain(sentence(cursor))
+
+
 def test_the_node_pane_of_a_leaf_shows_what_its_gradient_is_the_sum_of():
     assert node_pane(handmade.diamond(), 5) == [
-        "%0 AccumulateGrad   x",
+        "%0 x   AccumulateGrad",
         "received 21",
         "         = 6  from %3 add",
         "         + 15  from %2 mul",
@@ -113,10 +152,10 @@ def test_the_node_pane_of_a_failure_shows_the_versions_the_error_and_both_lines(
 def test_the_leaves_tell_how_many_terms_have_come():
     recording = handmade.diamond()
     assert [leaves(recording, steps)[0] for steps in (0, 2, 3, 5)] == [
-        "x.grad  None  0 of 2 terms",
-        "x.grad  None  1 of 2 terms: 6",
-        "x.grad  None  all 2 terms, not added yet: 21",
-        "x.grad  21  complete",
+        "x = 2  .grad  None  0 of 2 terms",
+        "x = 2  .grad  None  1 of 2 terms: 6",
+        "x = 2  .grad  None  all 2 terms, not added yet: 21",
+        "x = 2  .grad  21  complete",
     ]
 
 
@@ -191,7 +230,7 @@ def test_the_effect_of_a_hook_is_described_wherever_the_numbers_would_not_add_up
     assert said.startswith(
         "y (%1) received [6, 12] (the sum of 2 terms), which the hook double changed to [12, 24]; its rule"
     )
-    assert "∂z/∂y = x, then the hook ten_times, sends [360, 720] to x" in said
+    assert "its rule ∂y/∂x = 3, then the hook ten_times, sends [360, 720] to x" in said
     node = "\n".join(plain(one) for one in PaneTexts(cursor, 100).node())
     assert "g · 3 = [360, 720], then the hook ten_times" in node
     answer = "\n".join(plain(one) for one in answer_lines(cursor.end(), "x[1]"))

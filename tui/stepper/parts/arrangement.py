@@ -8,14 +8,21 @@ from textual.widgets import Static
 
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
-from tui.widgets.tape import TapeView
+from tui.widgets.box_view import BoxView
+from tui.widgets.panes import LeavesPane
+from tui.widgets.tape import HEADER, TapeView
 
 SMALLEST = (60, 18)  # columns and lines of a terminal
 WIDE = 116  # columns: in a terminal at least this wide, the panes are beside the tape
-TALL = 40  # lines: in a terminal at least this tall, the graph is shown too if the tape leaves room
+HIGH = (
+    36  # lines: a terminal at least this high shows all panes, a lower one the chosen pane, and the source if it fits
+)
 TAPE_AT_LEAST, PANES_AT_LEAST = 80, 50  # columns, when they are side by side
-SHARE = 0.64  # of the height: the tape above the graph, as in the style sheet
-FRAME, BARS = 3, 8  # lines that the tape's frame takes, and those above and below the tape
+GRAPH_AT_LEAST = 10  # lines: most of two boxes, and the line between them
+SHARE = 0.64  # of the height: the tape above the graph, at most, if both do not fit
+BARS, SENTENCE, FRAME = 3, 5, 2  # lines: of the bars above and below, of the sentence, of a frame
+BESIDE = 96  # columns: two panes are side by side below the tape
+STACKED = {"framed": 18, "plain": 14}  # lines: two panes are one above the other
 VIEWS = ("tape", "boxes", "both")
 
 
@@ -26,6 +33,7 @@ class Arrangement(Part[Stepper]):
         super().__init__(stepper)
         self.view = VIEWS[0]
         self.chosen: str | None = None  # by the user, in this session or an earlier one
+        self._size: Size | None = None  # of the terminal
 
     @property
     def main(self) -> Widget:
@@ -42,6 +50,8 @@ class Arrangement(Part[Stepper]):
         """Show a view because the user chose it, whatever the size of the terminal."""
         self.chosen = view
         self.show(view)
+        if self._size is not None:
+            self.fit(self._size)
 
     def show(self, view: str) -> None:
         """Show a view: set its class, to which the style sheet responds."""
@@ -57,10 +67,30 @@ class Arrangement(Part[Stepper]):
             f"This terminal has {size.width}×{size.height} characters.\n"
             f"The stepper needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake the terminal larger; nothing is lost. q quits."
         )
+        self._size, cursor = size, self.cursor
+        wide, high = size.width >= WIDE, size.height >= HIGH
+        frame = FRAME if wide or high else 0
+        main = size.height - BARS - (SENTENCE if frame else SENTENCE - 1)  # without a frame, the sentence has no line
+        tape, boxes = self.stepper.query_one(TapeView), self.stepper.query_one(BoxView)
+        tape_needs, graph_needs = tape.row_count + HEADER + frame, boxes.wanted_height(cursor) + frame
+        room = main if wide else main * 2 // 5 if high else main // 2
         if self.chosen is None:
-            rows = len(self.cursor.timeline.rows) + FRAME
-            self.show("both" if size.height >= TALL and rows <= SHARE * (size.height - BARS) else "tape")
+            self.show("both" if room - tape_needs >= min(graph_needs, GRAPH_AT_LEAST) else "tape")
+        needs = {"tape": tape_needs, "boxes": graph_needs, "both": tape_needs + graph_needs}[self.view]
+        used = min(room, needs)
+        self.stepper.query_one("#left").styles.height = "1fr" if wide else used
+        tape.styles.max_height = max(int(SHARE * room), room - graph_needs) if self.view == "both" else None
+        self._show_two_panes(size, main if wide else main - used, frame)
+        self.stepper.query_one(LeavesPane).styles.max_height = max(len(cursor.timeline.collectors), 1) + FRAME
         self.fit_width(size.width)
+
+    def _show_two_panes(self, size: Size, room: int, frame: int) -> None:
+        """In a low terminal, show a second pane if there is room for it, so that the source stays in view."""
+        low = size.height < HIGH
+        beside = low and BESIDE <= size.width < WIDE
+        stacked = low and not beside and room >= STACKED["framed" if frame else "plain"]
+        self.stepper.set_class(beside, "-beside")
+        self.stepper.set_class(stacked, "-stacked")
 
     def fit_width(self, width: int) -> None:
         """On a wide screen, give the tape the width that its texts need; the panes need less than the rest."""

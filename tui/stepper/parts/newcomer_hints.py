@@ -6,12 +6,12 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.time.cursor import StepCursor
 
 HINTS = (
-    "This is a program's tape: its operations, row by row; %3 is row 3. Backward goes up the tape, from the result "
-    "to the leaves. Press {move(1)} for its first step.",
+    "Your program's tape: one operation a row, in the order they ran; %3 is row 3. Backward goes up, from result to "
+    "leaves. Press {move(1)} for its first step.",
     "The node at ▶ has just run and sent gradients to the nodes at +. The sentence at the bottom explains the step. "
     "{move(-1)} steps back, {move(1)} steps forward.",
-    "{why} explains why this gradient has its value. {play} plays. A large array is shown as its mean ± standard "
-    "deviation; {help} lists the keys and the other marks.",
+    "{why} explains why this gradient has its value; {play} plays all steps. A large array is shown as its mean ± "
+    "standard deviation; {help} lists the keys and the other marks.",
 )
 """The hint after 0, 1 and 2 steps of backward; `{action}` stands for the key of an action."""
 

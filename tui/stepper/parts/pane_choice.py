@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.widgets import Static
-
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
+from tui.widgets.tabs import Tabs
 
 NAMES = tuple(pane.NAME for pane in PANES)
+NODE, SOURCE = NAMES[:2]  # the second pane, where there is room for two: the source unless it is the chosen one
 SHOW = f"show a pane: {', '.join(NAMES)}"
-CHOSEN, OTHER = "b on $accent-muted", "$text-muted"  # tabs
 
 
 def _key_each(method: Callable[..., None]) -> Callable[..., None]:
@@ -59,17 +58,14 @@ class PaneChoice(Part[Stepper]):
     def show_for_now(self, name: str) -> None:
         """Show a pane that the user did not choose; the next session does not begin with it."""
         self.chosen = name
-        tabs = "  ".join(
-            f"[@click=screen.show_pane('{one}')][{CHOSEN if one == name else OTHER}] {i} {one} [/][/]"
-            for i, one in enumerate(NAMES, 1)
-        )
-        self.stepper.query_one("#tabs", Static).update(tabs, layout=False)
+        self.stepper.query_one(Tabs).chosen = name
         self.show_wanted()
 
     def show_wanted(self) -> None:
         """Mark the chosen pane, and hide empty panes."""
         for pane in map(self.stepper.query_one, PANES):
             pane.set_class(self.chosen == pane.NAME, "-chosen")
+            pane.set_class((NODE if self.chosen == SOURCE else SOURCE) == pane.NAME, "-second")
             pane.set_class(not self._is_wanted(pane), "-empty")
 
     def _is_wanted(self, pane: Pane) -> bool:

@@ -39,7 +39,7 @@ class Prediction(Part[Stepper]):
         if question is None:
             return None
         self._asked = cursor
-        return PredictScreen(question)
+        return PredictScreen(question, ascii=self.stepper.ascii)
 
     def answered(self, right: bool | None) -> None:
         """Count an answer; a question that was skipped does not count."""

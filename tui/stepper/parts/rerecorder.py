@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -13,12 +11,13 @@ from time import monotonic
 from textual.app import SuspendNotSupported
 from textual.timer import Timer
 
-from microtape.errors import RecordingError
 from microtape.recording.model.model import Recording
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
-from tui.shell.opening import Origin, load_all
+from tui.shell.opening import Origin
+from tui.shell.program_run import ProgramRun
 from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.later_passes import LaterPasses
 from tui.stepper.parts.part import Part, Stepper
 from tui.time.same_place import same_place
 from tui.time.source import place_of
@@ -30,15 +29,18 @@ KEPT = "You still see the previous recording."
 class Rerecorder(Part[Stepper]):
     """Records the program again after `e`; with `watches`, also whenever one of its files changes."""
 
-    def __init__(self, stepper: Stepper, origin: Origin | None, *, watches: bool = False) -> None:
+    def __init__(
+        self, stepper: Stepper, origin: Origin | None, later_passes: LaterPasses, *, watches: bool = False
+    ) -> None:
         super().__init__(stepper)
         self._origin = origin
+        self._later_passes = later_passes
         self._watches = watches
         self._tried: Mapping[str, str] = {}  # the program's files at the last attempt to record it
-        self._is_recording = self._is_stopped = False
+        self._is_recording = False
         self._since = 0.0  # the time at which the program was started
         self._clock: Timer | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self.run: ProgramRun | None = None  # the last one
 
     def mounted(self) -> None:
         """Start watching the files, if `watches` is set."""
@@ -47,8 +49,9 @@ class Rerecorder(Part[Stepper]):
 
     def unmounted(self) -> None:
         """Stop the program: no screen is left to show its recording."""
-        if self._process is not None:
-            self._process.kill()
+        if self.run is not None:
+            self.run.kill()
+            self.run.close()
 
     # Editing
 
@@ -113,13 +116,30 @@ class Rerecorder(Part[Stepper]):
     def _record(self) -> None:
         if self._origin is None or self._is_recording:
             return
-        self._is_recording, self._is_stopped = True, False
+        self._is_recording = True
         files = {file: _text(self._origin.source(file)) for file in self.cursor.recording.sources}
         self._tried = {file: text for file, text in files.items() if text is not None}
         self._since = monotonic()
+        self._later_passes.leave()
+        before, self.run = self.run, ProgramRun(self._origin, hidden=True)
+        if before is not None:
+            before.kill()
+            before.close()
+        self.run.start()
         self._tell()
-        self._clock = self.stepper.set_interval(1, self._tell)
-        self.stepper.run_worker(partial(self._run, self._origin), thread=True)
+        self._clock = self.stepper.set_interval(LOOKS / 2, partial(self._wait, self.run))
+
+    def _wait(self, run: ProgramRun) -> None:
+        """Show the recording of the first pass as soon as it is there."""
+        if not run.there.is_set():
+            self._tell()
+            return
+        if self._clock is not None:
+            self._clock.stop()
+        self._is_recording = False
+        self._recorded(_recording(run))
+        if run.first is not None:
+            self._later_passes.follow_run(run)
 
     def _tell(self) -> None:
         """Show how long the program has been running; its total time is unknown."""
@@ -129,55 +149,33 @@ class Rerecorder(Part[Stepper]):
             stops = self.stepper.key("escape")
             self.stepper.say_above(f"Recording {Path(self._origin.file).name} again{took}   {stops} stops it")
 
-    def _run(self, origin: Origin) -> None:
-        """Run the program, in a thread."""
-        self.stepper.call_later(self._recorded, self._recording(origin))
-
-    def _recording(self, origin: Origin) -> Recording | str:
-        """The new recording, or a message that says why there is none."""
-        with tempfile.TemporaryDirectory(prefix="microtape-") as folder, tempfile.TemporaryFile() as output:
-            out = str(Path(folder) / "run.tape")
-            try:
-                ended = origin.record(out, output, self._started)
-                recording = load_all(out) if ended.recording is not None else None
-            except RecordingError as error:
-                return str(error)
-            finally:
-                self._process = None
-            output.seek(0)
-            printed = output.read().decode("utf-8", "replace")
-        name = Path(origin.file).name
-        if recording is None:
-            return _last_words(name, printed) or ended.message or f"{name} recorded nothing"
-        if recording.error is not None:
-            return _last_words(name, printed) or f"{name} raised {recording.error.type}: {recording.error.message}"
-        return recording
-
-    def _started(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        if self._is_stopped:
-            process.kill()
-
     def stop(self) -> None:
         """Stop the program that is being recorded; if there is none, remove the banner."""
         if not self._is_recording:
             self.stepper.say_above("")
-            return
-        self._is_stopped = True  # the process may not have started yet
-        if self._process is not None:
-            self._process.kill()
+        elif self.run is not None:
+            self.run.kill()
 
     def _recorded(self, made: Recording | str) -> None:
         """Show the new recording; if there is none, keep the old one and show why."""
-        self._is_recording = False
-        if self._clock is not None:
-            self._clock.stop()
         if isinstance(made, str):
             self.stepper.say_above(f"{made}   {KEPT}", bad=True)
         else:
             self.cursor, said = same_place(self.cursor, made)
             self.stepper.say_above("")
             self.say(f"Recorded again{f': {said}' if said else ', at the same place'}.", 5)
+
+
+def _recording(run: ProgramRun) -> Recording | str:
+    """The new recording, or a message that says why there is none."""
+    name = Path(run.origin.file).name
+    if run.first is None:
+        message = run.ended.message if run.ended is not None else run.problem
+        return _last_words(name, run.printed.last) or message or f"{name} recorded nothing"
+    error = run.first.error
+    if error is not None:
+        return _last_words(name, run.printed.last) or f"{name} raised {error.type}: {error.message}"
+    return run.first
 
 
 def _text(path: Path) -> str | None:
@@ -193,9 +191,8 @@ def _normalized(text: str) -> str:
     return "\n".join(text.splitlines())
 
 
-def _last_words(script: str, printed: str) -> str:
+def _last_words(script: str, lines: Sequence[str]) -> str:
     """`train.py:7 failed: NameError: name 'y' is not defined`, from the end of the program's output."""
-    lines = printed.strip().splitlines()
     if not lines or not re.match(r"[\w.]+(Error|Exception|Interrupt|Warning)\b|[\w.]+:", lines[-1]):
         return ""
     where = [match for text in lines if (match := re.match(r'\s*File "(.+?)", line (\d+)', text))]

@@ -57,7 +57,7 @@ class Noisy(mt.autograd.Function):
 
 
 def checked(program):
-    with Recorder(check=True) as recorder:
+    with Recorder(check="all") as recorder:
         program()
     return recorder.recording
 
@@ -191,7 +191,7 @@ def test_on_the_command_line(tmp_path, monkeypatch, capfd):
 
 async def test_why_shows_it(tmp_path):
     (tmp_path / "double.py").write_text(SCRIPT)
-    record_script(tmp_path / "double.py", out=tmp_path / "run.tape", check=True)
+    record_script(tmp_path / "double.py", out=tmp_path / "run.tape", check="all")
     async with stepper(load(tmp_path / "run.tape")).run_test(size=LARGE) as pilot:
         await pilot.press("end", "enter")
         assert "finite differences differ: it sent 3.000, they give 2.000" in shown(pilot.app, "OptionList")

@@ -300,6 +300,39 @@ def test_names_are_found_in_objects_lists_and_dicts():
     assert leaves == ["model.weight", "model.layers[0]", "table['bias']"]
 
 
+def leaf_names(recording):
+    return [recording.tensors[node.variable].name for node in recording.nodes if node.kind == "accumulate"]
+
+
+def test_a_list_names_its_tensors_and_not_the_variable_of_a_loop_that_is_over():
+    def run():
+        weights = [leaf(2.0), leaf(3.0)]
+        layers, first = [(leaf(4.0), leaf(5.0))], leaf(6.0)
+        h = leaf(1.0)
+        for weight in weights:
+            h = h * weight
+        for w, b in layers:
+            h = h * w + b
+        for only in (first,):  # the tuple has no name, the tensor has
+            h = h * only
+        for alone in map(leaf, [7.0]):  # nothing else holds it
+            h = h * alone
+        h.backward()
+
+    expected = ["weights[0]", "weights[1]", "layers[0][0]", "layers[0][1]", "first", "alone"]
+    assert leaf_names(recorded(run))[1:] == expected
+
+
+def test_the_variable_of_a_loop_that_runs_names_its_tensor():
+    def run():
+        weight = leaf(2.0)
+        batches = [leaf(1.0)]
+        for x in batches:
+            (weight * x).backward()
+
+    assert leaf_names(recorded(run)) == ["weight", "x"]
+
+
 def test_a_name_that_was_bound_again_is_taken_from_its_assignment():
     def run():
         h = leaf(1.0)

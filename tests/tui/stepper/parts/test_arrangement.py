@@ -1,4 +1,4 @@
-"""Which view is shown, by the size of the terminal and the user's choice."""
+"""Which views and panes are shown, by the size of the terminal and the user's choice."""
 
 from types import SimpleNamespace
 
@@ -9,30 +9,79 @@ from tests.support import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts.arrangement import Arrangement
 
+GRAPH = 17  # lines of the diamond's boxes
 
-class TapeView:
-    id = "tape"
+
+class FakeView:
+    def __init__(self, name):
+        self.id, self.styles = name, SimpleNamespace(height=None, max_height=None, min_width=None)
+
+    def focus(self):
+        pass
+
+
+class TapeView(FakeView):
+    row_count = 5
 
     def wanted_width(self, width):
         return 95
 
 
+class BoxView(FakeView):
+    def wanted_height(self, cursor):
+        return GRAPH
+
+
+class LeavesPane(FakeView):
+    pass
+
+
 @pytest.fixture
 def made():
     notice = SimpleNamespace(id="too-small", update=lambda text: setattr(notice, "text", text))
-    left = SimpleNamespace(id="left", styles=SimpleNamespace())
-    boxes = SimpleNamespace(id="boxes", focus=lambda: None)
-    tape = TapeView()
-    tape.focus = lambda: None
-    stepper = FakeStepper(handmade.diamond(), tape, boxes, left, notice)
-    return SimpleNamespace(stepper=stepper, arrangement=Arrangement(stepper), left=left, notice=notice)
+    left, tape = FakeView("left"), TapeView("tape")
+    stepper = FakeStepper(handmade.diamond(), tape, BoxView("boxes"), LeavesPane("leaves"), left, notice)
+    return SimpleNamespace(stepper=stepper, arrangement=Arrangement(stepper), left=left, tape=tape, notice=notice)
 
 
-@pytest.mark.parametrize(("size", "view"), [((80, 24), "tape"), ((140, 50), "both"), ((140, 39), "tape")])
-def test_the_graph_is_shown_as_well_where_there_is_room(made, size, view):
+@pytest.mark.parametrize(
+    ("size", "rows", "view"),
+    [((80, 24), 5, "tape"), ((140, 50), 5, "both"), ((142, 31), 5, "both"), ((142, 31), 12, "tape"),
+     ((140, 50), 40, "tape"), ((100, 30), 5, "tape"), ((100, 60), 5, "both")],
+)  # fmt: skip
+def test_the_graph_is_shown_as_well_where_the_tape_leaves_room(made, size, rows, view):
+    made.tape.row_count = rows
     made.arrangement.fit(Size(*size))
     assert made.arrangement.view == view
-    assert made.stepper.classes == {f"-view-{view}"}
+    assert f"-view-{view}" in made.stepper.classes
+
+
+def test_a_graph_that_fits_is_shown_whole(made):
+    for height in range(31, 80):
+        made.tape.row_count = height - 8 - GRAPH - 5  # it fits, with both frames and the line of headings
+        made.arrangement.fit(Size(140, height))
+        assert made.arrangement.view == "both"
+        assert made.tape.styles.max_height >= made.tape.row_count + 3
+
+
+@pytest.mark.parametrize(
+    ("size", "second"),
+    [((80, 24), ""), ((80, 30), "-stacked"), ((100, 24), "-beside"), ((100, 30), "-beside"), ((142, 31), "-stacked"),
+     ((142, 24), ""), ((142, 40), "")],
+)  # fmt: skip
+def test_the_source_stays_beside_or_below_another_pane_where_there_is_room(made, size, second):
+    made.arrangement.fit(Size(*size))
+    assert {"-stacked", "-beside"} & made.stepper.classes == ({second} if second else set())
+
+
+def test_below_each_other_the_tape_gives_the_panes_the_lines_that_it_does_not_need(made):
+    made.arrangement.fit(Size(80, 24))
+    assert made.left.styles.height == 6
+    made.tape.row_count = 100
+    made.arrangement.fit(Size(80, 24))
+    assert made.left.styles.height == 8
+    made.arrangement.fit(Size(140, 24))
+    assert made.left.styles.height == "1fr"
 
 
 def test_a_choice_stays_whatever_the_size(made):

@@ -9,6 +9,7 @@ from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts.key_declarations import keys_of
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice
 from tui.widgets.panes import PANES
+from tui.widgets.tabs import Tabs
 
 
 class FakeView:
@@ -34,10 +35,10 @@ class Screen(FakeStepper):
         super().__init__(handmade.diamond())
         self.views = {name: FakeView(name, self) for name in ("tape", "boxes", "sentence", *NAMES)}
         self.views["boxes"].display = False
-        self.tabs = SimpleNamespace(update=lambda text, layout: setattr(self.tabs, "text", text))
+        self.tabs = SimpleNamespace(chosen="")
 
     def query_one(self, wanted, expected=None):
-        if wanted == "#tabs":
+        if wanted is Tabs:
             return self.tabs
         return self.views[wanted.removeprefix("#") if isinstance(wanted, str) else wanted.NAME]
 
@@ -58,7 +59,7 @@ def test_a_pane_is_chosen_marked_and_focused(screen):
     panes.show_pane("leaves")
     assert panes.chosen == screen.focused.id == "leaves"
     assert [name for name in NAMES if "-chosen" in screen.views[name].classes] == ["leaves"]
-    assert "[b on $accent-muted] 3 leaves [/]" in screen.tabs.text
+    assert screen.tabs.chosen == "leaves"
 
 
 def test_tab_cycles_and_skips_empty_and_hidden_panes(screen):

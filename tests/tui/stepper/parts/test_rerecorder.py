@@ -6,6 +6,7 @@ from microtape.errors import RecordingError
 from tests.support import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.shell.opening import Origin
+from tui.stepper.parts.later_passes import LaterPasses
 from tui.stepper.parts.rerecorder import KEPT, Rerecorder, _last_words
 
 
@@ -17,19 +18,25 @@ def made(tmp_path, monkeypatch):
     path = tmp_path / file
     path.write_text(text)
 
-    def fails(self, out, output, started):
+    def fails(self, out, *arguments, **options):
         raise RecordingError("it failed")
 
     monkeypatch.setattr(Origin, "record", fails)
     monkeypatch.setattr(Origin, "source", lambda self, name: tmp_path / name)
     stepper = FakeStepper(recording)
-    rerecorder = Rerecorder(stepper, Origin(str(path)), watches=True)
+    rerecorder = Rerecorder(stepper, Origin(str(path)), LaterPasses(stepper), watches=True)
     rerecorder.mounted()
-    return stepper, path
+    yield stepper, path
+    rerecorder.unmounted()
 
 
 def look(stepper):
+    """Look at the files, and if that starts the program, wait for its end."""
+    count = len(stepper.timers)
     stepper.timers[0].callback()
+    for timer in stepper.timers[count:]:
+        while timer.is_running:
+            timer.callback()
 
 
 def test_what_has_not_changed_is_not_recorded(made):
@@ -63,13 +70,13 @@ def test_a_file_that_is_gone_for_a_moment_is_waited_for(made):
 def test_where_nothing_runs_stopping_takes_the_banner_away():
     stepper = FakeStepper(handmade.diamond())
     stepper.banner = "it failed"
-    Rerecorder(stepper, None).stop()
+    Rerecorder(stepper, None, LaterPasses(stepper)).stop()
     assert stepper.banner == ""
 
 
 def test_without_a_program_there_is_no_line_to_edit():
     stepper = FakeStepper(handmade.diamond())
-    Rerecorder(stepper, None).edit()
+    Rerecorder(stepper, None, LaterPasses(stepper)).edit()
     assert stepper.notices == ["There is no line of source here."]
 
 
@@ -83,4 +90,4 @@ def test_without_a_program_there_is_no_line_to_edit():
     ],
 )
 def test_a_programs_last_words(printed, words):
-    assert _last_words("p.py", printed) == words
+    assert _last_words("p.py", printed.splitlines()) == words

@@ -1,0 +1,31 @@
+"""What `run.py` asks the process of the script to record, and the files through which the two talk."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microtape.recording.writing.finite_differences import Check
+
+
+class Request(NamedTuple):
+    """What to record. `folder` is a folder for the files named below."""
+
+    script: str
+    out: str
+    folder: str
+    passes: str | None
+    first: int
+    last: int | None  # 0: up to the first backward(); None: all
+    element_budget: int
+    total_budget: int
+    until: str | None
+    within: str | None
+    check: Check | None
+    search: float  # seconds to go on after the first backward(); 0: none
+    hidden_output: str | None  # the file into which a script prints while it goes on; it then reads nothing
+
+
+REPORT = "report.json"  # how the script ended, or that its first pass is recorded and it goes on
+PROGRESS = "progress"  # how many passes it has run
+STOP = "stop"  # if this file exists, the script is stopped at the end of its pass
+RUNNING = "running"  # in the report, instead of how it ended

@@ -1,0 +1,31 @@
+"""A segment: a part of a program, recorded on a tape of its own.
+
+Note [Segments]
+  To look for something in a loop of thousands of passes, the recorder must forget most of them. It therefore begins a
+  new segment after a pass, and a whole segment is forgotten by removing it from `Recorder.segments`. Of a node or a
+  tensor that it shares with an earlier segment, a tape notes only what it needs; `joining` recognises the object, so
+  that it has one number in the recording, which is the number that it has in the first of the kept segments.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+from microtape.recording.model.model import Pass, Place
+from microtape.recording.writing.finite_differences import GradientChecker
+from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.updates import Updates
+from microtape.tape.node import Node
+
+FreedNodes: TypeAlias = "WeakKeyDictionary[Node, tuple[int, Place | None]]"
+"""Which pass freed a node: its index and its line."""
+
+
+class Segment(NamedTuple):
+    """What is recorded of a part of the program; all of it grows."""
+
+    tape: Tape
+    passes: list[Pass]
+    checker: GradientChecker | None
+    updates: Updates

@@ -1,0 +1,141 @@
+"""`microtape diagnose`: what it prints, as text and as JSON, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from microtape import save
+from tests.programs.corpus import HERE
+from tests.support import handmade
+from tui.commands.cli import main
+from tui.shell.exits import Exit
+
+LOOP = """\
+import microtape as mt
+w = mt.tensor([1.0, 2.0], requires_grad=True)
+for epoch in range(5):
+    loss = (w * w).sum()
+    loss.backward()
+    with mt.no_grad():
+        w -= 0.1 * w.grad
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "104")
+    return tmp_path
+
+
+def diagnosed(*arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    code = main(["diagnose", *arguments])
+    return code, capfd.readouterr().out.splitlines()
+
+
+def test_a_finding_has_its_line_explanation_remedy_and_command(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "train.py").write_text(LOOP)
+    code, lines = diagnosed("train.py", capfd=capfd)
+    assert code == Exit.FOUND
+    assert lines == [
+        "✗ w.grad is never reset: train.py:5 adds to the gradient of the pass before",
+        "    train.py:5:  loss.backward()",
+        "    Pass 2 adds to w.grad what it had from the pass before: root mean square 3.162 before, 2.53 new,",
+        "    5.692 afterwards.",
+        "    The update at train.py:7 uses it, so that each step repeats all earlier ones.",
+        "    Remedy: Set w.grad = None after each update, or before each backward.",
+        "    $ microtape step train.py --pass 1-2",
+        "",
+        "train.py: 1 finding in 2 passes (stopped there)",
+    ]
+
+
+def test_the_command_that_it_names_shows_the_finding(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "train.py").write_text(LOOP)
+    assert main(["record", "train.py", "--pass", "1-2"]) == Exit.OK
+    code, lines = diagnosed("train.tape", capfd=capfd)
+    assert code == Exit.FOUND
+    assert "w.grad is never reset" in lines[0]
+    assert "    $ microtape step train.tape" in lines
+    assert lines[-1] == "train.tape: 1 finding in 2 passes"
+
+
+def test_nothing_wrong(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    save(handmade.diamond(), "run.tape")
+    assert diagnosed("run.tape", capfd=capfd) == (Exit.OK, ["run.tape: nothing wrong was found in 1 pass"])
+
+
+def test_a_notice_is_no_reason_for_another_exit_code(capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines = diagnosed(str(HERE / "healthy" / "separated.py"), capfd=capfd)
+    assert code == Exit.OK
+    assert lines[0].startswith("· The gradient of b is zero")
+
+
+def test_a_failure_of_another_kind_keeps_its_exit_code(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "good.py").write_text("import microtape as mt\nmt.ones(1, requires_grad=True).backward()\n[][0]\n")
+    code, lines = diagnosed("good.py", capfd=capfd)
+    assert code == Exit.SCRIPT_FAILED
+    assert lines == ["good.py: nothing wrong was found in 1 pass (the script failed)"]
+
+
+def test_a_failure_that_is_explained(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "bad.py").write_text("import microtape as mt\nx = mt.ones(2, requires_grad=True)\n(x * 2).backward()\n")
+    code, lines = diagnosed("bad.py", capfd=capfd)
+    assert code == Exit.FOUND
+    assert "grad can be implicitly created only for scalar outputs" in " ".join(lines)
+
+
+def test_json(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "train.py").write_text(LOOP)
+    code, lines = diagnosed("train.py", "--json", "--", "--rate", "1", capfd=capfd)
+    data = json.loads("\n".join(lines))
+    assert code == Exit.FOUND
+    assert (data["file"], data["passes"], data["ended"]) == ("train.py", 2, "found")
+    (found,) = data["findings"]
+    assert (found["kind"], found["severity"], found["pass"], found["tensor"]) == ("accumulated", "error", 2, "w")
+    assert (found["place"]["line"], found["place"]["text"]) == (5, "loss.backward()")
+    assert found["others"][0]["role"] == "updated"
+    assert found["command"] == "microtape step train.py --pass 1-2 -- --rate 1"
+
+
+def test_functions_are_checked_unless_told_not_to(capfd: pytest.CaptureFixture[str]) -> None:
+    program = str(HERE / "broken" / "volume.py")
+    code, lines = diagnosed(program, capfd=capfd)
+    assert code == Exit.FOUND
+    assert "Cube.backward is wrong" in lines[0]
+    assert "--check" in next(one for one in lines if one.lstrip().startswith("$"))
+    code, lines = diagnosed(program, "--no-check", capfd=capfd)
+    assert code == Exit.OK
+
+
+def test_plain_ascii(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines = diagnosed(str(HERE / "broken" / "huber.py"), "--ascii", capfd=capfd)
+    assert code == Exit.FOUND
+    assert all(one.isascii() for one in lines)
+
+
+def test_at_most_a_screen_of_many_findings(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines = ["import microtape as mt", "loss = mt.zeros(())"]
+    for i in range(30):
+        lines += [f"w{i} = mt.tensor(1.0, requires_grad=True)", f"unused{i} = w{i} * 2"]
+    lines += ["x = mt.tensor(0.0, requires_grad=True)", "x.sqrt().backward()"]
+    lines += ["with mt.no_grad():", *[f"    w{i} += 1" for i in range(30)]]
+    (here / "many.py").write_text("\n".join(lines))
+    code, out = diagnosed("many.py", capfd=capfd)
+    assert code == Exit.FOUND
+    assert len(out) <= 40
+    assert "more; --json lists all" in "\n".join(out)
+
+
+def test_without_a_terminal_only_the_report_is_on_standard_output(here: Path) -> None:
+    (here / "train.py").write_text(LOOP + "print('printed by the script')\n")
+    command = [sys.executable, "-m", "microtape", "diagnose", "train.py"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == Exit.FOUND
+    assert ran.stdout.startswith("✗ w.grad")
+    assert "printed" not in ran.stdout

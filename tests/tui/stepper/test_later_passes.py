@@ -1,0 +1,148 @@
+"""The stepper opens after the first pass; the program goes on, and what is found later arrives."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import until
+from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
+from tests.tui.stepper.test_copy_export import notices
+from tui.shell.opening import Origin
+from tui.shell.program_run import ProgramRun
+
+ENOUGH = 600.0  # seconds: every search here ends by something else
+PROGRAM = """\
+import os, time
+import microtape as mt
+
+w = mt.tensor([1.0, 2.0], requires_grad=True)
+try:
+    for number in range(1, 6):
+        w.grad = None
+        hidden = w.exp()
+        if number == 4:
+            hidden += 1
+        hidden.sum().backward()
+        print("finished", number)
+        while not os.path.exists("go on"):
+            time.sleep(0.01)
+finally:
+    print("finally")
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "train.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+@contextlib.contextmanager
+def running(path, *, hidden=False):
+    run = ProgramRun(Origin(str(path), search=ENOUGH), hidden=hidden)
+    run.start()
+    run.wait_for_first()
+    try:
+        yield run
+    finally:
+        run.close()
+
+
+def opened(run, **options):
+    return stepper(run.first, origin=run.origin, run=run, **options)
+
+
+async def test_a_failure_arrives_while_the_first_pass_is_shown_and_the_place_is_kept(program):
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            await pilot.press("right")
+            assert "pass 1 of 1" in shown(pilot.app, "Heading")
+            assert "searching, pass 1" in shown(pilot.app, "Heading")
+            Path("go on").touch()
+            await until(pilot, lambda: "Pass 4" in notices(pilot.app))
+            assert "pass 1 of 3" in shown(pilot.app, "Heading")
+            assert "searching" not in shown(pilot.app, "Heading")
+            assert bar(pilot.app) == "step 1 of 3"
+            passes = pilot.app.screen.cursor.recording.passes
+            assert [one.index + 1 for one in passes] == [1, 3, 4]
+    assert run.ended.exit_code == 1
+
+
+async def test_a_failure_between_two_passes_arrives_as_well(program):
+    program.write_text(PROGRAM.replace("        w.grad = None\n", "        assert number < 2, 'no data'\n"))
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            Path("go on").touch()
+            await until(pilot, lambda: "The program failed after pass 1: AssertionError: no data" in notices(pilot.app))
+
+
+async def test_what_the_program_prints_has_a_page_that_follows_it(program):
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            await until(pilot, lambda: run.printed.last)
+            await pilot.press("O")
+            assert "finished 1" in shown(pilot.app, "Static")
+            await pilot.press("escape")
+            Path("go on").touch()
+            await until(pilot, lambda: run.over.is_set() and "Pass 4" in notices(pilot.app))
+            await pilot.press("O")
+            page = pilot.app.screen.query_one("VerticalScroll")
+            assert "output of train.py" in str(page.border_title)
+            assert "finished 3" in shown(pilot.app, "Static")
+            assert "ModifiedInPlaceError" in shown(pilot.app, "Static")
+            await pilot.press("escape")
+            assert bar(pilot.app) == "step 0 of 3"
+    assert run.printed.last[:3] == ["finished 1", "finished 2", "finished 3"]
+
+
+async def test_quitting_lets_the_pass_end_and_the_finally_block_run(program):
+    program.write_text(PROGRAM.replace('while not os.path.exists("go on")', "if number == 5").replace("== 4", "< 0"))
+    program.write_text(program.read_text().replace("range(1, 6)", "range(1, 1_000_000_000)"))
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            await until(pilot, lambda: run.passes > 1)
+            await pilot.press("q")
+    assert run.ended.search.why == "stopped"
+    assert run.printed.last[-1] == "finally"
+
+
+async def test_a_program_that_never_ends_is_killed_when_the_stepper_closes(program, monkeypatch):
+    monkeypatch.setattr("microtape.recording.script.running._SHORT_GRACE", 0.1)
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            await pilot.press("q")
+    assert run.ended.search.why == "killed"
+
+
+async def test_a_program_in_which_nothing_is_found_ends_quietly(program):
+    program.write_text(PROGRAM.replace("== 4", "== 9"))
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            Path("go on").touch()
+            await until(pilot, lambda: run.over.is_set() and "searching" not in shown(pilot.app, "Heading"))
+            assert notices(pilot.app) == ""
+            assert "pass 1 of 1" in shown(pilot.app, "Heading")
+    assert run.ended.search == ("finished", 5)
+
+
+async def test_an_edited_program_is_searched_again(program):
+    program.write_text(PROGRAM.replace("== 4", "== 9"))
+    with running(program) as run:
+        async with opened(run, watches=True).run_test(size=LARGE) as pilot:
+            program.write_text(PROGRAM.replace("w.exp()", "w.exp().exp()"))
+            await until(pilot, lambda: "Recorded again" in notices(pilot.app))
+            assert "pass 1 of 1" in shown(pilot.app, "Heading")
+            Path("go on").touch()
+            await until(pilot, lambda: "Pass 4" in notices(pilot.app))
+            assert "pass 1 of 3" in shown(pilot.app, "Heading")
+
+
+async def test_a_recording_that_was_made_before_prints_nothing(program):
+    with running(program) as run:
+        recording = run.first
+    async with stepper(recording).run_test(size=LARGE) as pilot:
+        await pilot.press("O")
+        assert "No program is running" in notices(pilot.app)

@@ -1,0 +1,76 @@
+"""`microtape diagnose`: say what is wrong in a script or a recording, with the line, the numbers and a remedy."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import shutil
+
+from microtape.recording.findings import findings
+from microtape.recording.model.model import Recording
+from microtape.recording.script.run import ScriptRun
+from tui.shell.exits import Exit, is_ascii
+from tui.shell.opening import Origin, open_run
+from tui.shell.spans import line, plain
+from tui.words.diagnosis import Diagnosis
+
+SEARCH = 10.0  # seconds that the script goes on after its first pass
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    origin = Origin.asked_for(arguments, search=SEARCH)
+    if not arguments.check:  # all gradients are checked only if the user says so: that calls every operation again
+        origin = dataclasses.replace(origin, check=None if arguments.no_check else "functions")
+    recording, ended = open_run(origin, quiet=True, tell_failure=False)
+    found = Diagnosis(recording, findings(recording), origin.file, origin.script_args)
+    if arguments.json:
+        print(json.dumps({"file": origin.file, **_ended(recording, ended), **found.as_json()}, allow_nan=False))
+    else:
+        _print(found, ended, is_ascii(arguments))
+    return _exit_code(found, ended)
+
+
+def _exit_code(found: Diagnosis, ended: ScriptRun | None) -> int:
+    if found.is_serious:
+        return Exit.FOUND
+    return ended.exit_code if ended is not None else Exit.OK
+
+
+def _print(found: Diagnosis, ended: ScriptRun | None, ascii: bool) -> None:
+    width = min(max(shutil.get_terminal_size((100, 24)).columns, 60), 120)
+    for text in found.report(width, ascii=ascii):
+        print(plain(line(text), ascii=ascii))
+    if found.found:
+        print()
+    print(_summary(found, ended))
+
+
+def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:
+    """How many findings there are, and how far the program was looked at."""
+    count = len(found.found)
+    told = "nothing wrong was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
+    search = ended.search if ended is not None else None
+    kept = len(found.recording.passes)
+    passes = search.passes if search is not None else found.recording.passes[-1].index + 1 if kept else 0
+    many = f"{passes:,} pass" if passes == 1 else f"{passes:,} passes"
+    if search is None:
+        return f"{found.file}: {told} in {many}"
+    why = {
+        "found": "stopped there",
+        "failed": "the script failed",
+        "finished": "the script ended",
+        "time over": "stopped when the time was over; --search SECONDS looks longer",
+        "stopped": "interrupted",
+        "killed": "the script did not come to the end of another pass and was killed",
+    }[search.why]
+    return f"{found.file}: {told} in {many} ({why})"
+
+
+def _ended(recording: Recording, ended: ScriptRun | None) -> dict[str, object]:
+    search = ended.search if ended is not None else None
+    return {
+        "passes": search.passes if search is not None else len(recording.passes),
+        "ended": search.why if search is not None else None,
+    }

@@ -1,0 +1,113 @@
+"""The program goes on while its first pass is shown: a finding in a later pass arrives as a notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.timer import Timer
+
+from microtape.recording.findings import findings
+from microtape.recording.model.model import Recording
+from tui.shell.program_run import ProgramRun
+from tui.stepper.output_screen import OutputScreen
+from tui.stepper.parts.key_declarations import key
+from tui.stepper.parts.part import Part, Stepper
+from tui.time.same_place import same_place
+
+LOOK = 0.2  # seconds between two looks at the program
+
+
+class LaterPasses(Part[Stepper]):
+    """Follows a run of the program to the end of its search, and shows what was found."""
+
+    def __init__(self, stepper: Stepper, run: ProgramRun | None = None) -> None:
+        super().__init__(stepper)
+        self.doing = ""
+        self._run = run
+        self._clock: Timer | None = None
+
+    def mounted(self) -> None:
+        """Follow the run that the stepper was opened with."""
+        if self._run is not None:
+            self.follow_run(self._run)
+
+    def unmounted(self) -> None:
+        """Stop the program; the command waits for its end."""
+        self._stop()
+
+    def follow_run(self, run: ProgramRun) -> None:
+        """Follow a run whose first pass is shown, instead of the previous one."""
+        if run is not self._run:
+            self._stop()
+        self._run = run
+        self._clock = self.stepper.set_interval(LOOK, self._look)
+        self._look()
+
+    def leave(self) -> None:
+        """Stop the program that is followed. What it has printed stays."""
+        self._stop()
+        self._show("")
+
+    def _stop(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+        if self._run is not None:
+            self._run.stop()
+
+    @key("O", "show what the program prints", help="show what the program has printed since the first pass")
+    def output(self) -> None:
+        """Open the page with the program's output."""
+        run = self._run
+        if run is None:
+            self.say("No program is running: this recording was made before.", 3)
+        elif not run.printed.last:
+            self.say("The program has printed nothing since its first pass.", 3)
+        else:
+            name = Path(run.origin.file).name
+            self.open_page(OutputScreen(f"output of {name}", run.printed, ascii=self.stepper.ascii))
+
+    def _look(self) -> None:
+        run = self._run
+        if run is None or self._clock is None:
+            return
+        if not run.over.is_set():
+            self._show(f"searching, pass {run.passes:,}")
+            return
+        self._clock.stop()
+        self._clock = None
+        self._show("")
+        self._over(run)
+
+    def _over(self, run: ProgramRun) -> None:
+        """Show what was found; if it was nothing, say so only if the program was stopped."""
+        found = run.later
+        if found is not None:
+            self.cursor, _ = same_place(self.cursor, found)
+        end = run.ended.search if run.ended is not None else None
+        if end is None:
+            return
+        recording = self.cursor.recording
+        if end.why in ("found", "failed") and (found is not None or end.passes > 1):
+            self.say(f"{_news(recording)} {self.stepper.key('next_nan')} goes there.", 15, severity="warning")
+        elif end.why == "time over":
+            self.say(f"Nothing was found in the {end.passes - 1:,} passes after the first.", 5)
+        elif end.why in ("killed", "finished") and run.ended is not None and run.ended.message:
+            self.say(run.ended.message, 5)
+
+    def _show(self, doing: str) -> None:
+        if doing != self.doing:
+            self.doing = doing
+            self.stepper.changed()
+
+
+def _news(recording: Recording) -> str:
+    """What was found in the last pass, or after it, in a sentence."""
+    last, error = recording.passes[-1], recording.error
+    if error is not None:
+        return f"The program failed after pass {last.index + 1}: {error.type}: {error.message.splitlines()[0]}."
+    serious = [one for one in findings(recording) if one.severity != "notice"]
+    here = [one for one in serious if one.pass_ == len(recording.passes) - 1] or serious
+    if here:
+        return f"Pass {last.index + 1}: {here[0].headline}."
+    return f"Pass {last.index + 1} failed: {last.error.type}." if last.error is not None else "Something was found."

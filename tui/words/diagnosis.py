@@ -1,0 +1,118 @@
+"""The findings of a recording as a report of at most a screen, and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from microtape.recording.findings import Finding
+from microtape.recording.model.model import Place, Recording
+from microtape.recording.model.source import expression
+from tui.words.findings import sign
+
+IN_FULL = 3  # findings that are told with their explanation
+IN_A_LINE = 8  # further findings
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The findings of a recording, and the file that they are about."""
+
+    recording: Recording
+    found: Sequence[Finding]
+    file: str  # as the user named it
+    script_args: Sequence[str] = ()
+
+    @property
+    def is_serious(self) -> bool:
+        """Whether there is a finding that the program's author cannot have wanted."""
+        return any(one.severity != "notice" for one in self.found)
+
+    def command(self, finding: Finding) -> str:
+        """The command that opens the stepper where the finding can be seen; `!` leads to it."""
+        words = ["microtape", "step", self.file]
+        if not self.file.endswith(".tape"):
+            words += self._passes(finding)
+            words += ["--check"] if finding.kind == "wrong derivative" else []
+            words += ["--", *self.script_args] if self.script_args else []
+        return shlex.join(words)
+
+    def _passes(self, finding: Finding) -> list[str]:
+        """`--pass 6-7`: the pass of the finding with the one before it, unless it is the first."""
+        passes = self.recording.passes
+        if finding.pass_ is None or not passes[finding.pass_].index:
+            return []
+        last = passes[finding.pass_].index + 1
+        first = passes[finding.pass_ - 1].index + 1 if finding.pass_ else last
+        return ["--pass", f"{first}-{last}" if first == last - 1 else str(last)]
+
+    def report(self, width: int, *, ascii: bool = False) -> Iterator[str]:
+        """The report: the first findings in full, further ones in a line each."""
+        serious = [one for one in self.found if one.severity != "notice"] or list(self.found)
+        in_full = serious[:IN_FULL]
+        for number, one in enumerate(in_full):
+            if number:
+                yield ""
+            yield from self._in_full(one, width, ascii)
+        rest = [one for one in self.found if one not in in_full]
+        if rest:
+            yield ""
+        for one in rest[:IN_A_LINE]:
+            yield from self._headline(one, width, ascii)
+        if len(rest) > IN_A_LINE:
+            yield f"  and {len(rest) - IN_A_LINE} more; --json lists all"
+
+    def _in_full(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
+        yield from self._headline(finding, width, ascii)
+        if finding.place is not None and (source := expression(self.recording, finding.place)):
+            yield f"    {_at(finding.place)}:  {textwrap.shorten(source, width - 24, placeholder=' ...')}"
+        for sentence in (*finding.explanation, f"Remedy: {finding.remedy}"):
+            yield from _wrapped(sentence, width, "    ")
+        yield f"    $ {self.command(finding)}"
+
+    def _headline(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
+        where = _at(finding.place)
+        told = finding.headline if not where or where in finding.headline else f"{where}: {finding.headline}"
+        yield from _wrapped(f"{sign(finding, ascii=ascii)} {told}", width, "", "  ")
+
+    def as_json(self) -> dict[str, Any]:
+        """The findings as JSON."""
+        return {"findings": [self._as_json(one) for one in self.found]}
+
+    def _as_json(self, finding: Finding) -> dict[str, Any]:
+        pass_ = self.recording.passes[finding.pass_].index + 1 if finding.pass_ is not None else None
+        return {
+            "kind": finding.kind,
+            "severity": finding.severity,
+            "headline": finding.headline,
+            "explanation": list(finding.explanation),
+            "remedy": finding.remedy,
+            "place": self._place(finding.place),
+            "pass": pass_,
+            "step": finding.step + 1 if finding.step is not None else None,
+            "node": finding.node,
+            "tensor": self.recording.tensors[finding.tensor].name or None if finding.tensor is not None else None,
+            "others": [{"role": role, **(self._place(place) or {})} for role, place in finding.others],
+            "spread": list(finding.spread),
+            "command": self.command(finding),
+        }
+
+    def _place(self, place: Place | None) -> dict[str, Any] | None:
+        if place is None:
+            return None
+        return {
+            "file": place.file, "line": place.line, "end_line": place.end_line, "column": place.column,
+            "end_column": place.end_column, "function": place.function, "text": expression(self.recording, place),
+        }  # fmt: skip
+
+
+def _at(place: Place | None) -> str:
+    return f"{place.file}:{place.line}" if place is not None else ""
+
+
+def _wrapped(text: str, width: int, indent: str, following: str | None = None) -> Iterator[str]:
+    following = indent if following is None else following
+    yield from textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=following, break_on_hyphens=False)

@@ -249,7 +249,7 @@ class StepperScreen(Screen[None]):
         self.query_one(FindingLine).shown = self.findings.line
         tape = self.query_one(TapeView)
         tape.findings = self.query_one(BoxView).findings = self.findings.nodes
-        tape.without_gradient = self.findings.without_gradient
+        tape.without_gradient, tape.cuts = self.findings.without_gradient, self.findings.cuts
         self.query_one(SourcePane).culprit = self.findings.culprit
         tape.stops = self.query_one(SourcePane).stops = self.stops.nodes
         self.query_one(WatchPane).breakpoints = self.stops.breakpoints

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from microtape.recording.findings import Finding
-from microtape.recording.model.model import Place
+from microtape.recording.model.model import BorderRecord, Place, Recording
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
 
@@ -44,6 +44,16 @@ def _left(timeline: Timeline, place: Place) -> int | None:
         return here[-1]
     ended = [one.tape for one in timeline.recording.borders if one.place == place]
     return bisect_left(timeline.forward, ended[0]) if ended else None
+
+
+def cuts(recording: Recording, found: Iterable[Finding]) -> tuple[BorderRecord, ...]:
+    """The borders that cut leaves off, in order of time."""
+    places = {one.place for one in found if one.kind == "no gradient" and one.place is not None}
+    first: dict[Place | None, BorderRecord] = {}
+    for border in recording.borders:
+        if border.place in places:
+            first.setdefault(border.place, border)
+    return tuple(first.values())
 
 
 def without_gradient(timeline: Timeline, found: Sequence[Finding]) -> Mapping[int, str]:

@@ -7,6 +7,7 @@ are one row, and all after it another, so a loop of five thousand repetitions ta
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.model import BorderRecord
 from tui.time.lanes import Lanes
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
@@ -61,7 +63,14 @@ class RunRow:
     is_open: bool
 
 
-Entry: TypeAlias = int | RunRow
+@dataclass(frozen=True, slots=True)
+class CutRow:
+    """The row of a border that cuts a leaf off, between the operations where it happened."""
+
+    border: BorderRecord
+
+
+Entry: TypeAlias = int | RunRow | CutRow
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +90,16 @@ class Listing:
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The nodes that each row represents; none for the heading row of an open run."""
-        return tuple((one,) if isinstance(one, int) else () if one.is_open else one.nodes for one in self.entries)
+        return tuple(
+            (one,) if isinstance(one, int) else () if isinstance(one, CutRow) or one.is_open else one.nodes
+            for one in self.entries
+        )
 
     def tape_rows(self, row: int) -> npt.NDArray[np.int64]:
         """The rows in the whole tape of the nodes that this row represents."""
         if row not in self._tape_rows:
             entry, row_of = self.entries[row], self.timeline.row_of
-            nodes = entry.nodes if isinstance(entry, RunRow) else (entry,)
+            nodes = entry.nodes if isinstance(entry, RunRow) else (entry,) if isinstance(entry, int) else ()
             self._tape_rows[row] = np.array([row_of[node] for node in nodes], np.int64)
         return self._tape_rows[row]
 
@@ -106,6 +118,16 @@ class Listing:
     def of(cls, timeline: Timeline) -> Listing:
         """Every node."""
         return cls(timeline, timeline.rows)
+
+    @classmethod
+    def with_cuts(cls, timeline: Timeline, cuts: Sequence[BorderRecord]) -> Listing:
+        """Every node, and where these borders are."""
+        at: dict[int, list[CutRow]] = {}
+        for border in cuts:
+            at.setdefault(bisect_left(timeline.rows, border.tape), []).append(CutRow(border))
+        rows = timeline.rows
+        entries = [one for row in range(len(rows) + 1) for one in (*at.get(row, ()), *rows[row : row + 1])]
+        return cls(timeline, tuple(entries))
 
     @classmethod
     def only(cls, timeline: Timeline, nodes: Collection[int]) -> Listing:
@@ -219,6 +241,13 @@ class PassTape:
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
         self.rows = RowTexts(timeline, ascii=ascii)
         self.whole = Listing.of(timeline)
+        self._with_cuts: dict[Sequence[BorderRecord], Listing] = {(): self.whole}
+
+    def with_cuts(self, cuts: tuple[BorderRecord, ...]) -> Listing:
+        """Every row, and where these borders are."""
+        if cuts not in self._with_cuts:
+            self._with_cuts[cuts] = Listing.with_cuts(self.rows.timeline, cuts)
+        return self._with_cuts[cuts]
 
     @cached_property
     def folded(self) -> FoldedTape:

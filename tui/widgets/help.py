@@ -30,11 +30,7 @@ MARKS = (
     ("▷", "next", "the node that will run first"),
     ("+", "delivered", "has just received a gradient"),
     ("✗", "failed", "backward failed here"),
-    (
-        "◆",
-        "stop",
-        "a breakpoint, beside its row and on the time bar; there ! is the origin of a NaN, and ┷ a leaf",
-    ),
+    ("◆", "stop", "a breakpoint, beside its row and on the time bar, where ! marks what is wrong and ┷ a leaf"),
     ("●", "", "an operation; the line below it is its value, down to its last use"),
     ("○", "", "a leaf: a tensor of yours that collects .grad"),
     ("0.1 ± 0.9", "", "an array too long to list: the mean and standard deviation of its numbers"),

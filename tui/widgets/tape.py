@@ -19,6 +19,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from microtape.recording.findings import Severity
+from microtape.recording.model.model import BorderRecord
 from tui.time.column_widths import GAP, HEADINGS, heading
 from tui.time.cursor import StepCursor
 from tui.time.listing import Listing, PassTape, Run, RunRow
@@ -43,6 +44,7 @@ class TapeView(LineView, can_focus=True):
         "two terms. An array that is too long for its column is shown as its mean ± standard deviation. |g| is the "
         "gradient's size (root mean square) as a bar, on a logarithmic scale over the whole pass: zero has no bar, NaN "
         "and infinity have a sign. "
+        "✗, ! and · mark what was found to be wrong; ✂ is where the history of a leaf's value ends. "
         "Click a row to go to its step, or left of it to set a breakpoint, ◆."
     )
 
@@ -82,6 +84,8 @@ class TapeView(LineView, can_focus=True):
 
     findings: reactive[Mapping[int, Severity]] = reactive(dict[int, Severity](), repaint=False)  # by culprit
     without_gradient: reactive[Mapping[int, str]] = reactive(dict[int, str](), repaint=False)  # what their rows say
+
+    cuts: reactive[tuple[BorderRecord, ...]] = reactive((), repaint=False)  # where leaves are cut off
 
     @dataclass
     class Chosen(Message):
@@ -162,6 +166,11 @@ class TapeView(LineView, can_focus=True):
 
     watch_findings = watch_without_gradient = watch_stops
 
+    def watch_cuts(self) -> None:
+        """List the rows again."""
+        self._list()
+        self.post_message(self.Listed())
+
     def render_line(self, y: int) -> Strip:
         """The line of headings, or a row."""
         if y == 0 or self._cells is None or self.cursor is None:
@@ -187,7 +196,7 @@ class TapeView(LineView, can_focus=True):
         if isinstance(entry, int):
             in_margin = event.x < self.gutter.left + MARKER
             self.post_message(self.Marked(entry) if in_margin else self.Chosen(entry))
-        else:
+        elif isinstance(entry, RunRow):
             self._opened ^= {entry.run}
             self._list()
             self.post_message(self.Listed())
@@ -258,7 +267,7 @@ class TapeView(LineView, can_focus=True):
             self._around = tape.folded.around(self.cursor.focus)
             self._listing = tape.folded.listing(self._opened, self.cursor.focus)
         else:
-            self._listing = tape.whole
+            self._listing = tape.with_cuts(self.cuts)
         self._lay_out()
 
     def _lay_out(self) -> None:

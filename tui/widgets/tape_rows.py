@@ -8,9 +8,11 @@ from typing import NamedTuple
 from rich.style import Style
 
 from microtape.recording.findings import Severity
+from microtape.recording.model.formatting import format_shape
+from microtape.recording.model.model import BorderRecord
 from tui.time.column_widths import GAP
 from tui.time.cursor import State, StepCursor
-from tui.time.listing import Listing, RunRow
+from tui.time.listing import CutRow, Listing, RunRow
 from tui.time.row_texts import RowCells, fit
 from tui.words.findings import ASCII_SIGNS, SIGNS
 
@@ -42,6 +44,8 @@ class RowPainter:
     def paint(self, row: int, tape: TapeState) -> Sequence[tuple[str, Style]]:
         """The row's texts with their styles."""
         entry = tape.listing.entries[row]
+        if isinstance(entry, CutRow):
+            return self._cut(row, entry.border, tape)
         return self._node(row, entry, tape) if isinstance(entry, int) else self._fold(row, entry, tape)
 
     def _node(self, row: int, node: int, tape: TapeState) -> Sequence[tuple[str, Style]]:
@@ -98,6 +102,28 @@ class RowPainter:
             return says, self._style(*ground, "tape--culprit" if node in tape.findings else text)
         cell, arrived = cells.gradient(cursor, node), bool(cursor.arrived(node))
         return cell.text, self._style(*ground, "tape--alarm" if cell.alarms else "tape--gradient" if arrived else text)
+
+    def _cut(self, row: int, border: BorderRecord, tape: TapeState) -> Sequence[tuple[str, Style]]:
+        """The row of a border: what cuts the history off, and its line."""
+        columns, rows = tape.cells.columns, tape.cells.rows
+        recording = tape.cursor.recording
+        output = recording.tensors[border.outputs[0].tensor] if border.outputs else None
+        drawn, _ = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
+        name = f"{output.name} = " if output is not None and output.name else ""
+        called = f"{name}{border.op}({', '.join(map(rows.operand, border.operands))})"
+        place = f", {border.place.file}:{border.place.line}" if border.place is not None else ""
+        cells = (
+            (called, columns.op + columns.name + columns.operands + 2 * GAP),
+            (format_shape(output.shape, ascii=self._ascii) if output is not None else "", columns.shape),
+            (f"history ends here{place}", columns.value + columns.gradient + columns.size + 2 * GAP),
+        )
+        texts = "".join(fit(text, width, ascii=self._ascii) + " " for text, width in cells if width)
+        style = self._style("tape--culprit")
+        return [
+            ("8<" if self._ascii else "✂ ", style),
+            (f"{'':{columns.number}} {drawn.ljust(columns.lanes)} ", self._style("tape--lane")),
+            (texts, style),
+        ]
 
     def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
         """The row of a closed fold, or the row above the contents of an open fold."""

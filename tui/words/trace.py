@@ -10,7 +10,7 @@ from microtape.recording.model.source import expression, source_lines
 from tui.shell.spans import Line, plain, shown, wrapped
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
-from tui.time.listing import FoldedTape, Listing
+from tui.time.listing import FoldedTape, Listing, RunRow
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
@@ -180,7 +180,7 @@ class _Printer:
             drawn = listing.lanes.draw(at, columns.lane_limit, ascii=self.ascii)[0]
             if isinstance(entry, int):
                 yield f"{INDENT}  {self._row(self._cells(cursor, entry, drawn))}".rstrip()
-            else:
+            elif isinstance(entry, RunRow):
                 done = cursor.count_done(listing.tape_rows(at))
                 what = f"{'+' if self.ascii else '▸'} {entry.run.label}   {done} of {len(entry.nodes)} done"
                 lanes = fit(drawn, columns.lanes)

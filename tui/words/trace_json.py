@@ -24,7 +24,7 @@ from tui.time.arrays import arrays_of
 from tui.time.box_layout import HEIGHT
 from tui.time.box_picture import BoxPicture, operands_of
 from tui.time.cursor import StepCursor
-from tui.time.listing import FoldedTape
+from tui.time.listing import FoldedTape, RunRow
 from tui.time.source import place_of
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import compare, list_passes
@@ -159,7 +159,7 @@ def rows_as_json(cursor: StepCursor, nodes: Collection[int]) -> dict[str, Any]:
 def folds_as_json(cursor: StepCursor) -> dict[str, Any]:
     """The rows of the folded tape: the id of a node, or a fold with its nodes."""
     rows: list[Any] = [
-        one if isinstance(one, int) else {"fold": one.run.label, "nodes": list(one.nodes)}
+        {"fold": one.run.label, "nodes": list(one.nodes)} if isinstance(one, RunRow) else one
         for one in FoldedTape(cursor.timeline).listing((), None).entries
     ]
     return {**FORMAT, "rows": rows}

@@ -121,6 +121,21 @@ async def test_a_leaf_that_is_cut_off_says_so_in_its_row():
         assert " · " in shown(pilot.app, "#boxes").splitlines()[0]
 
 
+async def test_the_border_that_cuts_a_leaf_off_is_a_row_where_it_happened():
+    async with stepper(detached()).run_test(size=LARGE) as pilot:
+        rows = shown(pilot.app, "#tape").splitlines()
+        at = next(i for i, one in enumerate(rows) if one.startswith("✂"))
+        assert "detach(hidden)" in rows[at]
+        assert "history ends here, tests" in rows[at]
+        assert " tanh " in rows[at - 1]
+        await pilot.click("#tape", offset=(10, at + 1))
+        assert bar(pilot.app) == "step 0 of 3", "a border is no moment"
+        await pilot.click("#tape", offset=(10, at + 2))
+        assert bar(pilot.app) == "step 3 of 3"
+        await pilot.press("f", *"tanh", "enter")
+        assert "✂" not in shown(pilot.app, "#tape")
+
+
 async def test_in_ascii_every_sign_is_ascii():
     async with stepper(recording_of("huber"), ascii=True).run_test(size=SMALL) as pilot:
         assert shown(pilot.app, FindingLine).lstrip().startswith("x NaN begins")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from microtape.recording.findings import Finding, Severity, findings, known_findings
-from microtape.recording.model.model import Recording
+from microtape.recording.model.model import BorderRecord, Recording
 from tui.stepper.findings_screen import FindingsScreen
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.pane_choice import PaneChoice
 from tui.stepper.parts.part import Part, Stepper
 from tui.time.cursor import StepCursor
-from tui.time.finding_moments import moment_of, position_of, without_gradient
+from tui.time.finding_moments import cuts, moment_of, position_of, without_gradient
 from tui.widgets.finding_line import ShownFinding
 from tui.widgets.source_pane import Culprit, SourcePane
 
@@ -31,6 +31,7 @@ class Findings(Part[Stepper]):
         self.positions: tuple[int, ...] = ()  # where the findings of this pass are, for the time bar
         self.nodes: Mapping[int, Severity] = {}  # the culprits in this pass
         self.without_gradient: Mapping[int, str] = {}  # nodes that are cut off in this pass
+        self.cuts: tuple[BorderRecord, ...] = ()  # where
         self.line: ShownFinding | None = None  # what the line says
         self._here: StepCursor | None = None  # the moment to which a key has led
 
@@ -117,6 +118,7 @@ class Findings(Part[Stepper]):
         self.positions = tuple(sorted({position_of(timeline, one) for one in here}))
         self.nodes = {one.node: one.severity for one in here if one.node is not None}  # the worst one is last
         self.without_gradient = without_gradient(timeline, here)
+        self.cuts = cuts(timeline.recording, here)
         self.stepper.changed()
 
     def _at_node(self, cursor: StepCursor) -> int | None:

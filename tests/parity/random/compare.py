@@ -78,6 +78,15 @@ KNOWN: list[Known] = [
         lambda theirs, ours: "a single memory location" in _texts(theirs) and runs_a_pass(theirs.source),
     ),
     Known(
+        "the message about an overwritten result of a write to a view names the view's node; PyTorch's names the node "
+        "that wrote it, if the view has got another since",
+        lambda theirs, ours: bool(
+            "modified by an inplace operation" in _texts(theirs)
+            and "of AsStrided" in _texts(ours)
+            and len({re.sub(r"output \d+ of [\w:]+", "", _texts(one)) for one in (theirs, ours)}) == 1
+        ),
+    ),
+    Known(
         "a pack hook that raises during a write leaves a node that has saved its tensors; PyTorch's node has saved "
         "nothing, and fails with an internal error",
         lambda theirs, ours: "Expected a proper Tensor but got None" in _texts(theirs),

@@ -45,7 +45,8 @@ def _class(seen: Seen) -> str:
 
 TWO_MISTAKES = (
     "view (?:which )?was created in|is a view and|Inference tensors cannot be saved"
-    "|saved tensor pack hook is modifying its input|save_for_backward can only save|division by zero"  # the latter is what a hook raises
+    "|saved tensor pack hook is modifying its input|save_for_backward can only save"
+    "|division by zero"  # which is what a hook raises
 )
 
 KNOWN: list[Known] = [

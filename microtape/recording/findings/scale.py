@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,25 +32,22 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         if not pass_.is_complete or len(pass_.steps) < FEWEST:
             continue
-        if not _spans_enough(program, pass_):
+        rms = program.sizes.rms
+        sizes = {step.node: max(map(rms, step.grad_outputs), default=0.0) for step in pass_.steps}
+        largest, smallest = max(sizes.values()), min((size for size in sizes.values() if size > 0), default=0.0)
+        if largest < min(EXPLODED, 1 / VANISHED) * smallest:
             continue
-        for way in _repeated(program, _way(program, pass_)):
-            factor = way[-1].rms / way[0].rms
-            kind: FindingKind = "vanishing" if factor < 1 else "exploding"
-            if kind not in told and not VANISHED < factor < EXPLODED:
-                told.add(kind)
-                yield _finding(program, position, way, kind)
+        way = _repeated(program, _longest_way(program, pass_), sizes)
+        factor = way[-1].rms / way[0].rms if way else 1.0
+        kind: FindingKind = "vanishing" if factor < 1 else "exploding"
+        if kind not in told and not VANISHED < factor < EXPLODED:
+            told.add(kind)
+            yield _finding(program, position, way, kind)
 
 
-def _spans_enough(program: Program, pass_: Pass) -> bool:
-    """Whether any of the pass's gradients is so much smaller or larger than another one."""
-    sizes = [size for step in pass_.steps for value in step.grad_outputs if (size := program.sizes.rms(value)) > 0]
-    return bool(sizes) and max(sizes) >= min(EXPLODED, 1 / VANISHED) * min(sizes)
-
-
-def _way(program: Program, pass_: Pass) -> list[_Station]:
-    """The longest way from the root: the steps, each of which sent something to the next, with the gradients' sizes."""
-    nodes, rms = program.recording.nodes, program.sizes.rms
+def _longest_way(program: Program, pass_: Pass) -> list[BackwardStep]:
+    """The longest way from the root: steps, each of which sent something to the next."""
+    nodes = program.recording.nodes
     length: dict[int, int] = {}
     before: dict[int, int] = {}
     for step in pass_.steps:  # senders come before receivers
@@ -63,29 +60,35 @@ def _way(program: Program, pass_: Pass) -> list[_Station]:
     at: int | None = max(length, key=length.__getitem__, default=None)
     while at is not None:
         if at in steps:
-            found.append(_Station(steps[at], max(map(rms, steps[at].grad_outputs), default=0.0)))
+            found.append(steps[at])
         at = before.get(at)
     return found[::-1]
 
 
-def _repeated(program: Program, way: Sequence[_Station]) -> Iterator[list[_Station]]:
+def _repeated(program: Program, way: Sequence[BackwardStep], sizes: Mapping[int, float]) -> list[_Station]:
     """The stations of the expression, else of the operation, that occurs most often, if they change steadily."""
-    by_place: dict[tuple[str, int], list[_Station]] = {}  # a place by its id, because hashing it takes long
-    by_op: dict[str, list[_Station]] = {}
-    for one in way:
-        if math.isfinite(one.rms) and one.rms > 0:
-            node = program.node(one.step.node)
-            by_place.setdefault((node.op, id(node.place)), []).append(one)
-            by_op.setdefault(node.op, []).append(one)
-    several = [*sorted(by_place.values(), key=len, reverse=True), *sorted(by_op.values(), key=len, reverse=True)]
-    stations = next((one for one in several if len(one) >= FEWEST), None)
-    if stations is None:
-        return
+    nodes = program.recording.nodes
+    by_place: dict[tuple[str, int], list[BackwardStep]] = {}  # a place by its id, because hashing it takes long
+    by_op: dict[str, list[BackwardStep]] = {}
+    for step in way:
+        node = nodes[step.node]
+        by_place.setdefault((node.op, id(node.place)), []).append(step)
+        by_op.setdefault(node.op, []).append(step)
+    for several in (by_place, by_op):
+        longest: list[BackwardStep] = max(several.values(), key=len, default=[])
+        stations = [_Station(step, sizes[step.node]) for step in longest]
+        stations = [one for one in stations if one.rms > 0 and math.isfinite(one.rms)]
+        if len(stations) >= FEWEST:
+            return stations if _is_steady(stations) else []
+    return []
+
+
+def _is_steady(stations: Sequence[_Station]) -> bool:
+    """Whether more than a single jump makes the difference between the first and the last."""
     changes = [math.log(b.rms / a.rms) for a, b in pairwise(stations)]
     total = sum(changes)
-    largest = max(changes, key=lambda change: change if total > 0 else -change)
-    if abs(largest) < 0.75 * abs(total) or len(stations) > 4 * FEWEST:  # not one single jump
-        yield stations
+    largest = max(changes) if total > 0 else -min(changes)
+    return largest < 0.75 * abs(total) or len(stations) > 4 * FEWEST
 
 
 def _finding(program: Program, position: int, way: list[_Station], kind: FindingKind) -> Finding:

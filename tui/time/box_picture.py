@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tui.time.box_layout import BoxLayout, PlacedBox, lay_out
 from tui.time.cursor import StepCursor
 from tui.time.lanes import CONNECTORS, TO_ASCII
-from tui.time.row_texts import RowTexts, fit
+from tui.time.row_texts import ELLIPSES, RowTexts, fit
 from tui.time.timeline import Timeline
 
 WHOLE = 40  # nodes: of a larger graph, only the neighbourhood of the current node is drawn
@@ -78,6 +78,14 @@ class BoxPicture:
             else f"%{node} {rows.op(record)}" + (f"  {name}" if name else "")
         )
 
+    def _label_at(self, cursor: StepCursor, node: int, width: int) -> str:
+        """The label; in backward, where the box shows the gradient, a leaf's label says its value too if it fits."""
+        label = self._label(node)
+        if cursor.is_forward or self.rows.timeline.node(node).variable is None:
+            return label
+        value = self.rows.value(cursor, node, width - len(label) - len(" = "))
+        return label if not value or value.endswith(ELLIPSES) else f"{label} = {value}"
+
     def _box(self, cursor: StepCursor, box: PlacedBox) -> Sequence[tuple[int, int, str, str]]:
         rows = self.rows
         state, node = cursor.state(box.node), rows.timeline.node(box.node)
@@ -90,7 +98,7 @@ class BoxPicture:
         across, down = ("━", "┃") if corners == "┏┓┗┛" else ("─", "│")
         sign = "= " if cursor.is_forward else "d " if rows.ascii else "∂ "
         tells = rows.value if cursor.is_forward else rows.gradient
-        label = fit(self._label(box.node), inner, ascii=rows.ascii)
+        label = fit(self._label_at(cursor, box.node, inner), inner, ascii=rows.ascii)
         text = "boxes--text" if frame != "boxes--plain" else "boxes--plain"
         value = fit(sign + tells(cursor, box.node, inner - 2), inner, ascii=rows.ascii)
         shows = "boxes--gradient" if cursor.arrived(box.node) else "boxes--plain"

@@ -70,7 +70,7 @@ class TapeView(LineView, can_focus=True):
         & > .tape--value { color: $text-secondary; }
         & > .tape--gradient { color: $text-accent; text-style: bold; }
         & > .tape--size { color: $text-accent; }
-        & > .tape--alarm { color: $text-error; text-style: bold reverse; }
+        & > .tape--alarm { color: $text-error; text-style: bold; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -199,6 +199,7 @@ class TapeView(LineView, can_focus=True):
         elif isinstance(entry, RunRow):
             self._opened ^= {entry.run}
             self._list()
+            self.post_message(self.Listed())
 
     def wanted_width(self, width: int) -> int:
         """The width at which the view, with its border, would cut no text, on a screen of `width` columns."""
@@ -241,6 +242,7 @@ class TapeView(LineView, can_focus=True):
                   if isinstance(one, RunRow) and not one.is_open]  # fmt: skip
         self._opened = {*self._opened, min(closed, key=lambda one: one[:2])[2]} if closed else set()
         self._list()
+        self.post_message(self.Listed())
         return True
 
     def filter(self, nodes: frozenset[int] | None, banner: str = "") -> None:

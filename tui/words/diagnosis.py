@@ -6,6 +6,7 @@ import dataclasses
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from microtape.recording.findings import Finding
@@ -110,7 +111,7 @@ class Diagnosis:
 
 
 def _at(place: Place | None) -> str:
-    return f"{place.file}:{place.line}" if place is not None else ""
+    return f"{PurePath(place.file).name}:{place.line}" if place is not None else ""
 
 
 def _wrapped(text: str, width: int, indent: str, following: str | None = None) -> Iterator[str]:

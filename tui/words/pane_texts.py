@@ -18,7 +18,8 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.source import expression
-from tui.shell.spans import Line, Role, Span, line, sentence_list
+from microtape.recording.model.summary import is_finite
+from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
@@ -66,19 +67,21 @@ class PaneTexts:
         yield from self._operation(node)
 
     def _heading(self, node: NodeRecord) -> Iterator[Line]:
-        """The node's number and names, then its line and expression, and PyTorch's name for it."""
+        """The node's number and names, its line and expression; its rule; and PyTorch's name where it fits."""
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
         begin = line(Span(f"%{node.id}", "strong"), Span(f" {names}" if names else "", "name"))
         if node.place is not None:
             begin = line(*begin, Span(f"  {PurePath(node.place.file).name}:{node.place.line}", "strong"))
         text = expression(self.cursor.recording, node.place) or filled_formula(self.cursor, node)
-        kind = Span(f"   {node.name}", "leaf" if node.kind == "accumulate" else "dim")
-        room = self.width - sum(len(span.text) for span in (*begin, kind)) - 2
-        if text and room < len(text):
+        room = self.width - len(plain(begin)) - len("  ")
+        if len(text) > room:
             text = f"{text[: max(room, SHORTEST) - 1].rstrip()}…"
-        yield line(*begin, Span(f"  {text}" if text else "", "op"), kind)
+        kind = Span(f"   {node.name}", "leaf" if node.kind == "accumulate" else "dim")
+        fits = len(text) + len(kind.text) <= room or not node.formula
+        yield line(*begin, Span(f"  {text}" if text else "", "op"), kind if fits else "")
         if formula := formula_of(node):
-            yield line(self._label("rule"), Span("   ".join(p for p in formula.split("  ") if p), "op"))
+            rule = Span("   ".join(p for p in formula.split("  ") if p), "op")
+            yield line(self._label("rule"), rule, "" if fits else kind)
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """A node before backward: its operands, its result, and the tensors it keeps."""
@@ -163,19 +166,20 @@ class PaneTexts:
         """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""
         found = worked_rule(self.cursor, step, one.output)
         width = max((self.width - LABEL - 30) // 3, SUMMED // 2)
+        term = self._value(one.term, 2 * width, listed=True)
         if found is None or one.term is None:
-            return () if one.before is not None else line(self._value(one.term, 2 * width))
+            return () if one.before is not None else line(term)
         rule = line(Span(found.text, "op"), " = ")
         if not found.numbers:
-            return line(*rule, self._value(one.term, 2 * width))
+            return line(*rule, term)
         if not one.term.shape and found.numbers == format_value(one.term, 20):
-            return line(*rule, self._value(one.term, 2 * width))
+            return line(*rule, term)
         if found.result is None or not found.index:
-            return line(*rule, Span(found.numbers, "value"), " = ", self._value(one.term, 2 * width))
+            return line(*rule, Span(found.numbers, "value"), " = ", term)
         element = Span(f"  ({index_text(found.index)}: {found.numbers} = {format_number(found.result)})", "dim")
         if found.numbers == format_number(found.result):
-            return line(*rule, self._value(one.term, 2 * width))
-        return line(*rule, self._value(one.term, 2 * width), element)
+            return line(*rule, term)
+        return line(*rule, term, element)
 
     def _accumulated(self, step: BackwardStep) -> Iterator[Line]:
         grad = line(Span(".grad", "leaf"), "  ")
@@ -253,9 +257,10 @@ class PaneTexts:
 
     def _leaf_values(self, tensors: Sequence[int], names: int) -> list[str]:
         """The values of the leaves, equally long; empty if there is no room for them beside the gradients."""
-        cursor, room = self.cursor, min((self.width - names - 36) // 2, LISTED)
+        cursor, room = self.cursor, min((self.width - names - 24) // 2, LISTED)
         known = [cursor.recording.value(cursor.timeline.leaf_ref.get(tensor)) for tensor in tensors]
-        texts = ["" if value is None else f" = {format_value(value, room)}" for value in known]
+        written = ["" if value is None else format_value(value, room) for value in known]
+        texts = [f" = {text}" if text and not text.endswith("…") else "" for text in written]
         longest = max(map(len, texts), default=0)
         return [text.ljust(longest) if room >= SHORT else "" for text in texts]
 
@@ -263,7 +268,7 @@ class PaneTexts:
         pass_ = self.cursor.timeline.pass_
         returned = status.captured and pass_ is not None and pass_.kind == "grad"
         value = status.total if returned and status.state == "complete" else None if returned else status.grad
-        room = max((self.width - len(name) - len(own) - 34) // (1 if own else 2), 12)
+        room = max(self.width - len(name) - len(own) - 24 if own else (self.width - len(name) - 34) // 2, 12)
         terms = f"{status.expected} {'term' if status.expected == 1 else 'terms'}"
         words: dict[str, tuple[str, Role]] = {
             "no part": ("takes no part in this pass", "dim"),
@@ -324,6 +329,7 @@ class PaneTexts:
         """A value; with `listed`, few numbers are all listed, even if the line becomes longer than `width`."""
         if value is None:
             return Span("None" if role == "gradient" else "not kept", "dim")
+        role = "bad" if not is_finite(value) else role
         return Span(format_value(value, max(width, LISTED if listed and math.prod(value.shape) <= FEW else 12)), role)
 
     def _sum(self, before: Value | None, term: Value | None, total: Value | None, width: int) -> Line:

@@ -15,6 +15,7 @@ from microtape.recording.model.model import (
     TensorRef,
     Value,
 )
+from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
@@ -293,6 +294,7 @@ class _Writer:
     def _number(self, value: Value | None, role: Role) -> Span:
         shape = f" ({format_shape(value.shape)})" if value is not None and value.shape else ""
         text = format_value(value, LISTED if value is not None and math.prod(value.shape) <= FEW else WIDTH)
+        role = "bad" if not is_finite(value) else role
         return Span(text if text[:1] in "[N" else text + shape, role)
 
     def _operand(self, operand: Operand) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import PurePath
 
 import numpy as np
 
@@ -242,8 +243,8 @@ def place_in(file: str, node: ast.stmt | ast.expr, function: str = "") -> Place:
 
 
 def at(place: Place | None) -> str:
-    """`train.py:12`."""
-    return f"{place.file}:{place.line}" if place is not None else "a line that was not recorded"
+    """`train.py:12`, without the folders."""
+    return f"{PurePath(place.file).name}:{place.line}" if place is not None else "a line that was not recorded"
 
 
 def join(names: Sequence[str], most: int = 4) -> str:

@@ -118,11 +118,13 @@ def large_updates(program: Program) -> Iterator[Finding]:
 
 
 def _first_norm(program: Program, update: UpdateRecord) -> float:
-    """The norm of the leaf when it was first seen."""
-    values = program.recording.tensors[update.tensor].values
-    size = program.sizes(values[min(values)]) if values else None
-    count = math.prod(program.recording.tensors[update.tensor].shape)
-    return min(size.rms * math.sqrt(count) if size is not None else math.inf, update.norm or math.inf)
+    """The norm of the leaf when it was first seen; before this update, if it was next to zero then."""
+    assert update.norm is not None
+    record = program.recording.tensors[update.tensor]
+    size = program.sizes(record.values[min(record.values)]) if record.values else None
+    if size is None or size.rms <= _NEXT_TO_ZERO:
+        return update.norm
+    return min(size.rms * math.sqrt(math.prod(record.shape)), update.norm)
 
 
 def _large(program: Program, update: UpdateRecord) -> Finding:

@@ -162,7 +162,7 @@ class Recorder(Watcher):
         for tensor in [one for one in task.inputs if isinstance(one, TensorState)]:
             self.tape.adopt_tensor(tensor)
         if outermost:
-            self.updates.pass_began(self.tape.leaves(task.dependencies), lost.index)
+            self.updates.pass_began(self.tape.leaves, lost.index)
             self.tape.find_names(user_frame(sys._getframe(1)))
         self.open[-1] = OpenPass(self.tape, task, lost.index)
 

@@ -35,6 +35,7 @@ class Tape:
         self.nodes: list[NodeEntry] = []
         self.tensors: list[TensorEntry] = []
         self.ids: dict[Node, int] = {}
+        self.leaves: list[TensorState] = []  # those with an AccumulateGrad on the tape
         self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
         self.scopes: list[ScopeRecord] = []
@@ -123,6 +124,8 @@ class Tape:
 
     def _put(self, node: Node, entry: NodeEntry) -> int:
         number = self.ids.setdefault(node, len(self.nodes))
+        if isinstance(node, AccumulateGrad):
+            self.leaves.append(node.variable)
         if number < len(self.nodes):  # it has just been adopted, as part of another node's history
             self.nodes[number] = entry
         else:
@@ -307,10 +310,6 @@ class Tape:
     def first_sequence_nr(self) -> int | None:
         """The lowest sequence number of its nodes; None without nodes."""
         return min([one.node.sequence_nr for one in self.nodes if one.variable is None], default=None)
-
-    def leaves(self, nodes: Iterable[Node]) -> list[TensorState]:
-        """The leaves whose AccumulateGrad is among these nodes."""
-        return [node.variable for node in nodes if isinstance(node, AccumulateGrad)]
 
     def number_of(self, tensor: TensorState) -> int | None:
         """The tensor's number; None if it is not on the tape."""

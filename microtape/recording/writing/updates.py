@@ -15,6 +15,9 @@ from microtape.recording.writing.sources import Sources
 from microtape.tape.tensor_state import TensorState, memory_owner
 
 
+_NONE: npt.NDArray[Any] = np.zeros(0)
+
+
 class _Update:
     """The writes to one leaf between two passes. `old` is its value before the first of them."""
 
@@ -29,7 +32,7 @@ class _Update:
             old, new = (np.asarray(one, dtype=np.complex128) for one in (self.old, self.leaf.array))
             self.norm = _norm(old)
             self.change = _norm(new - old) if new.shape == old.shape else None
-        self.old = new
+        self.old = _NONE
 
 
 class Updates:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import microtape
 from microtape.basics import collector
 from tests.support import handmade
 from tests.support.waiting import until
@@ -318,3 +319,30 @@ async def test_every_theme_shows_the_same_text_and_marks(theme):
         await pilot.press("left", "right")
         assert "✗" in shown(pilot.app, "#tape")
         assert pilot.app.theme == f"microtape-{'ansi-dark' if theme == 'ansi' else theme}"
+
+
+@pytest.mark.parametrize("size", [(80, 30), (100, 24), (100, 30), (142, 31), (200, 60)])
+async def test_the_source_is_in_view_beside_the_node_where_there_is_room(size):
+    async with stepper(handmade.diamond()).run_test(size=size) as pilot:
+        await pilot.press("right", "right", "right")
+        node, source = (pilot.app.screen.query_one(f"#{name}") for name in ("node", "source"))
+        assert node.display
+        assert source.display
+        assert node.size.height >= 6
+        assert "z = (x * y) * (x + y)" in shown(pilot.app, "#source")
+
+
+async def test_after_folding_the_graph_has_the_lines_that_the_tape_left():
+    x = microtape.tensor(1.0, requires_grad=True)
+    h = x
+    for _ in range(30):
+        h = (h * x).sin()
+    recording = microtape.record(h.backward)
+    async with stepper(recording).run_test(size=(142, 36)) as pilot:
+        boxes = pilot.app.screen.query_one("#boxes")
+        assert not boxes.display
+        await pilot.press("z")
+        await until(pilot, lambda: boxes.display)
+        assert boxes.size.height >= 8
+        await pilot.press("z")
+        await until(pilot, lambda: not boxes.display)

@@ -71,7 +71,7 @@ async def test_y_twice_copies_the_pane_that_has_the_focus(here):
         assert "copied the node pane; also in" in notices(pilot.app)
         assert "copied.txt" in notices(pilot.app)
         await pilot.press("3", "y", "y")
-        assert pilot.app.clipboard.splitlines()[0] == "x.grad  None  0 of 2 terms"
+        assert pilot.app.clipboard.splitlines()[0] == "x = 2  .grad  None  0 of 2 terms"
 
 
 async def test_y_lists_the_pieces_and_enter_copies_one():

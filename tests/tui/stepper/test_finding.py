@@ -5,6 +5,7 @@ import pytest
 import microtape
 from microtape.recording.script.run import record_script
 from tests.support import handmade
+from tests.support.waiting import until
 from tests.tui.stepper.test_app import bar, row, shown, stepper
 from tui.shell.demos import EXAMPLES
 from tui.time.cursor import StepCursor
@@ -90,8 +91,7 @@ async def test_a_click_opens_a_fold(rnn):
         await pilot.press("z")
         at = next(i for i, line in enumerate(shown(pilot.app, "#tape").splitlines()) if "▸" in line)
         await pilot.click("#tape", offset=(20, at + 1))
-        await pilot.pause()
-        assert "▾ line 31 ×20" in shown(pilot.app, "#tape")
+        await until(pilot, lambda: "▾ line 31 ×20" in shown(pilot.app, "#tape"))
 
 
 async def test_where_nothing_repeats_z_says_so():

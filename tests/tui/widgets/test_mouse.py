@@ -94,7 +94,7 @@ async def test_two_passes_are_compared_by_clicks():
 async def test_a_click_on_a_leaf_goes_to_its_step():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
         await pilot.press("4", "3")
-        await click(pilot, "y.grad")
+        await click(pilot, "y = 3")
         await until(pilot, lambda: bar(pilot.app) == "step 4 of 5")
         assert row(pilot.app, 1).startswith("▶")
 

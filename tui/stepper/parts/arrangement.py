@@ -21,6 +21,7 @@ TAPE_AT_LEAST, PANES_AT_LEAST = 80, 50  # columns, when they are side by side
 GRAPH_AT_LEAST = 10  # lines: most of two boxes, and the line between them
 SHARE = 0.64  # of the height: the tape above the graph, at most, if both do not fit
 BARS, SENTENCE, FRAME = 3, 5, 2  # lines: of the bars above and below, of the sentence, of a frame
+WRAPPED = 2  # lines more than leaves, for those whose line is too long
 BESIDE = 96  # columns: two panes are side by side below the tape
 STACKED = {"framed": 18, "plain": 14}  # lines: two panes are one above the other
 VIEWS = ("tape", "boxes", "both")
@@ -79,9 +80,11 @@ class Arrangement(Part[Stepper]):
         needs = {"tape": tape_needs, "boxes": graph_needs, "both": tape_needs + graph_needs}[self.view]
         used = min(room, needs)
         self.stepper.query_one("#left").styles.height = "1fr" if wide else used
-        tape.styles.max_height = max(int(SHARE * room), room - graph_needs) if self.view == "both" else None
+        least = min(graph_needs, GRAPH_AT_LEAST) if self.chosen is None else graph_needs
+        tape.styles.max_height = max(int(SHARE * room), room - least) if self.view == "both" else None
         self._show_two_panes(size, main if wide else main - used, frame)
-        self.stepper.query_one(LeavesPane).styles.max_height = max(len(cursor.timeline.collectors), 1) + FRAME
+        leaves = len(cursor.timeline.collectors)
+        self.stepper.query_one(LeavesPane).styles.max_height = leaves + FRAME + WRAPPED
         self.fit_width(size.width)
 
     def _show_two_panes(self, size: Size, room: int, frame: int) -> None:

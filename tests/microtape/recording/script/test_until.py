@@ -135,7 +135,7 @@ async def test_the_stepper_opens_where_it_happened(program):
     _, recording = until(program(), "nan")
     async with stepper(recording, until="nan").run_test(size=LARGE) as pilot:
         assert bar(pilot.app) == "step 0 of 3", "where the last operation has computed it"
-        assert row(pilot.app, 2).split()[-2] == "nan"
+        assert " nan " in row(pilot.app, 2)
     async with stepper(recording, until="op == 'mul' and step > 0").run_test(size=LARGE) as pilot:
         assert bar(pilot.app) == "step 2 of 3"
         assert "◆" in shown(pilot.app, "TimeBar")

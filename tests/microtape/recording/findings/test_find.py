@@ -1,0 +1,95 @@
+"""All findings of a recording: their order, when they are computed, and what they leave alone."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+import microtape as mt
+from microtape.recording import Recording, record
+from microtape.recording.findings import Finding, findings
+from microtape.recording.findings.find import known_findings
+
+
+def found(program: object) -> list[Finding]:
+    return list(findings(record(program)))  # type: ignore[arg-type]
+
+
+def test_errors_come_before_warnings_and_notices() -> None:
+    def program() -> None:
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        dead = mt.tensor([-1.0, -2.0], requires_grad=True)
+        root = mt.tensor(0.0, requires_grad=True)
+        for _ in range(2):
+            ((x * 2).sum() + dead.relu().sum() + root.sqrt()).backward()
+
+    severities = [one.severity for one in found(program)]
+    assert severities == sorted(severities, key=["error", "warning", "notice"].index)
+    assert set(severities) == {"error", "warning", "notice"}
+
+
+def test_they_are_computed_once_for_a_recording_and_forgotten_with_it() -> None:
+    recording = record(mt.tensor(0.0, requires_grad=True).sqrt().backward)
+    assert known_findings(recording) is None
+    first = findings(recording)
+    assert known_findings(recording) is first is findings(recording)
+    del recording
+    gc.collect()
+    other: Recording = record(mt.tensor(1.0, requires_grad=True).sqrt().backward)
+    assert known_findings(other) is None
+
+
+def test_an_infinity_that_a_mask_puts_there_is_none() -> None:
+    def program() -> None:
+        scores = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        mask = mt.tensor([[False, True], [False, False]])
+        (scores.masked_fill(mask, float("-inf")).softmax(1) ** 2).sum().backward()
+
+    assert found(program) == []
+
+
+@pytest.mark.parametrize("masked", [0, 2])
+def test_a_row_of_nothing_but_masked_scores_is_where_nan_begins(masked: int) -> None:
+    def program() -> None:
+        scores = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        mask = mt.tensor([[masked > 0, masked > 1], [False, False]])
+        (scores.masked_fill(mask, float("-inf")).softmax(1) ** 2).sum().backward()
+
+    assert [one.kind for one in found(program)] == ["nan"] * (masked == 2)
+
+
+def test_one_finding_for_each_origin_with_its_spread() -> None:
+    def program() -> None:
+        x = mt.tensor([0.0, 1.0], requires_grad=True)
+        y = mt.tensor(0.0, requires_grad=True)
+        z = y.sqrt()
+        ((x.log() * 2.0 - 1.0).sum() + z).backward()
+
+    (only,) = found(program)  # the loss is infinite already: the slope of the root is no other origin
+    assert only.kind == "infinity"
+    assert "log" in only.headline
+    assert len(only.spread) >= 4
+
+
+def test_a_kink_is_not_a_wrong_derivative() -> None:
+    x = mt.tensor([0.0, -1.0, 2.0], requires_grad=True)
+    with mt.recording.Recorder(check="all") as recorder:
+        (x.relu() + x.abs() + x.clamp(0.0, 2.0)).sum().backward()
+    assert recorder.recording.checks
+    assert findings(recorder.recording) == ()
+
+
+def test_leaves_with_one_cause_share_a_finding() -> None:
+    def program() -> None:
+        weights = [mt.tensor(1.0 + i, requires_grad=True) for i in range(5)]
+        head = mt.tensor(2.0, requires_grad=True)
+        hidden = mt.stack(weights).sum()
+        (hidden.detach() * head).backward()
+        with mt.no_grad():
+            for w in weights:
+                w += 1
+
+    (only,) = found(program)
+    assert (only.kind, only.severity) == ("no gradient", "error")
+    assert "weights[0], weights[1] and 3 more get no gradient" in only.headline

@@ -24,7 +24,7 @@ from microtape.errors import FreedGraphError, InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, attach, compute, misfit, save, tracked
+from microtape.tape.operation import Operation, attach, compute, misfit, refusal, save, tracked
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import FREED_MESSAGE, SavedTensor, saved_version
 from microtape.tape.tensor_state import (
@@ -86,7 +86,10 @@ class CopySlices(Node):
             result[...] = gradient
             window = replay(self.view, result)
             first, *rest = _apply_to_window(self.function, window.copy())
-            window[...] = 0 if first is None else first
+            try:
+                window[...] = 0 if first is None else first
+            except ValueError as error:  # a Function's gradient of another shape
+                raise refusal(error, window, first) from None
         return [result, *rest]
 
     def release(self) -> bool:

@@ -105,9 +105,8 @@ def _finding(
     severity: Severity,
 ) -> Finding:  # fmt: skip
     others = (("used", used),) if used is not None else ()
-    passes = [i for i in range(len(program.recording.passes)) if node.id in program.steps[i]]
     return Finding(
-        "written through a view", severity, text, lines, remedy, node.place, passes[0] if passes else None, None,
+        "written through a view", severity, text, lines, remedy, node.place, program.pass_after(node.id), None,
         node.id, program.tensor_of(node), others,
     )  # fmt: skip
 

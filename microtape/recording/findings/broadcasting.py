@@ -83,8 +83,7 @@ def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operan
     remedy = f"Give both the same shape: {first}.squeeze(1), or {second}.unsqueeze(1) where both should be columns."
     if not first.isidentifier() or not second.isidentifier():
         remedy = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
-    passes = [i for i, one in enumerate(program.recording.passes) if node.id in program.steps[i]]
     return Finding(
-        "broadcast", "warning", text, lines, remedy, node.place, passes[0] if passes else None, None, node.id,
+        "broadcast", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
         program.tensor_of(node),
     )  # fmt: skip

@@ -157,7 +157,9 @@ def _hook_returned(program: Program, position: int, hook: str, message: str) -> 
         f"A hook returned what is no gradient, at {at(place)}",
     )
     remedy = "Return a tensor of the gradient's shape and dtype, or None to leave the gradient as it is."
-    return Finding("hook failed", "error", text, (f"{message}.",), remedy, place, position, len(pass_.steps) or None)
+    last = pass_.steps[-1] if pass_.steps else None  # the hook ran after it
+    step, node = (last.index, last.node) if last is not None else (None, None)
+    return Finding("hook failed", "error", text, (f"{message}.",), remedy, place, position, step, node)
 
 
 def hook_at(program: Program, hook: str) -> Place | None:

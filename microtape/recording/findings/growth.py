@@ -72,8 +72,7 @@ def _kept(program: Program) -> Finding | None:
     last = passes[-1]
     if deepest < _FEWEST or crossing[0] in last.nodes:
         return None
-    position = len(passes) - 1
-    return _finding(program, position, crossing, (
+    return _finding(program, program.pass_after(crossing[0]), crossing, (
         f"What {at(nodes[crossing[0]].place)} computes hangs on the graphs of {deepest:,} passes, and no backward "
         "goes through it: none of them can be freed.",
         "Memory grows with every pass.",
@@ -81,7 +80,7 @@ def _kept(program: Program) -> Finding | None:
 
 
 def _finding(
-    program: Program, position: int, crossing: tuple[int, int], lines: tuple[str, ...], retained: Pass | None
+    program: Program, position: int | None, crossing: tuple[int, int], lines: tuple[str, ...], retained: Pass | None
 ) -> Finding:
     user, used = program.node(crossing[0]), program.node(crossing[1])
     name = program.name(used.id)

@@ -120,10 +120,12 @@ _OPERATIONS = ("detach", "copied", "not differentiable")
 
 
 def _severity(program: Program, leaf: TensorRecord) -> tuple[Severity, Place | None]:
-    """An error if the program consumes the gradient: if it updates the leaf, or fails because .grad is None."""
-    updates = program.updated.get(leaf.id, ())
-    if updates:
-        return "error", updates[0].place
+    """An error if the program consumes the gradient: if it updates the leaf without one, or fails for want of it."""
+    passes = {one.index: (i, one) for i, one in enumerate(program.recording.passes)}
+    for update in program.updated.get(leaf.id, ()):
+        position, before = passes.get(update.passes - 1, (0, None))
+        if before is not None and leaf.node not in program.steps[position] and leaf.id not in before.grads:
+            return "error", update.place
     if program.wants_gradient_of(leaf.id):
         return "error", program.missing_gradient_at
     return "notice", None

@@ -156,6 +156,11 @@ class Program:
         known = {name for one in self.recording.tensors for name in one.names}
         return any(name in names or name not in known for name in named) or not named
 
+    def pass_after(self, tape: int) -> int | None:
+        """The first pass that began when the tape had more nodes than that, else the last one."""
+        passes = self.recording.passes
+        return next((i for i, one in enumerate(passes) if one.tape > tape), len(passes) - 1 if passes else None)
+
     def tensor_of(self, node: NodeRecord) -> int | None:
         """The tensor that stands for a node: its leaf, or its first output."""
         if node.variable is not None:

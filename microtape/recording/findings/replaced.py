@@ -77,7 +77,7 @@ def _from_the_beginning(program: Program, leaf: TensorRecord) -> Finding | None:
 
 
 def _finding(program: Program, leaf: TensorRecord, place: Place, node: NodeRecord | None, later: int) -> Finding:
-    position = max((i for i, one in enumerate(program.recording.passes) if one.tape <= later), default=None)
+    position = program.pass_after(later)
     name = leaf.name
     text = headline(
         f"{name} is no leaf any more: {at(place)} makes it the result of {node.op}"

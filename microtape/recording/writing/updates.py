@@ -14,7 +14,6 @@ from microtape.recording.model.model import UpdateRecord
 from microtape.recording.writing.sources import Sources
 from microtape.tape.tensor_state import TensorState, memory_owner
 
-
 _NONE: npt.NDArray[Any] = np.zeros(0)
 
 

@@ -316,3 +316,22 @@ def an_error_comes_without_the_warning(mt, see):
         with see.raising():
             marking(mt, "mark_dirty", lambda x, other: (x * 2, other)).apply(leaf(mt), other)
     see(other._version)
+
+
+@shows("3 ctx.mark_dirty")
+def a_written_view_gets_a_gradient_of_another_shape(mt, see):
+    class Doubled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return mt.ones(5)
+
+    for create_graph in (False, True):
+        y = mt.ones(3, requires_grad=True) * 1
+        Doubled.apply(y[:])
+        with see.raising():
+            y.backward(mt.ones(3), create_graph=create_graph)

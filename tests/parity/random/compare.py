@@ -44,8 +44,9 @@ def _class(seen: Seen) -> str:
 
 
 TWO_MISTAKES = (
-    "view was created in|is a view and|Inference tensors cannot be saved|saved tensor pack hook is modifying its input"
-    "|save_for_backward can only save|division by zero"  # the latter is what a hook raises
+    "view (?:which )?was created in|is a view and|Inference tensors cannot be saved"
+    "|saved tensor pack hook is modifying its input|save_for_backward can only save"
+    "|division by zero"  # which is what a hook raises
 )
 
 KNOWN: list[Known] = [
@@ -76,6 +77,15 @@ KNOWN: list[Known] = [
         "after `zero_` or `fill_` of an expanded tensor, backward works; PyTorch's fails as it writes into an expanded "
         "gradient",
         lambda theirs, ours: "a single memory location" in _texts(theirs) and runs_a_pass(theirs.source),
+    ),
+    Known(
+        "the message about an overwritten result of a write to a view names the view's node; PyTorch's names the node "
+        "that wrote it, if the view has got another since",
+        lambda theirs, ours: bool(
+            "modified by an inplace operation" in _texts(theirs)
+            and "of AsStrided" in _texts(ours)
+            and len({re.sub(r"output \d+ of [\w:]+", "", _texts(one)) for one in (theirs, ours)}) == 1
+        ),
     ),
     Known(
         "a pack hook that raises during a write leaves a node that has saved its tensors; PyTorch's node has saved "

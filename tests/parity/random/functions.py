@@ -86,7 +86,7 @@ def definition(w: Writer, name: str) -> tuple[str, int, bool]:
         options.setup_context = False
     if w.chance(0.2):
         needs += [one for one in ("x", "y", z[0]) if one not in needs]
-    class_ = [f"class {name}(mt.autograd.Function):"]
+    class_ = [f"class {name}(mt.autograd.Function):", *(["    nested = []"] if options.nested else [])]
     class_ += _indent(_forward(w, options, outputs, z, needs))
     class_ += _indent(_backward(w, name, options, outputs, z, needs))
     if options.has_jvp:
@@ -145,11 +145,13 @@ def _backward(
     g = [f"g{i}" for i in range(len(outputs))]
     lines = [*_unpacked(options, needs), f"log('{name}.backward', {', '.join(g)}, ctx.needs_input_grad)"]
     if options.nested:
-        lines.append("with mt.enable_grad():")
-        lines.append("    inner = mt.ones(2, dtype=mt.float64, requires_grad=True)")
         source = w.choice(w.names(lambda one: one.requires_grad) or ["inner"])
-        lines.append(f"    (inner * {source if w.chance(0.3) else 'inner'}).sum().backward()")
-        lines.append(f"log('{name}.inner', inner.grad)")
+        lines.append(f"if len({name}.nested) < 3:  # it may lead here again, once the Function has written to it")
+        lines.append(f"    {name}.nested.append(1)")
+        lines.append("    with mt.enable_grad():")
+        lines.append("        inner = mt.ones(2, dtype=mt.float64, requires_grad=True)")
+        lines.append(f"        (inner * {source if w.chance(0.3) else 'inner'}).sum().backward()")
+        lines.append(f"    log('{name}.inner', inner.grad)")
     lines.append("gx = gy = None")
     for i, output in enumerate(outputs):
         terms = [(to, one.format(g=g[i], z=z[i])) for to, one in (("gx", output.x), ("gy", output.y)) if one]

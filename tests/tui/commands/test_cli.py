@@ -239,7 +239,7 @@ def test_watching_a_recording_is_refused(tape, capfd):
         ),
         (["film", "x.py", "--steps", "5"], "argument --steps: '5' is not a range of steps, such as 0:200; "),
         (["keys", "--bogus"], "unrecognized arguments: --bogus; see `microtape --help`"),
-        (["frobnicate"], "there is no command 'frobnicate': the commands are step, trace, "),
+        (["frobnicate"], "there is no command 'frobnicate': the commands are step, diagnose, "),
         (["stpe", "x.py"], "there is no command 'stpe': did you mean `microtape step`?"),
     ],
 )

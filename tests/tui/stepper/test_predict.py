@@ -4,9 +4,9 @@ import re
 
 import pytest
 from textual.widgets import Input
-from tui.words.formula import used_symbols
 
 import microtape as mt
+from microtape.recording.model.formula import used_symbols
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, bar, sentence, shown, stepper
 from tui.stepper.predict_screen import PredictScreen, Question, question_about

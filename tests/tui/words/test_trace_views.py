@@ -113,7 +113,7 @@ def test_the_marks_of_the_line_of_time(trace):
     assert [(one["steps"], one["what"]) for one in marks] == [
         (1, "infinity begins"), (5, "accumulates"), (6, "accumulates"),
     ]  # fmt: skip
-    assert marks[0]["about"] == "spreads to 3 later results, and to .grad of here and there"
+    assert marks[0]["about"] == "5 nodes are not finite because of it"
     assert "failed: ModifiedInPlaceError: " in trace("in_place_error", "--marks")
     tape = handmade.Tape("forward.py", "")
     tape.op("exp", "", [tape.tensor("x", 1)], 2, [None])

@@ -88,8 +88,9 @@ class LaterPasses(Part[Stepper]):
         if end is None:
             return
         recording = self.cursor.recording
-        if end.why in ("found", "failed") and (found is not None or end.passes > 1):
-            self.say(f"{_news(recording)} {self.stepper.key('next_finding')} goes there.", 15, severity="warning")
+        if end.why in ("found", "failed"):
+            if end.passes > 1 or recording.error is not None:  # else the line of findings says it already
+                self.say(f"{_news(recording)} {self.stepper.key('next_finding')} goes there.", 15, severity="warning")
         elif end.why == "time over":
             self.say(f"Nothing was found in the {end.passes - 1:,} passes after the first.", 5)
         elif end.why in ("killed", "finished") and run.ended is not None and run.ended.message:

@@ -60,7 +60,7 @@ def without_gradient(timeline: Timeline, found: Sequence[Finding]) -> Mapping[in
     """Leaves that get no gradient, and what is computed from them in vain, with what their rows say."""
     if timeline.pass_ is None:
         return {}
-    leaves = [one.node for one in found if one.kind == "no gradient" and one.node is not None]
+    leaves = [node for one in found if one.kind == "no gradient" for node in one.culprits]
     words = {leaf: "none" for leaf in leaves if leaf not in timeline.step_of}
     waiting = list(words)
     while waiting:

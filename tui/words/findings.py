@@ -66,7 +66,7 @@ class Carried(NamedTuple):
 
 def findings_at(cursor: StepCursor, node: int, found: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings about a node, in the pass of this moment."""
-    return tuple(one for one in found if one.node == node and one.pass_ == cursor.timeline.pass_index)
+    return tuple(one for one in found if node in one.culprits and one.pass_ == cursor.timeline.pass_index)
 
 
 def carried(cursor: StepCursor, node: int, found: Sequence[Finding]) -> Carried | None:

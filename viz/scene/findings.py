@@ -29,7 +29,7 @@ def culprit_rows(now: Moment) -> Mapping[int, Row]:
     """The row in the box of each node that a finding names."""
     rows: dict[int, Row] = {}
     for one in found_in(now):
-        if one.node is not None:
-            kind = "NaN" if one.kind == "nan" else one.kind
-            rows.setdefault(one.node, Row("", f"{_SIGNS[one.severity]} {kind}", "alarm"))
+        kind = "NaN" if one.kind == "nan" else one.kind
+        for node in one.culprits:
+            rows.setdefault(node, Row("", f"{_SIGNS[one.severity]} {kind}", "alarm"))
     return rows

@@ -48,7 +48,13 @@ class Finding(NamedTuple):
     node: int | None = None
     tensor: int | None = None
     others: tuple[tuple[str, Place], ...] = ()  # (role, place) of other lines that matter, such as ("saved", ...)
-    spread: tuple[int, ...] = ()  # the nodes that it reached from there
+    spread: tuple[int, ...] = ()  # the nodes that it reached from there; all leaves that get no gradient because of it
+
+    @property
+    def culprits(self) -> tuple[int, ...]:
+        """The nodes to mark: the culprit, and every leaf that gets no gradient because of it."""
+        more = self.spread if self.kind == "no gradient" else ()
+        return tuple(dict.fromkeys((*((self.node,) if self.node is not None else ()), *more)))
 
 
 MOST_IN_A_HEADLINE = 80

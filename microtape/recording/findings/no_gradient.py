@@ -79,7 +79,8 @@ def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[T
     if len(leaves) > 1:
         lines = (cause.reason, f"This concerns {join(names, 12)}. {leaf.name}.grad is None{where}.")
     return Finding(
-        "no gradient", severity, text, lines, cause.remedy, cause.place, position, None, leaf.node, leaf.id, others
+        "no gradient", severity, text, lines, cause.remedy, cause.place, position, None, leaf.node, leaf.id, others,
+        tuple(one.node for one in leaves if one.node is not None),
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What one expects of a terminal program: help where one is, every action by its words, the mouse, resizing."""
 
+import ast
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -367,3 +368,14 @@ async def test_f1_explains_the_words_that_the_node_pane_shows():
         words = re.findall(r"[:.] ([a-z ]+): ", pilot.app.screen.query_one("#node", LineView).EXPLAINED)
         assert "received" in words
         assert [word for word in words if word not in shown(pilot.app, "#node")] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(tui.__file__).parent / "stepper").rglob("*.py")), ids=lambda path: path.stem
+)
+def test_every_action_whose_key_a_text_names_exists(path):
+    calls = [one for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.Call)]
+    named = [one.args[0].value for one in calls
+             if isinstance(one.func, ast.Attribute) and one.func.attr == "key" and one.args
+             and isinstance(one.args[0], ast.Constant)]  # fmt: skip
+    assert set(named) <= {one.action for one in KEYS}

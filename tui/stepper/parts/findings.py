@@ -116,7 +116,7 @@ class Findings(Part[Stepper]):
         timeline = self.cursor.timeline
         here = [one for one in reversed(self.found or ()) if one.pass_ == timeline.pass_index]
         self.positions = tuple(sorted({position_of(timeline, one) for one in here}))
-        self.nodes = {one.node: one.severity for one in here if one.node is not None}  # the worst one is last
+        self.nodes = {node: one.severity for one in here for node in one.culprits}  # the worst one is last
         self.without_gradient = without_gradient(timeline, here)
         self.cuts = cuts(timeline.recording, here)
         self.stepper.changed()

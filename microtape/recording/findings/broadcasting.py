@@ -17,7 +17,8 @@ _MOST_STEPS = 8  # between the broadcast and its reduction
 def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
     """One finding for each line where a column met a vector of the same length, and the table was reduced."""
     told = set()
-    for node in program.recording.nodes:
+    tables = [one for one in program.recording.tensors if len(one.shape) == 2 and one.shape[0] == one.shape[1] > 1]
+    for node in [program.node(one.node) for one in tables if one.node is not None]:
         if len(node.operands) < 2 or node.place is None or node.place.line in told or node.kind != "operation":
             continue
         shapes = _column_and_vector(program, node)

@@ -32,8 +32,9 @@ def not_finite(program: Program) -> Iterator[Finding]:
 
     Only the first pass with one is searched: what follows it is its consequence.
     """
-    if program.sizes.all_finite:
+    if program.sizes.results_are_finite:
         return
+    program.sizes.measure_values()
     bad_values = _bad_values(program)
     unmeant = bad_values - _meant(program, bad_values)
     for position in range(len(program.recording.passes)):

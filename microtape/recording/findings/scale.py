@@ -33,7 +33,10 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
         if not pass_.is_complete or len(pass_.steps) < FEWEST:
             continue
         rms = program.sizes.rms
-        sizes = {step.node: max(map(rms, step.grad_outputs), default=0.0) for step in pass_.steps}
+        sizes = {
+            step.node: rms(outs[0]) if len(outs := step.grad_outputs) == 1 else max(map(rms, outs), default=0.0)
+            for step in pass_.steps
+        }
         largest, smallest = max(sizes.values()), min((size for size in sizes.values() if size > 0), default=0.0)
         if largest < min(EXPLODED, 1 / VANISHED) * smallest:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
+from microtape.recording.model.summary import is_finite
 
 
 class Size(NamedTuple):
@@ -41,23 +43,37 @@ class Sizes:
     """The sizes of the values and gradients of a recording. Integers, bools and missing values have none."""
 
     def __init__(self, recording: Recording) -> None:
-        every = _values_and_gradients(recording)
-        arrays = {id(one): one for one in every if type(one) is np.ndarray and one.size}
-        self._arrays = arrays  # held, so that their ids stay theirs
+        self._recording = recording
+        self._values: dict[int, Value | None] = {}  # those measured, by id: held, so that their ids stay theirs
         self._known: dict[int, tuple[float, float]] = {}
-        self.all_finite = not any(one.nans or one.infs for one in every if type(one) is Summary)
+        self.results_are_finite = self._measure(_gradients(recording))
+        """Whether all gradients are finite, and the values from which passes began."""
+
+    def measure_values(self) -> None:
+        """Measure all values together: a caller will ask for most of them."""
+        self._measure([value for tensor in self._recording.tensors for value in tensor.values.values()])
+
+    def _measure(self, every: Sequence[Value | None]) -> bool:
+        """Measure these; whether all are finite."""
+        found = dict(zip(map(id, every), every, strict=True))
+        self._values |= found
+        finite = True
         groups: dict[np.dtype[Any], list[npt.NDArray[Any]]] = {}
-        for one in arrays.values():
-            group = groups.get(one.dtype)
-            if group is None:
-                groups[one.dtype] = [one]
-            else:
-                group.append(one)
+        for one in found.values():
+            if type(one) is np.ndarray:
+                group = groups.get(one.dtype)
+                if group is None:
+                    groups[one.dtype] = [one]
+                else:
+                    group.append(one)
+            elif one is not None:
+                finite &= is_finite(one)
         for dtype, group in groups.items():
             for some in portions(group) if dtype.kind in _FLOATS else ():
                 largest, rms = measured(some)
-                self.all_finite &= bool(np.isfinite(largest).all())
+                finite &= bool(np.isfinite(largest).all())
                 self._known.update(zip(map(id, some), zip(largest.tolist(), rms.tolist(), strict=True), strict=True))
+        return finite
 
     def __call__(self, value: Value | None) -> Size | None:
         """The size of an array of the recording; None for no array, an empty one, or one without floats."""
@@ -67,7 +83,7 @@ class Sizes:
             return None
         known = self._known.get(id(value))
         if known is None:
-            self._arrays[id(value)] = value
+            self._values[id(value)] = value
             largest, rms = measured([value])
             known = self._known[id(value)] = float(largest[0]), float(rms[0])
         return Size(*known)
@@ -89,14 +105,14 @@ class Sizes:
         return size.largest if size is not None else 0.0
 
 
-def _values_and_gradients(recording: Recording) -> list[Value | None]:
+def _gradients(recording: Recording) -> list[Value | None]:
+    """The gradients that reached nodes or were asked for, and the values of the roots."""
     every: list[Value | None] = []
-    for tensor in recording.tensors:
-        every += tensor.values.values()
     for pass_ in recording.passes:
+        every += map(recording.value, pass_.root_tensors)
+        every += [one.value for one in pass_.captures]
         for step in pass_.steps:
             every += step.grad_outputs
-            every += step.grad_inputs
     return every
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, Delivery, NodeRecord, Pass, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 
-Senders: TypeAlias = Mapping[int, Sequence[tuple[BackwardStep, Delivery]]]
-
+_MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
 _RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
@@ -27,15 +26,14 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
     if not zero:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
-    for position, pass_ in enumerate(program.recording.passes):
-        leaves = [one for one in zero if one in program.steps[position]]
-        senders = _senders(pass_) if leaves else {}
-        for leaf in leaves:
-            for origin in _origins(program, senders, leaf):
+    for position, steps in enumerate(program.steps):
+        for leaf in [one for one in zero if one in steps]:
+            name = program.name(leaf)
+            for origin in islice(_origins(program, position, leaf), _MOST_ORIGINS):
                 step = _dead_before(program, position, origin)
                 node = program.node(step.node)
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
-                names.append(program.name(leaf))
+                names.append(name)
     for position, step, names in found.values():
         yield _finding(program, position, step, list(dict.fromkeys(names)))
 
@@ -56,24 +54,17 @@ def _counts(value: Value | None) -> bool:
     return value is not None and int(np.prod(value.shape)) > 0
 
 
-def _senders(pass_: Pass) -> Senders:
-    """Maps a node to the steps that sent it something, with what they sent."""
-    found: dict[int, list[tuple[BackwardStep, Delivery]]] = {}
-    for step in pass_.steps:
-        for one in step.deliveries:
-            found.setdefault(one.node, []).append((step, one))
-    return found
-
-
-def _origins(program: Program, senders: Senders, leaf: int) -> Iterator[BackwardStep]:
+def _origins(program: Program, position: int, leaf: int) -> Iterator[BackwardStep]:
     """The steps that received something and sent only zeros on the way to this leaf."""
-    largest = program.sizes.largest
+    largest, steps = program.sizes.largest, program.steps[position]
     seen, waiting = {leaf}, [leaf]
     while waiting:
-        for step, one in senders.get(waiting.pop(), ()):
-            if step.node in seen or one.term is None:
+        node = waiting.pop()
+        for user in program.users.get(node, ()):
+            step = steps.get(user)
+            if step is None or user in seen or all(one.term is None for one in step.deliveries if one.node == node):
                 continue
-            seen.add(step.node)
+            seen.add(user)
             if any(largest(value) > 0 for value in step.grad_outputs):
                 yield step
             else:

@@ -12,7 +12,8 @@ _TOGETHER = 1 << 16  # elements that are measured in one call
 
 
 def portions(arrays: list[npt.NDArray[Any]]) -> Iterator[list[npt.NDArray[Any]]]:
-    """The arrays in groups of few enough elements, so that measuring them takes little memory."""
+    """The arrays that are not empty, in groups of few enough elements, so that measuring them takes little memory."""
+    arrays = [one for one in arrays if one.size]
     start = elements = 0
     for end, one in enumerate(arrays, 1):
         elements += one.size

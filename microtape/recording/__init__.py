@@ -13,7 +13,8 @@ findings/  what is wrong in a recorded program
   finding             what a finding is;  find: all findings of a recording
   program, sizes      look-ups that the others share;  cuts, remedies: words for them
   failures            passes that failed;  freed: because of an earlier one;  refused: before they began
-  not_finite          where NaN and infinity begin;  zeros, scale: gradients that are zero, vanish or explode
+  not_finite          where NaN and infinity begin;  bad_numbers: how
+  zeros, scale        gradients that are zero, vanish or explode
   no_gradient         leaves that are cut off or not used;  replaced: by an update
   derivatives         those that finite differences contradict
   updating            gradients that are never reset, and large updates;  growth: graphs that grow

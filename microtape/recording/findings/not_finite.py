@@ -5,25 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from microtape.recording.findings.bad_numbers import first_bad, how_in_backward, how_in_forward
 from microtape.recording.findings.finding import Finding, FindingKind
-from microtape.recording.findings.program import Program, at, count, headline, indexed, join, operand_refs
+from microtape.recording.findings.program import Program, at, count, headline, join, operand_refs
 from microtape.recording.findings.remedies import against_not_finite
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.formula import (
-    element,
-    factor_text,
-    fill_in,
-    index_of_largest,
-    index_text,
-    parse_formula,
-    symbols,
-    work_out,
-)
 from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, Value
 
 
@@ -279,61 +269,10 @@ class _PassSearch:
         """How finite numbers gave one that is not: for a headline, and as sentences."""
         if not isinstance(value, np.ndarray):
             return "", []
-        index = index_of_largest(np.where(np.isfinite(value), 0, value))
-        result = format_number(value[index])
-        if origin.step is not None:
-            return self._backward(origin.step, value, index, result)
-        known = self.program.values(node)
-        numbers = {symbol: element(known.get(symbol), value.shape, index) for symbol in symbols(node)}
-        right = parse_formula(node.formula).result.partition(" = ")[2].split(" = ")[0]
-        operands = []
-        for one in node.operands:
-            given = self.recording.value(one.ref)
-            number = element(given, value.shape, index)
-            if given is not None and number is not None:
-                name = indexed(self.program.operand_name(one), _index_in(given, value.shape, index))
-                operands.append(f"{name} = {format_number(number)}")
-        lines = (
-            [f"{indexed(self.program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
-        )
-        if right and numbers and all(number is not None for number in numbers.values()):
-            filled = {name: factor_text(x) for name, x in numbers.items() if x is not None}
-            exponent = known.get("n")
-            worked = fill_in(right, filled | ({"n": format_number(exponent)} if exponent is not None else {}))
-            return f"{worked} = {result}", [f"{worked} = {result}.", *lines, *_overflow(value, index, numbers.values())]
-        return "", lines or self._ranges(node, result)
-
-    def _ranges(self, node: NodeRecord, result: str) -> list[str]:
-        """For an operation that mixes elements: the largest number of each operand."""
-        found = []
-        for one in node.operands:
-            size = self.sizes(self.recording.value(one.ref)) if one.ref is not None else None
-            if size is not None:
-                found.append(f"the largest number of {self.program.operand_name(one)} is {format_number(size.largest)}")
-        return [f"{node.op} gives {result}: {join(found)}."] if found else [f"{node.op} gives {result}."]
-
-    def _backward(self, step: BackwardStep, value: Value, index: tuple[int, ...], result: str) -> tuple[str, list[str]]:
-        node = self.recording.nodes[step.node]
-        output = next((one.output for one in step.deliveries if one.term is value), None)
-        received = step.grad_outputs[0] if step.grad_outputs else None
-        came = element(received, value.shape, index)
-        lines = []
-        if output is not None:
-            tensors = [one for one in node.operands if one.ref is not None]
-            names = dict(zip(symbols(node), map(self.program.operand_name, tensors), strict=False))
-            known = self.program.values(node, step)
-            found = work_out(node, step, output, names, known.get, index)
-            if found is not None and found.numbers:
-                to = next(self.program.name(one.node) for one in step.deliveries if one.output == output)
-                into = f"{format_number(came)} came in, " if came is not None else ""
-                lines.append(f"In backward, the rule of {node.op}, {found.text}, gives {found.numbers} = {result}:")
-                lines.append(f"{into}{result} goes to {indexed(to, index)}.")
-                return f"{found.numbers} = {result}", [*lines, *self._in_forward_too(step.node)]
-        if came is not None:
-            lines.append(f"{format_number(came)} came in, {result} went out at {index_text(index) or 'its number'}.")
-        else:
-            lines.append(f"What came in was finite, {result} went out.")
-        return "", [*lines, *self._in_forward_too(step.node)]
+        if origin.step is None:
+            return how_in_forward(self.program, node, value)
+        formula, lines = how_in_backward(self.program, origin.step, value)
+        return formula, [*lines, *self._in_forward_too(origin.step.node)]
 
     def _in_forward_too(self, number: int) -> list[str]:
         """A sentence for a gradient whose value was not finite before."""
@@ -341,18 +280,5 @@ class _PassSearch:
         value = next((self.recording.value(ref) for ref in begin.outputs if ref is not None), None)
         if begin.id not in self.bad_values or not isinstance(value, np.ndarray):
             return []
-        text = format_number(value[index_of_largest(np.where(np.isfinite(value), 0, value))])
+        text = format_number(value[first_bad(value)])
         return [f"In forward, {self.program.name(begin.id)} gave {text}, which the loss does not use."]
-
-
-def _index_in(value: Value, shape: tuple[int, ...], index: tuple[int, ...]) -> tuple[int, ...]:
-    """The index of the element of an operand that broadcasting puts at `index` of the result."""
-    at_end = index[len(shape) - len(value.shape) :] if value.shape else ()
-    return tuple(0 if size == 1 else i for size, i in zip(value.shape, at_end, strict=True))
-
-
-def _overflow(value: npt.NDArray[Any], index: tuple[int, ...], operands: Iterable[float | None]) -> list[str]:
-    """A sentence for a result that is too large for its dtype."""
-    if value.dtype.kind != "f" or not np.isinf(value[index]) or not all(operands):
-        return []
-    return [f"{value.dtype} holds numbers up to {float(np.finfo(value.dtype).max):.2g}."]
